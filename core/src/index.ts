@@ -1,0 +1,56 @@
+/** What @claimcheck/core offers. */
+export type { JsonObject, JsonValue } from './json.ts'
+export { ACTION_PATTERN, UNSUPPORTED_DEADLINE_MS, type ActionProfile, type FieldRole, type Rules } from './profile.ts'
+export {
+  appearance,
+  isRead,
+  showsOutcome,
+  type Appearance,
+  type CheckRecord,
+  type FailedRecord,
+  type Failure,
+  type FailureCode,
+  type Instant,
+  type Interval,
+  type Observation,
+  type ReadRecord,
+} from './evidence.ts'
+export {
+  CLOSING,
+  REASONS,
+  VERDICTS,
+  closingStart,
+  decide,
+  graceEnd,
+  toleranceEnd,
+  type ClaimTimes,
+  type Closing,
+  type Decision,
+  type ReasonCode,
+  type Verdict,
+  type VerdictValue,
+} from './verdict.ts'
+export { nextCheckAt } from './schedule.ts'
+export {
+  DestinationError,
+  defineConnectionType,
+  definePlugin,
+  defineVerifier,
+  isPlugin,
+  isSecret,
+  secret,
+  type CheckCache,
+  type CheckContext,
+  type Claim,
+  type Connection,
+  type ConnectionType,
+  type DestinationErrorCode,
+  type GuardedFetch,
+  type Logger,
+  type Plugin,
+  type PluginHost,
+  type PluginParts,
+  type ProbeResult,
+  type ResolvedAddress,
+  type Verifier,
+} from './verifier.ts'

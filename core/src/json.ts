@@ -1,0 +1,7 @@
+/** Plain JSON data, as it travels in claims, facts and receipts. */
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+
+export interface JsonObject {
+  readonly [name: string]: JsonValue
+}
