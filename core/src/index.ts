@@ -1,56 +1,57 @@
 /** What @claimcheck/core offers. */
-export type { JsonObject, JsonValue } from './json.ts'
-export { ACTION_PATTERN, UNSUPPORTED_DEADLINE_MS, type ActionProfile, type FieldRole, type Rules } from './profile.ts'
+
 export {
-  appearance,
-  isRead,
-  showsOutcome,
   type Appearance,
+  appearance,
   type CheckRecord,
   type FailedRecord,
   type Failure,
   type FailureCode,
   type Instant,
   type Interval,
+  isRead,
   type Observation,
   type ReadRecord,
+  showsOutcome,
 } from './evidence.ts'
+export type { JsonObject, JsonValue } from './json.ts'
+export { ACTION_PATTERN, type ActionProfile, type FieldRole, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
+export { nextCheckAt } from './schedule.ts'
 export {
   CLOSING,
-  REASONS,
-  VERDICTS,
-  closingStart,
-  decide,
-  graceEnd,
-  toleranceEnd,
   type ClaimTimes,
   type Closing,
+  closingStart,
   type Decision,
+  decide,
+  graceEnd,
+  REASONS,
   type ReasonCode,
+  toleranceEnd,
+  VERDICTS,
   type Verdict,
   type VerdictValue,
 } from './verdict.ts'
-export { nextCheckAt } from './schedule.ts'
 export {
-  DestinationError,
-  defineConnectionType,
-  definePlugin,
-  defineVerifier,
-  isPlugin,
-  isSecret,
-  secret,
   type CheckCache,
   type CheckContext,
   type Claim,
   type Connection,
   type ConnectionType,
+  DestinationError,
   type DestinationErrorCode,
+  defineConnectionType,
+  definePlugin,
+  defineVerifier,
   type GuardedFetch,
+  isPlugin,
+  isSecret,
   type Logger,
   type Plugin,
   type PluginHost,
   type PluginParts,
   type ProbeResult,
   type ResolvedAddress,
+  secret,
   type Verifier,
 } from './verifier.ts'

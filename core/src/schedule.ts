@@ -1,7 +1,7 @@
 /** When a claim is looked at next: growing gaps, and a pair of checks around each moment that decides. */
-import { isRead, showsOutcome, type CheckRecord, type Instant } from './evidence.ts'
+import { type CheckRecord, type Instant, isRead, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
-import { closingStart, graceEnd, toleranceEnd, type ClaimTimes, type Closing } from './verdict.ts'
+import { type ClaimTimes, type Closing, closingStart, graceEnd, toleranceEnd } from './verdict.ts'
 
 const FIRST_GAP_MS = 5_000
 const LONGEST_GAP_MS = 5 * 60_000

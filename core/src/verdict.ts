@@ -1,13 +1,13 @@
 /** The verdict rules: pure, total, and recomputable by anyone who is given a claim's recorded checks. */
 import {
   appearance,
-  isRead,
-  showsOutcome,
   type CheckRecord,
   type FailureCode,
   type Instant,
   type Interval,
+  isRead,
   type ReadRecord,
+  showsOutcome,
 } from './evidence.ts'
 import type { Rules } from './profile.ts'
 

@@ -2,7 +2,7 @@
  * The contract between Claimcheck and a plugin. One rule carries it: a verifier reports what it saw, core decides.
  * A plugin has no way to say "verified".
  */
-import { Type, type Static, type TObject, type TSchema } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Instant, Observation } from './evidence.ts'
 import type { JsonObject } from './json.ts'
 import type { ActionProfile } from './profile.ts'
@@ -131,7 +131,10 @@ export interface ConnectionType<O extends TObject = TObject> {
   /** The connection is one that this claim can be read through. */
   fits(options: Static<O>, claim: Claim): boolean
   /** Tries the destination with these options. @throws DestinationError */
-  probe(options: Static<O>, context: Pick<CheckContext, 'fetch' | 'resolve' | 'signal' | 'logger'>): Promise<ProbeResult>
+  probe(
+    options: Static<O>,
+    context: Pick<CheckContext, 'fetch' | 'resolve' | 'signal' | 'logger'>,
+  ): Promise<ProbeResult>
 }
 
 export interface ProbeResult {

@@ -52,5 +52,8 @@ export interface ClaimService {
   submit(workspaceId: string, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
   /** Newest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
-  list(workspaceId: string, filter: ClaimFilter): Promise<{ readonly claims: readonly ClaimStatus[]; readonly nextCursor: string | null }>
+  list(
+    workspaceId: string,
+    filter: ClaimFilter,
+  ): Promise<{ readonly claims: readonly ClaimStatus[]; readonly nextCursor: string | null }>
 }

@@ -1,13 +1,7 @@
 /** What a service refuses, as closed codes; http/ turns them into answers, cli/ into messages. */
 import type { Issue } from '../validation.ts'
 
-export type ServiceErrorCode =
-  | 'invalid'
-  | 'not_found'
-  | 'bad_request'
-  | 'conflict'
-  | 'read_only'
-  | 'unavailable'
+export type ServiceErrorCode = 'invalid' | 'not_found' | 'bad_request' | 'conflict' | 'read_only' | 'unavailable'
 
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'

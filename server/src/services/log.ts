@@ -56,5 +56,8 @@ export interface LogService {
   /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
   consistency(first: number, second?: number): Promise<ConsistencyProof>
   /** Newest first. */
-  anchors(limit: number, before?: number): Promise<{ readonly anchors: readonly Anchor[]; readonly next: number | null }>
+  anchors(
+    limit: number,
+    before?: number,
+  ): Promise<{ readonly anchors: readonly Anchor[]; readonly next: number | null }>
 }
