@@ -1,0 +1,57 @@
+/** What the services need of a database: reads at any time, writes in transactions. Dialects stand behind this. */
+import type { Knex } from 'knex'
+import { claimReads, claimWrites } from './claims.ts'
+import { logReads, logWrites } from './log.ts'
+import {
+  connectionReads,
+  connectionWrites,
+  keyReads,
+  keyWrites,
+  workspaceReads,
+  workspaceWrites,
+} from './workspaces.ts'
+
+export type Reads = ReturnType<typeof reads>
+export type Writes = ReturnType<typeof writes>
+
+export interface Storage {
+  readonly read: Reads
+  /**
+   * Everything that `work` writes happens or nothing does; it is on disk when this returns. One writer at a time: what `work`
+   * reads through its argument stays true until the end.
+   */
+  write<T>(work: (tx: Writes) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export type StorageErrorCode = 'unwritable' | 'newer_schema' | 'corrupt'
+
+export class StorageError extends Error {
+  override readonly name = 'StorageError'
+  readonly code: StorageErrorCode
+
+  constructor(code: StorageErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export function reads(db: Knex) {
+  return {
+    workspaces: workspaceReads(db),
+    keys: keyReads(db),
+    connections: connectionReads(db),
+    claims: claimReads(db),
+    log: logReads(db),
+  }
+}
+
+export function writes(tx: Knex) {
+  return {
+    workspaces: workspaceWrites(tx),
+    keys: keyWrites(tx),
+    connections: connectionWrites(tx),
+    claims: claimWrites(tx),
+    log: logWrites(tx),
+  }
+}
