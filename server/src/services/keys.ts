@@ -1,5 +1,10 @@
 /** API keys: made once, kept as a hash, and revoked for good. */
+import { createHash, randomBytes } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
+import { newId } from '../ids.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { ApiKeyRow } from '../storage/workspaces.ts'
+import { ServiceError } from './errors.ts'
 
 /** Who a request speaks for. */
 export interface Credential {
@@ -26,4 +31,51 @@ export interface KeyService {
   revoke(id: string): Promise<ApiKey>
   /** Looks the key up afresh each time: a revocation holds at the next request. */
   authenticate(key: string): Promise<Credential | undefined>
+}
+
+const PREFIX = 'svc_sk_'
+// 32 bytes in base64url.
+const KEY = /^svc_sk_[A-Za-z0-9_-]{43}$/
+
+export function createKeyService({ storage, now }: { storage: Storage; now: () => Instant }): KeyService {
+  return {
+    async create(workspaceId, name) {
+      const key = PREFIX + randomBytes(32).toString('base64url')
+      const id = newId('key_', now())
+      const row = {
+        id,
+        workspaceId,
+        name,
+        keyHash: hash(key),
+        lastFour: key.slice(-4),
+        createdAt: now(),
+        revokedAt: null,
+      }
+      await storage.write((tx) => tx.keys.insert(row))
+      return { id, key }
+    },
+    async list(workspaceId) {
+      return (await storage.read.keys.list(workspaceId)).map(toApiKey)
+    },
+    async revoke(id) {
+      const row = await storage.write((tx) => tx.keys.revoke(id, now()))
+      if (!row) throw new ServiceError('not_found', `there is no key ${id}`)
+      return toApiKey(row)
+    },
+    async authenticate(key) {
+      if (!KEY.test(key)) return undefined
+      // Found by the hash of 32 random bytes: how long the look-up takes tells nothing about any key.
+      const row = await storage.read.keys.byHash(hash(key))
+      if (!row || row.revokedAt !== null) return undefined
+      return { kind: 'key', keyId: row.id, workspaceId: row.workspaceId }
+    },
+  }
+}
+
+function hash(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {
+  return key
 }

@@ -1,0 +1,151 @@
+/** One check of one claim: hands it to its verifier within bounds, and records what came of it. Nothing a verifier does gets past here. */
+import {
+  type CheckContext,
+  type CheckRecord,
+  type Claim,
+  type Connection,
+  type DestinationError,
+  type Failure,
+  type Instant,
+  isRead,
+  isSecret,
+  type Observation,
+} from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Outbound } from '../outbound/outbound.ts'
+import type { RegisteredVerifier, Registry } from '../plugins.ts'
+import type { ClaimRow } from '../storage/claims.ts'
+import { observationProblem } from './observation.ts'
+
+export interface CheckRunner {
+  /** Never throws: what goes wrong is in the record. */
+  check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord>
+}
+
+interface CheckRunnerOptions {
+  readonly registry: Registry
+  readonly openConnection: (id: string) => Promise<Connection | undefined>
+  readonly outbound: Outbound
+  readonly now: () => Instant
+  readonly timeoutMs: number
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
+}
+
+export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
+  const { registry, openConnection, outbound, now, timeoutMs, logger } = options
+
+  async function observe(
+    claim: ClaimRow,
+    registered: RegisteredVerifier,
+    connection: Connection | null,
+    history: readonly CheckRecord[],
+    sentAt: Instant,
+  ): Promise<CheckRecord> {
+    const { verifier, tools } = registered
+    const timer = new AbortController()
+    const requests = outbound.forCheck({ signal: timer.signal, now })
+    const context: CheckContext = {
+      ...tools,
+      connection,
+      fetch: requests.fetch,
+      resolve: requests.resolve,
+      signal: timer.signal,
+      now,
+      previous: history.filter(isRead).map((read) => read.observation),
+    }
+    try {
+      const observation = await withinTime(verifier.check(toClaim(claim), context), timer, timeoutMs)
+      const answeredAt = now()
+      const problem = observationProblem(verifier.profile, observation, secretsOf(connection))
+      if (problem) {
+        logger.warn({ action: verifier.profile.action, claimId: claim.claimId, problem }, 'verifier returned nonsense')
+        return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
+      }
+      return { sentAt, answeredAt, observation, clockOffsetMs: requests.clockOffsetMs() }
+    } finally {
+      timer.abort()
+    }
+  }
+
+  function secretsOf(connection: Connection | null): string[] {
+    const type = connection && registry.connectionType(connection.provider)
+    if (!type) return []
+    return Object.entries(type.options.properties)
+      .filter(([, schema]) => isSecret(schema))
+      .map(([name]) => connection.options[name])
+      .filter((value) => typeof value === 'string')
+  }
+
+  async function check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord> {
+    const sentAt = now()
+    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: now(), failure })
+    if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
+    try {
+      const registered = registry.verifierFor(claim.action)
+      // A claim is judged by the rules it was submitted under, or not at all.
+      if (registered?.verifier.profile.version !== claim.profileVersion) return failed({ code: 'unsupported_action' })
+      const connection = claim.connectionId === null ? null : await openConnection(claim.connectionId)
+      if (connection === undefined) return failed({ code: 'no_connection' })
+      return await observe(claim, registered, connection, history, sentAt)
+    } catch (error) {
+      if (isDestinationError(error)) return failed(toFailure(error, now()))
+      logger.warn({ err: error, action: claim.action, claimId: claim.claimId }, 'verifier failed')
+      return failed({ code: 'verifier_error' })
+    }
+  }
+
+  return { check }
+}
+
+/** What a verifier sees of a claim. */
+export function toClaim({ action, target, params, claimedAt, deadlineAt }: ClaimRow): Claim {
+  return { action, target, params, claimedAt, deadlineAt }
+}
+
+/** A verifier that does not heed its signal is left behind when its time is over. */
+async function withinTime(
+  checking: Promise<Observation>,
+  timer: AbortController,
+  timeoutMs: number,
+): Promise<Observation> {
+  let timeout: NodeJS.Timeout | undefined
+  const expiry = new Promise<never>((_, reject) => {
+    timeout = setTimeout(() => {
+      timer.abort()
+      reject(Object.assign(new Error('the check took too long'), { name: 'DestinationError', code: 'timeout' }))
+    }, timeoutMs)
+  })
+  try {
+    return await Promise.race([checking, expiry])
+  } finally {
+    clearTimeout(timeout)
+  }
+}
+
+const DESTINATION_CODES: ReadonlySet<unknown> = new Set([
+  'unauthorized',
+  'forbidden',
+  'no_connection',
+  'rate_limited',
+  'unavailable',
+  'timeout',
+  'unexpected_response',
+  'ambiguous_claim',
+])
+
+// By name and code: a plugin may carry a copy of core of its own, so that instanceof would not know its errors.
+function isDestinationError(error: unknown): error is DestinationError {
+  return (
+    error instanceof Error &&
+    error.name === 'DestinationError' &&
+    DESTINATION_CODES.has((error as { code?: unknown }).code)
+  )
+}
+
+function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
+  return {
+    code,
+    ...(Number.isSafeInteger(retryAfterMs) && retryAfterMs! > 0 ? { retryAt: now + retryAfterMs! } : {}),
+    ...(Number.isSafeInteger(status) ? { status: status! } : {}),
+  }
+}

@@ -1,0 +1,43 @@
+/** Workspaces: what keys, connections and claims belong to. */
+import type { Instant } from '@claimcheck/core'
+import { newId } from '../ids.ts'
+import type { Storage } from '../storage/storage.ts'
+import { ServiceError } from './errors.ts'
+
+export interface Workspace {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: Instant
+}
+
+export interface WorkspaceService {
+  /** @throws ServiceError `bad_request` for a name that cannot be one, `conflict` for a taken one */
+  create(name: string): Promise<Workspace>
+  /** By id or name. @throws ServiceError `not_found` */
+  find(idOrName: string): Promise<Workspace>
+}
+
+// A name starts with no `ws_`, so that it is never taken for an id.
+const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
+
+export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
+  return {
+    async create(name) {
+      if (!NAME.test(name)) {
+        throw new ServiceError(
+          'bad_request',
+          'a workspace name has 1 to 64 letters, digits, spaces, dots, dashes or underscores, and begins with a letter or digit (and not with ws_)',
+        )
+      }
+      const workspace = { id: newId('ws_', now()), name, createdAt: now() }
+      const inserted = await storage.write((tx) => tx.workspaces.insert(workspace))
+      if (!inserted) throw new ServiceError('conflict', `there is a workspace named ${name} already`)
+      return workspace
+    },
+    async find(idOrName) {
+      const workspace = await storage.read.workspaces.byIdOrName(idOrName)
+      if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
+      return workspace
+    },
+  }
+}
