@@ -124,8 +124,9 @@ t.test('in every world, a verdict says no more than what was so', async (t) => {
 
 t.test(
   'an outcome seen in the window of the rules is verified or late, and never blamed once it was seen',
-  async () => {
-    fc.assert(
+  async (t) => {
+    holds(
+      t,
       fc.property(worldArb, (world) => {
         const judged = judge(world)
         if (!judged?.history.some(showsOutcome)) return
@@ -190,8 +191,9 @@ function decideAny({
 
 t.test(
   'verified needs a read that shows the outcome, and evidence that ends by claimed_at plus tolerance',
-  async () => {
-    fc.assert(
+  async (t) => {
+    holds(
+      t,
       fc.property(anyArb, (any) => {
         const decision = decideAny(any)
         if (decision?.verdict.value !== 'verified') return
