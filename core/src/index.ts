@@ -1,5 +1,13 @@
 /** What @claimcheck/core offers. */
 
+export type {
+  Anchor,
+  Anchorer,
+  AnchorFinding,
+  AnchorProblem,
+  AnchorSubject,
+} from './anchor/anchorer.ts'
+export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   type Appearance,
   appearance,
@@ -15,8 +23,85 @@ export {
   showsOutcome,
 } from './evidence.ts'
 export type { JsonObject, JsonValue } from './json.ts'
+export { isJsonObject } from './json.ts'
+export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
+export { type Appended, appendLeaves, EMPTY_EDGE, restoreEdge, type TreeEdge } from './log/edge.ts'
+export type { Log } from './log/log.ts'
+export {
+  type Consistency,
+  HASH_BYTES,
+  type HashFunction,
+  type Inclusion,
+  type TreeHasher,
+  treeHasher,
+  treeRoot,
+  verifyConsistency,
+  verifyInclusion,
+} from './log/merkle.ts'
+export {
+  edgeTiles,
+  joinTile,
+  type ProvenConsistency,
+  type ProvenInclusion,
+  proveConsistency,
+  proveInclusion,
+  type ReadTiles,
+  rootAt,
+  splitTile,
+  TILE_WIDTH,
+  type Tile,
+  TileError,
+  type TileId,
+} from './log/tiles.ts'
+export {
+  type ConsistencyDocument,
+  logIdOf,
+  type SignedTreeHead,
+  signTreeHead,
+  type TreeHead,
+  type TreeHeadBody,
+  treeHeadBody,
+} from './log/tree-head.ts'
 export { ACTION_PATTERN, type ActionProfile, type FieldRole, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
+export {
+  type DecidedClaim,
+  entryText,
+  type Proof,
+  type ProofAnchor,
+  type Receipt,
+  type ReceiptBody,
+  type ReceiptClaim,
+  type ReceiptObservation,
+  receiptBody,
+} from './receipt/body.ts'
+export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
+export {
+  claimDigest,
+  digestOf,
+  type SubmittedClaim,
+  sha256Text,
+  textFingerprint,
+  type WireClaim,
+} from './receipt/digest.ts'
+export { canonicalize } from './receipt/jcs.ts'
+export { isChangeEntry, isReceipt, isTreeHead } from './receipt/schema.ts'
+export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
 export { nextCheckAt } from './schedule.ts'
+export { verifyEd25519 } from './signing/ed25519.ts'
+export {
+  type KeyDocument,
+  type KeyEntry,
+  type KeySet,
+  KeySetError,
+  keyIdOf,
+  keyInUse,
+  type PublishedKey,
+  parseKeySet,
+} from './signing/key-set.ts'
+export { DOMAINS, type Domain, type Signature, signedMessage, verifySignature } from './signing/message.ts'
+export { createNobleSigner } from './signing/noble-signer.ts'
+export type { Signer } from './signing/signer.ts'
+export { formatInstant, parseInstant } from './time.ts'
 export {
   CLOSING,
   type ClaimTimes,

@@ -1,0 +1,49 @@
+/** Binary values as text and back: base64url without padding, exactly one text for each value. */
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const SEXTETS: ReadonlyMap<string, number> = new Map([...ALPHABET].map((letter, sextet) => [letter, sextet]))
+
+export function toBase64url(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xffff
+    bits += 8
+    for (; bits >= 6; bits -= 6) text += ALPHABET[(held >> (bits - 6)) & 0x3f]
+  }
+  if (bits > 0) text += ALPHABET[(held << (6 - bits)) & 0x3f]
+  return text
+}
+
+/**
+ * The bytes of a text, or `undefined` when the text is not the one that `toBase64url` writes: padding, other letters and
+ * trailing bits that are not zero are refused, or one signature would have several spellings.
+ */
+export function fromBase64url(text: string, lengthBytes?: number): Uint8Array | undefined {
+  const bytes = new Uint8Array(Math.floor((text.length * 6) / 8))
+  if (lengthBytes !== undefined && bytes.length !== lengthBytes) return undefined
+  let length = 0
+  let bits = 0
+  let held = 0
+  for (const letter of text) {
+    const sextet = SEXTETS.get(letter)
+    if (sextet === undefined) return undefined
+    held = ((held << 6) | sextet) & 0xffff
+    bits += 6
+    if (bits >= 8) {
+      bits -= 8
+      bytes[length++] = (held >> bits) & 0xff
+    }
+  }
+  const trailing = held & ((1 << bits) - 1)
+  return bits >= 6 || trailing !== 0 ? undefined : bytes
+}
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+export function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}

@@ -1,0 +1,86 @@
+/** Which perfect subtrees make up a root, an inclusion proof or a consistency proof, told from the sizes alone. */
+import type { TreeHasher } from './merkle.ts'
+
+/** The perfect subtree of 2^level leaves that starts at leaf index * 2^level. */
+export interface Subtree {
+  readonly level: number
+  readonly index: number
+}
+
+/** What one hash is made of: the subtrees of a range of leaves, from the left, each smaller than the one before. */
+export type Cover = readonly Subtree[]
+
+/** The subtrees of the tree of that size. */
+export function rootCover(treeSize: number): Cover {
+  return cover(0, treeSize)
+}
+
+/** RFC 9162 2.1.3.1: the hashes of an inclusion proof, from the leaf upwards. */
+export function inclusionCovers(leafIndex: number, treeSize: number): Cover[] {
+  if (leafIndex < 0 || leafIndex >= treeSize) throw new RangeError('the leaf is not in a tree of that size')
+  const covers: Cover[] = []
+  let start = 0
+  let end = treeSize
+  while (end - start > 1) {
+    const middle = start + split(end - start)
+    if (leafIndex < middle) {
+      covers.push(cover(middle, end))
+      end = middle
+    } else {
+      covers.push(cover(start, middle))
+      start = middle
+    }
+  }
+  return covers.reverse()
+}
+
+/** RFC 9162 2.1.4.1: the hashes of a consistency proof. */
+export function consistencyCovers(first: number, second: number): Cover[] {
+  if (first < 1 || first > second) throw new RangeError('the first tree is empty, or larger than the second')
+  const covers: Cover[] = []
+  let start = 0
+  let end = second
+  while (first < end) {
+    const middle = start + split(end - start)
+    if (first <= middle) {
+      covers.push(cover(middle, end))
+      end = middle
+    } else {
+      covers.push(cover(start, middle))
+      start = middle
+    }
+  }
+  // From leaf 0 it is the first tree itself, whose root the verifier has.
+  if (start > 0) covers.push(cover(start, end))
+  return covers.reverse()
+}
+
+/** The hash of a cover, from the hashes of its subtrees. */
+export function foldCover(hashes: readonly Uint8Array[], hasher: TreeHasher): Uint8Array {
+  return hashes.length === 0 ? hasher.empty : hashes.reduceRight((right, left) => hasher.node(left, right))
+}
+
+/** `start` is a multiple of the largest power of two that fits in, as it is wherever the tree is split. */
+function cover(start: number, end: number): Subtree[] {
+  const subtrees: Subtree[] = []
+  let at = start
+  while (at < end) {
+    const level = floorLog2(end - at)
+    const width = 2 ** level
+    subtrees.push({ level, index: at / width })
+    at += width
+  }
+  return subtrees
+}
+
+/** The largest power of two below `size`. */
+function split(size: number): number {
+  return 2 ** floorLog2(size - 1)
+}
+
+// Math.log2 rounds: near 2^48 it is wrong.
+function floorLog2(value: number): number {
+  let level = 0
+  while (2 ** (level + 1) <= value) level++
+  return level
+}

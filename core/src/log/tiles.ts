@@ -1,0 +1,145 @@
+/**
+ * The tree's hashes as tiles, 256 wide (C2SP tlog-tiles): hash i of the tile at level L is the root of a perfect subtree of
+ * 256^L leaves. A proof needs a few tiles, however large the tree is.
+ */
+import { HASH_BYTES, type TreeHasher, treeHasher, treeRoot } from './merkle.ts'
+import { type Cover, consistencyCovers, foldCover, inclusionCovers, rootCover, type Subtree } from './subtrees.ts'
+
+export const TILE_WIDTH = 256
+/** How many levels of the tree one level of tiles spans. */
+export const TILE_HEIGHT = 8
+
+export interface TileId {
+  readonly level: number
+  readonly index: number
+  /** How many hashes, from the left. */
+  readonly width: number
+}
+
+export interface Tile extends TileId {
+  /** `width` hashes, one after the other. */
+  readonly hashes: Uint8Array
+}
+
+/** Reads all these tiles at once, and gives their hashes in the same order; a tile may come wider than asked for. */
+export type ReadTiles = (tiles: readonly TileId[]) => Promise<readonly Uint8Array[]>
+
+export class TileError extends Error {
+  override readonly name = 'TileError'
+  /** There are fewer hashes than the tile has: the storage is damaged, or the tree not that large. */
+  readonly code = 'short_tile'
+  readonly tile: TileId
+
+  constructor(tile: TileId) {
+    super(`tile ${tile.level}/${tile.index} has fewer than ${tile.width} hashes`)
+    this.tile = tile
+  }
+}
+
+export interface ProvenInclusion {
+  readonly leafHash: Uint8Array
+  readonly rootHash: Uint8Array
+  readonly path: readonly Uint8Array[]
+}
+
+export interface ProvenConsistency {
+  readonly firstRoot: Uint8Array
+  readonly secondRoot: Uint8Array
+  readonly path: readonly Uint8Array[]
+}
+
+/** @throws RangeError when the leaf is not in a tree of that size, TileError */
+export async function proveInclusion(
+  leafIndex: number,
+  treeSize: number,
+  readTiles: ReadTiles,
+  hasher: TreeHasher = treeHasher(),
+): Promise<ProvenInclusion> {
+  const path = inclusionCovers(leafIndex, treeSize)
+  const leaf = [{ level: 0, index: leafIndex }]
+  const [leafHash, rootHash, ...hashes] = await readCovers([leaf, rootCover(treeSize), ...path], readTiles, hasher)
+  return { leafHash: leafHash!, rootHash: rootHash!, path: hashes }
+}
+
+/** @throws RangeError when first is 0 or above second, TileError */
+export async function proveConsistency(
+  first: number,
+  second: number,
+  readTiles: ReadTiles,
+  hasher: TreeHasher = treeHasher(),
+): Promise<ProvenConsistency> {
+  const path = consistencyCovers(first, second)
+  const roots = [rootCover(first), rootCover(second)]
+  const [firstRoot, secondRoot, ...hashes] = await readCovers([...roots, ...path], readTiles, hasher)
+  return { firstRoot: firstRoot!, secondRoot: secondRoot!, path: hashes }
+}
+
+/** @throws TileError */
+export async function rootAt(
+  treeSize: number,
+  readTiles: ReadTiles,
+  hasher: TreeHasher = treeHasher(),
+): Promise<Uint8Array> {
+  const [rootHash] = await readCovers([rootCover(treeSize)], readTiles, hasher)
+  return rootHash!
+}
+
+/** The tiles at the right edge of the tree that are not full, the lowest level first. */
+export function edgeTiles(treeSize: number): TileId[] {
+  const tiles: TileId[] = []
+  for (let level = 0, count = treeSize; count > 0; level++) {
+    const width = count % TILE_WIDTH
+    count = Math.floor(count / TILE_WIDTH)
+    if (width > 0) tiles.push({ level, index: count, width })
+  }
+  return tiles
+}
+
+/** @throws TileError */
+export function splitTile(tile: TileId, hashes: Uint8Array): Uint8Array[] {
+  if (hashes.length < tile.width * HASH_BYTES) throw new TileError(tile)
+  return Array.from({ length: tile.width }, (_, index) => hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES))
+}
+
+export function joinTile(hashes: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(hashes.length * HASH_BYTES)
+  for (const [index, hash] of hashes.entries()) joined.set(hash, index * HASH_BYTES)
+  return joined
+}
+
+/** One hash for each cover, out of one read of all the tiles they lie in. */
+async function readCovers(covers: readonly Cover[], readTiles: ReadTiles, hasher: TreeHasher): Promise<Uint8Array[]> {
+  const wanted = new Map<string, TileId>()
+  for (const subtree of covers.flat()) {
+    const tile = tileOf(subtree)
+    const key = keyOf(tile)
+    if (tile.width > (wanted.get(key)?.width ?? 0)) wanted.set(key, tile)
+  }
+  const tiles = [...wanted.values()]
+  const read = await readTiles(tiles)
+  const hashesOf = new Map(tiles.map((tile, index) => [keyOf(tile), splitTile(tile, read[index] ?? new Uint8Array())]))
+
+  function hashOf(subtree: Subtree): Uint8Array {
+    const tile = tileOf(subtree)
+    const hashes = hashesOf.get(keyOf(tile))!
+    return treeRoot(hashes.slice(tile.width - spanOf(subtree), tile.width), hasher)
+  }
+  return covers.map((cover) => foldCover(cover.map(hashOf), hasher))
+}
+
+/** The tile that a subtree's root can be computed from, just wide enough. */
+function tileOf(subtree: Subtree): TileId {
+  const span = spanOf(subtree)
+  const start = subtree.index * span
+  const index = Math.floor(start / TILE_WIDTH)
+  return { level: Math.floor(subtree.level / TILE_HEIGHT), index, width: start - index * TILE_WIDTH + span }
+}
+
+/** How many hashes of its tile a subtree spans. */
+function spanOf({ level }: Subtree): number {
+  return 2 ** (level % TILE_HEIGHT)
+}
+
+function keyOf({ level, index }: TileId): string {
+  return `${level}/${index}`
+}

@@ -1,0 +1,53 @@
+/** What the log's operator signs of its state, and the documents in which the log speaks of itself. */
+import { toBase64url } from '../encoding.ts'
+import type { Instant } from '../evidence.ts'
+import { sha256Text } from '../receipt/digest.ts'
+import { DOMAINS, type Signature } from '../signing/message.ts'
+import type { Signer } from '../signing/signer.ts'
+import { formatInstant } from '../time.ts'
+
+export interface TreeHead {
+  readonly logId: string
+  readonly treeSize: number
+  readonly rootHash: Uint8Array
+  readonly issuedAt: Instant
+}
+
+export type SignedTreeHead = { readonly body: TreeHeadBody; readonly signature: Signature }
+
+/** Exactly these members. */
+export type TreeHeadBody = {
+  readonly log_id: string
+  readonly tree_size: number
+  readonly root_hash: string
+  readonly issued_at: string
+}
+
+/** That the tree of size `first` is the beginning of the tree of size `second`. */
+export type ConsistencyDocument = {
+  readonly log_id: string
+  readonly first: number
+  readonly first_root: string
+  readonly second: number
+  readonly second_root: string
+  readonly proof: readonly string[]
+}
+
+/** base64url(SHA-256(the log's name)). */
+export function logIdOf(name: string): string {
+  return sha256Text(name)
+}
+
+export function treeHeadBody({ logId, treeSize, rootHash, issuedAt }: TreeHead): TreeHeadBody {
+  return {
+    log_id: logId,
+    tree_size: treeSize,
+    root_hash: toBase64url(rootHash),
+    issued_at: formatInstant(issuedAt),
+  }
+}
+
+export async function signTreeHead(signer: Signer, head: TreeHead): Promise<SignedTreeHead> {
+  const body = treeHeadBody(head)
+  return { body, signature: await signer.sign(DOMAINS.treeHead, body) }
+}

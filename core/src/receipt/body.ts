@@ -1,0 +1,123 @@
+/** What a receipt says: its members as on the wire, and how they follow from a decided claim. */
+import type { Instant, Interval } from '../evidence.ts'
+import type { JsonObject } from '../json.ts'
+import type { Signature } from '../signing/message.ts'
+import { formatInstant } from '../time.ts'
+import type { ReasonCode, Verdict, VerdictValue } from '../verdict.ts'
+import { claimDigest, type SubmittedClaim, toWireClaim, type WireClaim } from './digest.ts'
+import { canonicalize } from './jcs.ts'
+
+export type Receipt = {
+  readonly body: ReceiptBody
+  readonly signature: Signature
+  /** Not signed: it is checked on its own terms, and may grow while the rest stays as it is. */
+  readonly proof?: Proof
+}
+
+export type ReceiptBody = {
+  readonly spec_version: 'poaw/0.1' | 'poaw/0.2'
+  readonly receipt_id: string
+  readonly issued_at: string
+  readonly issuer: { readonly key_id: string; readonly name?: string }
+  readonly agent: { readonly id: string }
+  readonly claim: ReceiptClaim
+  readonly observation: ReceiptObservation
+  readonly verdict: { readonly value: VerdictValue; readonly reason_code?: ReasonCode }
+  readonly trust_level: number
+}
+
+export type ReceiptClaim = WireClaim & { readonly claim_digest: string }
+
+export type ReceiptObservation = {
+  readonly verifier: { readonly id: string; readonly version: string }
+  readonly observed_at: string
+  readonly deadline_at: string
+  readonly attempts: number
+  readonly facts: JsonObject
+  /** When the outcome appeared, where a read showed it. */
+  readonly appeared?: {
+    readonly not_before?: string
+    readonly not_after: string
+    readonly source: Interval['source']
+  }
+}
+
+/** That a receipt is in the log. Hashes are base64url. */
+export type Proof = {
+  readonly log_id: string
+  readonly leaf_index: number
+  readonly tree_size: number
+  readonly root_hash: string
+  readonly inclusion: readonly string[]
+  readonly anchor?: ProofAnchor
+}
+
+/** Where the log's root stands on a public chain. */
+export type ProofAnchor = {
+  /** CAIP-2. */
+  readonly chain: string
+  readonly scheme: 'eas'
+  readonly uid: string
+  readonly tx_hash: string
+  readonly tree_size: number
+}
+
+/** A claim with its verdict: all that a receipt is made from. */
+export interface DecidedClaim {
+  readonly receiptId: string
+  readonly issuedAt: Instant
+  readonly issuer: { readonly keyId: string; readonly name?: string }
+  readonly agentId: string
+  readonly claim: SubmittedClaim
+  readonly observation: {
+    readonly verifier: { readonly id: string; readonly version: string }
+    /** The check that the verdict rests on. */
+    readonly observedAt: Instant
+    readonly deadlineAt: Instant
+    readonly attempts: number
+    readonly facts: JsonObject
+    readonly appeared?: Interval
+  }
+  readonly verdict: Verdict
+}
+
+// What every receipt of ours offers: a signature, and a place in an anchored log. A checker reports what is achieved.
+const TRUST_LEVEL = 2
+
+export function receiptBody(decided: DecidedClaim): ReceiptBody {
+  const { issuer, observation, verdict } = decided
+  return {
+    spec_version: 'poaw/0.1',
+    receipt_id: decided.receiptId,
+    issued_at: formatInstant(decided.issuedAt),
+    issuer: { key_id: issuer.keyId, ...(issuer.name === undefined ? {} : { name: issuer.name }) },
+    agent: { id: decided.agentId },
+    claim: { ...toWireClaim(decided.claim), claim_digest: claimDigest(decided.claim) },
+    observation: {
+      verifier: { id: observation.verifier.id, version: observation.verifier.version },
+      observed_at: formatInstant(observation.observedAt),
+      deadline_at: formatInstant(observation.deadlineAt),
+      attempts: observation.attempts,
+      facts: observation.facts,
+      ...(observation.appeared ? { appeared: toWireInterval(observation.appeared) } : {}),
+    },
+    verdict: {
+      value: verdict.value,
+      ...(verdict.reasonCode === undefined ? {} : { reason_code: verdict.reasonCode }),
+    },
+    trust_level: TRUST_LEVEL,
+  }
+}
+
+/** The text that is a leaf of the log. */
+export function entryText({ body, signature }: Pick<Receipt, 'body' | 'signature'>): string {
+  return canonicalize({ body, signature })
+}
+
+function toWireInterval({ notBefore, notAfter, source }: Interval) {
+  return {
+    ...(notBefore === undefined ? {} : { not_before: formatInstant(notBefore) }),
+    not_after: formatInstant(notAfter),
+    source,
+  }
+}

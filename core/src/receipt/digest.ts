@@ -1,0 +1,53 @@
+/** Digests: of JSON documents, of claims, of texts. */
+import { sha256 } from '@noble/hashes/sha2.js'
+import { toBase64url, utf8 } from '../encoding.ts'
+import type { Instant } from '../evidence.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import { formatInstant } from '../time.ts'
+import { canonicalize } from './jcs.ts'
+
+/** A claim as it was submitted. */
+export interface SubmittedClaim {
+  readonly action: string
+  readonly target: string
+  readonly params: JsonObject
+  readonly claimedAt: Instant
+  readonly clientClaimId: string
+}
+
+/** A claim in a receipt, before its digest is put in. */
+export type WireClaim = {
+  readonly action: string
+  readonly target: string
+  readonly params: JsonObject
+  readonly claimed_at: string
+  readonly client_claim_id: string
+}
+
+export function toWireClaim({ action, target, params, claimedAt, clientClaimId }: SubmittedClaim): WireClaim {
+  return { action, target, params, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId }
+}
+
+export function claimDigest(claim: SubmittedClaim): string {
+  return digestOf(toWireClaim(claim))
+}
+
+/** base64url(SHA-256(JCS(value))). */
+export function digestOf(value: JsonValue): string {
+  return sha256Text(canonicalize(value))
+}
+
+/** The same for texts that differ only in Unicode form, line ends, blanks at line ends, and blank lines around them. */
+export function textFingerprint(text: string): string {
+  const lines = text
+    .normalize('NFC')
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trimEnd())
+  const first = lines.findIndex((line) => line !== '')
+  const last = lines.findLastIndex((line) => line !== '')
+  return `sha256:${sha256Text(lines.slice(Math.max(first, 0), last + 1).join('\n'))}`
+}
+
+export function sha256Text(text: string): string {
+  return toBase64url(sha256(utf8(text)))
+}

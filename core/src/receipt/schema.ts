@@ -1,0 +1,189 @@
+/** The structure of receipts, change entries and signed tree heads: the published schemas, and what the format's text adds to them. */
+import { isJsonObject, type JsonValue } from '../json.ts'
+import type { ConsistencyDocument, SignedTreeHead } from '../log/tree-head.ts'
+import { ACTION_PATTERN } from '../profile.ts'
+import { parseInstant } from '../time.ts'
+import { REASONS, type VerdictValue } from '../verdict.ts'
+import type { Proof, Receipt } from './body.ts'
+import {
+  all,
+  array,
+  closedObject,
+  implies,
+  integer,
+  matching,
+  object,
+  oneOf,
+  type Shape,
+  text,
+  without,
+} from './shape.ts'
+
+const anyObject: Shape = isJsonObject
+const anyText = text(0, Number.POSITIVE_INFINITY)
+const action = matching(new RegExp(ACTION_PATTERN))
+const version = matching(/^\d+$/)
+const base64url = matching(/^[A-Za-z0-9_-]+$/)
+// Of 43 letters the last has two bits to spare, of 86 it has four: they must be zero, or a value would have several texts.
+const hash = matching(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
+const signatureValue = matching(/^[A-Za-z0-9_-]{85}[AQgw]$/)
+const keyId = matching(/^ed25519:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
+const fingerprint = matching(/^sha256:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
+const transactionHash = matching(/^0x[0-9a-fA-F]{64}$/)
+const timestamp: Shape = (value) => typeof value === 'string' && parseInstant(value) !== undefined
+
+const issuer = object({ key_id: keyId }, { name: text(0, 128) })
+const trustLevel = integer(1, 4)
+const attestation = object({ type: anyText, document: base64url })
+const claimsAttestation = object({ trust_level: integer(3) })
+
+const policy = closedObject({
+  pipeline_id: matching(/^[a-z0-9][a-z0-9_-]{2,63}$/),
+  pipeline_version: integer(1),
+  digest: hash,
+})
+
+const signature = closedObject({ alg: oneOf('Ed25519'), key_id: keyId, value: signatureValue })
+
+const proof = object(
+  {
+    log_id: hash,
+    leaf_index: integer(0),
+    tree_size: integer(1),
+    root_hash: hash,
+    inclusion: array(hash),
+  },
+  {
+    anchor: object({
+      chain: anyText,
+      scheme: oneOf('eas'),
+      uid: transactionHash,
+      tx_hash: transactionHash,
+      tree_size: integer(1),
+    }),
+  },
+)
+
+const agent = object(
+  { id: text(1, 256) },
+  {
+    erc8004: object({
+      chain: matching(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/),
+      registry: anyText,
+      agent_id: anyText,
+    }),
+  },
+)
+
+const claim = object(
+  {
+    action,
+    target: text(1, 512),
+    params: anyObject,
+    claimed_at: timestamp,
+    claim_digest: hash,
+  },
+  { client_claim_id: text(0, 256) },
+)
+
+const observation = object({
+  verifier: object({ id: action, version }, { code_hash: fingerprint }),
+  observed_at: timestamp,
+  deadline_at: timestamp,
+  attempts: integer(1),
+  facts: anyObject,
+})
+
+/** A reason must be one of its verdict's own; `unverifiable` never goes without. */
+const verdict: Shape = (value) => {
+  if (!isJsonObject(value) || typeof value.value !== 'string' || !Object.hasOwn(REASONS, value.value)) return false
+  const reasons: readonly JsonValue[] = REASONS[value.value as VerdictValue]
+  return Object.hasOwn(value, 'reason_code') ? reasons.includes(value.reason_code!) : value.value !== 'unverifiable'
+}
+
+const receiptBody = all(
+  object(
+    {
+      spec_version: oneOf('poaw/0.1', 'poaw/0.2'),
+      receipt_id: matching(/^rcpt_[0-9A-Za-z]{1,59}$/),
+      issued_at: timestamp,
+      issuer,
+      agent,
+      claim,
+      observation,
+      verdict,
+      trust_level: trustLevel,
+    },
+    { operator: text(0, 256), supersedes: anyText, attestation, policy },
+  ),
+  without('entry_kind'),
+  implies(object({ policy: anyObject }), object({ spec_version: oneOf('poaw/0.2') })),
+  implies(
+    claimsAttestation,
+    object({ attestation, observation: object({ verifier: object({ code_hash: fingerprint }) }) }),
+  ),
+)
+
+const changeBody = all(
+  object(
+    {
+      spec_version: oneOf('poaw/0.2'),
+      entry_kind: oneOf('change'),
+      change_id: text(1, 128),
+      issued_at: timestamp,
+      issuer,
+      connector: matching(/^[a-z][a-z0-9_]{0,31}$/),
+      event: action,
+      target: text(1, 512),
+      fingerprint: text(1, 256),
+      seen_at: timestamp,
+      facts: anyObject,
+      watcher: object({ id: text(1, 128), version }, { code_hash: fingerprint }),
+      policy,
+      trust_level: trustLevel,
+    },
+    { occurred_at: timestamp, attestation },
+  ),
+  without('claim', 'observation', 'verdict'),
+  implies(claimsAttestation, object({ attestation, watcher: object({ code_hash: fingerprint }) })),
+)
+
+const treeHeadBody = closedObject({
+  log_id: hash,
+  tree_size: integer(0),
+  root_hash: hash,
+  issued_at: timestamp,
+})
+
+const consistency = object({
+  log_id: hash,
+  first: integer(1),
+  first_root: hash,
+  second: integer(1),
+  second_root: hash,
+  proof: array(hash),
+})
+
+const receipt = closedObject({ body: receiptBody, signature }, { proof })
+const changeEntry = closedObject({ body: changeBody, signature }, { proof })
+const treeHead = closedObject({ body: treeHeadBody, signature })
+
+export function isReceipt(value: JsonValue): value is Receipt {
+  return receipt(value)
+}
+
+export function isChangeEntry(value: JsonValue): boolean {
+  return changeEntry(value)
+}
+
+export function isProof(value: JsonValue): value is Proof {
+  return proof(value)
+}
+
+export function isTreeHead(value: JsonValue): value is SignedTreeHead {
+  return treeHead(value)
+}
+
+export function isConsistencyDocument(value: JsonValue): value is ConsistencyDocument {
+  return consistency(value)
+}

@@ -1,0 +1,63 @@
+/** Shapes of JSON values as predicates. A schema library that did this would alone be larger than the whole checker may be. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+
+export type Shape = (value: JsonValue) => boolean
+export type Members = Readonly<Record<string, Shape>>
+
+/** Members beyond the named ones are allowed, as the receipt format allows them nearly everywhere. */
+export function object(required: Members, optional: Members = {}): Shape {
+  return (value) =>
+    isJsonObject(value) &&
+    Object.entries(required).every(([name, shape]) => has(value, name) && shape(value[name]!)) &&
+    Object.entries(optional).every(([name, shape]) => !has(value, name) || shape(value[name]!))
+}
+
+/** Nothing beyond the named members. */
+export function closedObject(required: Members, optional: Members = {}): Shape {
+  const open = object(required, optional)
+  return (value) =>
+    open(value) && Object.keys(value as JsonObject).every((name) => has(required, name) || has(optional, name))
+}
+
+export function array(item: Shape): Shape {
+  return (value) => Array.isArray(value) && value.every(item)
+}
+
+/** Lengths are in code points, as JSON Schema counts them. */
+export function text(minLength: number, maxLength: number): Shape {
+  return (value) => {
+    if (typeof value !== 'string') return false
+    const length = [...value].length
+    return length >= minLength && length <= maxLength
+  }
+}
+
+export function matching(pattern: RegExp): Shape {
+  return (value) => typeof value === 'string' && pattern.test(value)
+}
+
+export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): Shape {
+  return (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum
+}
+
+export function oneOf(...values: readonly JsonValue[]): Shape {
+  return (value) => values.includes(value)
+}
+
+export function all(...shapes: readonly Shape[]): Shape {
+  return (value) => shapes.every((shape) => shape(value))
+}
+
+/** An object without these members. */
+export function without(...names: readonly string[]): Shape {
+  return (value) => isJsonObject(value) && !names.some((name) => has(value, name))
+}
+
+/** What holds for one shape must also hold for the other. */
+export function implies(condition: Shape, consequence: Shape): Shape {
+  return (value) => !condition(value) || consequence(value)
+}
+
+function has(value: object, name: string): boolean {
+  return Object.hasOwn(value, name)
+}

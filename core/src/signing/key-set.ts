@@ -1,0 +1,118 @@
+/** The published keys of an issuer, and from when until when each of them signed. */
+import { sha256 } from '@noble/hashes/sha2.js'
+import { fromBase64url, toBase64url } from '../encoding.ts'
+import type { Instant } from '../evidence.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { parseStrictJson } from '../receipt/strict-json.ts'
+import { parseInstant } from '../time.ts'
+
+/** `/.well-known/poaw-keys.json`. Retired keys stay in it for ever. */
+export type KeyDocument = {
+  readonly issuer: string
+  readonly log_id: string
+  readonly keys: readonly KeyEntry[]
+  /** The accounts whose anchors count. */
+  readonly anchor_addresses: readonly string[]
+  /** The uids of the schemas under which anchors are made. */
+  readonly anchor_schemas: readonly string[]
+}
+
+export type KeyEntry = {
+  readonly key_id: string
+  /** base64url of the raw 32 bytes. */
+  readonly public_key: string
+  readonly valid_from: string
+  readonly revoked_at: string | null
+  /** The same key as RFC 8037 writes it, for readers that know JWK. */
+  readonly jwk?: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly kid: string; readonly x: string }
+}
+
+/** What a checker takes from a key document. */
+export interface KeySet {
+  readonly keys: ReadonlyMap<string, PublishedKey>
+  readonly anchorAddresses: readonly string[]
+  readonly anchorSchemas: readonly string[]
+}
+
+export interface PublishedKey {
+  readonly keyId: string
+  readonly publicKey: Uint8Array
+  readonly validFrom: Instant
+  readonly revokedAt: Instant | null
+}
+
+export class KeySetError extends Error {
+  override readonly name = 'KeySetError'
+  readonly code = 'not_a_key_document'
+
+  constructor(options: { readonly cause?: unknown } = {}) {
+    super('the text is not a key document', options)
+  }
+}
+
+export function keyIdOf(publicKey: Uint8Array): string {
+  return `ed25519:${toBase64url(sha256(publicKey))}`
+}
+
+/**
+ * Entries that are malformed, or whose id is not the hash of their key, are left out: nothing verifies against them. So
+ * are entries that share an id, for nobody could tell which of them holds.
+ * @throws KeySetError when the text is not a key document at all
+ */
+export function parseKeySet(text: string): KeySet {
+  const document = readDocument(text)
+  const entries = list(document.keys)
+  if (!entries) throw new KeySetError()
+  const ids = entries.map((entry) => (isJsonObject(entry) ? entry.key_id : undefined))
+  const keys = new Map<string, PublishedKey>()
+  for (const entry of entries) {
+    const key = toPublishedKey(entry)
+    if (key && ids.filter((id) => id === key.keyId).length === 1) keys.set(key.keyId, key)
+  }
+  return {
+    keys,
+    anchorAddresses: texts(document.anchor_addresses),
+    anchorSchemas: texts(document.anchor_schemas),
+  }
+}
+
+/** The key of that id, if it was in use at that moment. */
+export function keyInUse({ keys }: KeySet, keyId: string, at: Instant): PublishedKey | undefined {
+  const key = keys.get(keyId)
+  if (!key || at < key.validFrom) return undefined
+  return key.revokedAt === null || at < key.revokedAt ? key : undefined
+}
+
+function toPublishedKey(entry: JsonValue): PublishedKey | undefined {
+  if (!isJsonObject(entry)) return undefined
+  const { key_id, public_key, valid_from, revoked_at } = entry
+  const publicKey = typeof public_key === 'string' ? fromBase64url(public_key, 32) : undefined
+  const validFrom = instant(valid_from)
+  const revokedAt = revoked_at === null ? null : instant(revoked_at)
+  if (!publicKey || validFrom === undefined || revokedAt === undefined) return undefined
+  const keyId = keyIdOf(publicKey)
+  return key_id === keyId ? { keyId, publicKey, validFrom, revokedAt } : undefined
+}
+
+function readDocument(text: string): JsonObject {
+  let value: JsonValue
+  try {
+    value = parseStrictJson(text).value
+  } catch (cause) {
+    throw new KeySetError({ cause })
+  }
+  if (!isJsonObject(value)) throw new KeySetError()
+  return value
+}
+
+function instant(value: JsonValue | undefined): Instant | undefined {
+  return typeof value === 'string' ? parseInstant(value) : undefined
+}
+
+function list(value: JsonValue | undefined): readonly JsonValue[] | undefined {
+  return Array.isArray(value) ? value : undefined
+}
+
+function texts(value: JsonValue | undefined): readonly string[] {
+  return list(value)?.filter((item) => typeof item === 'string') ?? []
+}
