@@ -1,0 +1,114 @@
+/** Claims on the wire: how they are submitted, and how they stand. */
+import { type Static, Type } from 'typebox'
+import { ACTION_PATTERN } from '../profile.ts'
+import { REASONS, VERDICTS } from '../verdict.ts'
+import { nullable, plainObject, Timestamp } from './primitives.ts'
+
+const ACTION = 'codehost.commit.push'
+const TARGET = 'octo-org/hello-world'
+
+const Verdict = Type.Enum(VERDICTS, { description: 'What the evidence says of the claim.' })
+const Reason = Type.Enum(Object.values(REASONS).flat(), { description: 'Given with every verdict but `verified`.' })
+const State = Type.Enum(['queued', 'decided'], {
+  description: '`queued` claims are checked again until their deadline.',
+})
+
+// Lengths are those of the published receipt schema: what is accepted here fits into a receipt.
+export const ClaimRequest = Type.Object(
+  {
+    client_claim_id: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Chosen by the client. The same value again answers with the same claim.',
+      examples: ['run-4711'],
+    }),
+    agent_id: Type.String({ minLength: 1, maxLength: 256, description: 'Who claims.', examples: ['release-bot'] }),
+    action: Type.String({
+      pattern: ACTION_PATTERN,
+      maxLength: 128,
+      description: 'What is claimed.',
+      examples: [ACTION],
+    }),
+    target: Type.String({ minLength: 1, maxLength: 512, description: 'Where it was done.', examples: [TARGET] }),
+    params: plainObject({
+      description: 'What exactly was done, in the terms of the action. At most 4 KiB.',
+      examples: [{ sha: '0123456789abcdef0123456789abcdef01234567', branch: 'main' }],
+    }),
+    claimed_at: Type.String({
+      format: 'date-time',
+      maxLength: 64,
+      description: 'When it was done, in UTC, as the agent says.',
+      examples: ['2026-09-25T14:02:11.000Z'],
+    }),
+    deadline_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        maxLength: 64,
+        description: 'How long to look for the outcome, in UTC. Each action has its own default and bounds.',
+      }),
+    ),
+  },
+  { title: 'ClaimRequest', additionalProperties: false },
+)
+export type ClaimRequest = Static<typeof ClaimRequest>
+
+export const LastCheck = Type.Object(
+  {
+    at: Timestamp,
+    result: Type.Enum(['present', 'differs', 'absent', 'failed'], {
+      description: '`failed`: the destination could not be read. That is never evidence for or against the agent.',
+    }),
+    code: Type.Optional(Type.String({ description: 'With `failed`: why.' })),
+    status: Type.Optional(Type.Integer({ description: 'With `failed`: the HTTP status that was the answer.' })),
+    differs: Type.Optional(Type.Array(Type.String(), { description: 'With `differs`: the fields that do not match.' })),
+    facts: Type.Optional(plainObject()),
+  },
+  { title: 'LastCheck' },
+)
+export type LastCheck = Static<typeof LastCheck>
+
+const statusMembers = {
+  claim_id: Type.String({ maxLength: 64 }),
+  client_claim_id: Type.String(),
+  agent_id: Type.String(),
+  action: Type.String(),
+  target: Type.String(),
+  claimed_at: Timestamp,
+  deadline_at: Timestamp,
+  submitted_at: Timestamp,
+  claim_digest: Type.String({
+    description: 'Tells whether the claim kept under this client_claim_id is the one meant.',
+  }),
+  state: State,
+  attempts: Type.Integer({ minimum: 0, description: 'Checks made so far.' }),
+  next_check_at: nullable(Timestamp),
+  receipt_id: nullable(Type.String({ description: 'null while the claim is queued.' })),
+  verdict: nullable(Verdict),
+  reason_code: nullable(Reason),
+  last_check: nullable(LastCheck),
+}
+
+export const ClaimStatus = Type.Object(statusMembers, { title: 'ClaimStatus' })
+export type ClaimStatus = Static<typeof ClaimStatus>
+
+export const SubmittedClaim = Type.Object(
+  { ...statusMembers, created: Type.Boolean({ description: 'false: the claim was there already.' }) },
+  { title: 'SubmittedClaim' },
+)
+export type SubmittedClaim = Static<typeof SubmittedClaim>
+
+export const ClaimList = Type.Object(
+  { claims: Type.Array(ClaimStatus, { description: 'Newest first.' }), next_cursor: nullable(Type.String()) },
+  { title: 'ClaimList' },
+)
+export type ClaimList = Static<typeof ClaimList>
+
+export const ClaimQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+  cursor: Type.Optional(Type.String({ maxLength: 512, description: 'The `next_cursor` of the page before.' })),
+  agent_id: Type.Optional(Type.String({ maxLength: 256 })),
+  action: Type.Optional(Type.String({ maxLength: 128 })),
+  verdict: Type.Optional(Verdict),
+  state: Type.Optional(State),
+})
+export type ClaimQuery = Static<typeof ClaimQuery>

@@ -1,0 +1,14 @@
+/** What a credential is good for. */
+import { type Static, Type } from 'typebox'
+import { nullable } from './primitives.ts'
+
+export const CredentialDescription = Type.Object(
+  {
+    workspace_id: Type.String(),
+    kind: Type.Enum(['key', 'oauth']),
+    scopes: nullable(Type.Array(Type.String(), { description: 'null: everything.' })),
+    audience: nullable(Type.String()),
+  },
+  { title: 'CredentialDescription' },
+)
+export type CredentialDescription = Static<typeof CredentialDescription>

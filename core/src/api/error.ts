@@ -1,0 +1,26 @@
+/** Error bodies: words for most, a list of places for an input that is not valid. */
+import { type Static, Type } from 'typebox'
+
+export const ErrorBody = Type.Object(
+  { detail: Type.String({ description: 'What is wrong, in plain words.' }) },
+  { title: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>
+
+export const ValidationErrorItem = Type.Object(
+  {
+    loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), { examples: [['body', 'params', 'sha']] }),
+    msg: Type.String(),
+    type: Type.String({ examples: ['string_pattern_mismatch'] }),
+    ctx: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    input: Type.Optional(Type.Unknown()),
+  },
+  { title: 'ValidationErrorItem' },
+)
+export type ValidationErrorItem = Static<typeof ValidationErrorItem>
+
+export const ValidationErrorBody = Type.Object(
+  { detail: Type.Array(ValidationErrorItem) },
+  { title: 'ValidationError' },
+)
+export type ValidationErrorBody = Static<typeof ValidationErrorBody>

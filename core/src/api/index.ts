@@ -1,0 +1,19 @@
+/** The wire schemas, one file for each resource. Validation, the interface description and clients are made from them. */
+export { ClaimList, ClaimQuery, ClaimRequest, ClaimStatus, LastCheck, SubmittedClaim } from './claim.ts'
+export { ConnectionList } from './connection.ts'
+export { CredentialDescription } from './credential.ts'
+export { ErrorBody, ValidationErrorBody, ValidationErrorItem } from './error.ts'
+export { KeyDocument } from './keys.ts'
+export {
+  Anchor,
+  AnchorList,
+  AnchorQuery,
+  ConsistencyProof,
+  ConsistencyProofQuery,
+  InclusionProof,
+  InclusionProofQuery,
+  LogEntries,
+  LogEntriesQuery,
+  LogHead,
+} from './log.ts'
+export { Receipt } from './receipt.ts'

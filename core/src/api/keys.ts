@@ -1,0 +1,26 @@
+/** The key document: what receipts, tree heads and anchors are checked against. */
+import { type Static, Type } from 'typebox'
+import { Hash, nullable, Timestamp } from './primitives.ts'
+
+export const KeyDocument = Type.Object(
+  {
+    issuer: Type.String(),
+    log_id: Hash,
+    keys: Type.Array(
+      Type.Object(
+        {
+          key_id: Type.String({ pattern: '^ed25519:[A-Za-z0-9_-]{43}$' }),
+          public_key: Type.String({ description: 'The raw 32 bytes, base64url.' }),
+          valid_from: Timestamp,
+          revoked_at: nullable(Timestamp),
+        },
+        { title: 'SigningKey' },
+      ),
+      { description: 'Retired ones stay listed.' },
+    ),
+    anchor_addresses: Type.Array(Type.String()),
+    anchor_schemas: Type.Array(Type.String()),
+  },
+  { title: 'KeyDocument' },
+)
+export type KeyDocument = Static<typeof KeyDocument>
