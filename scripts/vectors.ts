@@ -1,0 +1,53 @@
+/** Writes the project's own test vectors, always the same bytes: `npm run vectors`. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { acceptedVectors } from './vectors/accepted.ts'
+import { consistencyVectors, treeHeadVectors } from './vectors/log-documents.ts'
+import { refusedProofs } from './vectors/refused-proofs.ts'
+import { refusedStructures } from './vectors/refused-structure.ts'
+import { refusedTexts } from './vectors/refused-text.ts'
+import { keyDocument, PIPELINE, toText, type Vector } from './vectors/world.ts'
+
+const KEYS = 'keys.json'
+const PIPELINE_FILE = 'pipeline.json'
+
+const folder = process.argv[2] ?? 'test/vectors'
+await mkdir(folder, { recursive: true })
+
+const entries = [
+  ...(await acceptedVectors()),
+  ...(await refusedTexts()),
+  ...(await refusedStructures()),
+  ...(await refusedProofs()),
+]
+const treeHeads = await treeHeadVectors()
+const consistency = await consistencyVectors()
+
+for (const vector of [...entries, ...treeHeads, ...consistency]) {
+  await writeFile(join(folder, fileOf(vector)), vector.text)
+}
+await writeFile(join(folder, KEYS), toText(keyDocument()))
+await writeFile(join(folder, PIPELINE_FILE), toText(PIPELINE))
+await writeFile(
+  join(folder, 'manifest.json'),
+  toText({
+    keyset: KEYS,
+    vectors: entries.map(listed),
+    tree_head_vectors: treeHeads.map(listed),
+    consistency_vectors: consistency.map(listed),
+  }),
+)
+
+function fileOf({ name }: Vector): string {
+  return `${name}.json`
+}
+
+function listed(vector: Vector) {
+  return {
+    file: fileOf(vector),
+    rule: vector.rule,
+    description: vector.description,
+    ...(vector.withPipeline ? { pipeline: PIPELINE_FILE } : {}),
+    expected: vector.expected,
+  }
+}
