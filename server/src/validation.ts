@@ -1,10 +1,96 @@
 /** Validation against TypeBox schemas, and its findings in the wording that clients of FastAPI services know. */
+import { MAX_BYTES } from '@claimcheck/core/api'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { TSchema } from 'typebox'
+import { readTimestamp } from './timestamp.ts'
+import { wording } from './validation-wording.ts'
 
 /** One thing that is wrong with an input: an item of a 422 answer. */
 export interface Issue {
-  readonly loc: readonly (string | number)[]
+  readonly loc: Loc
   readonly msg: string
   readonly type: string
   readonly ctx?: Readonly<Record<string, unknown>>
   readonly input?: unknown
+}
+
+/** Where in an input: `['body', 'params', 'sha']`. */
+export type Loc = readonly (string | number)[]
+
+/** Everything that is wrong with `value`, which stands at `loc`; empty when nothing is. Changes nothing, coerces nothing. */
+export type Validator = (value: unknown, loc: Loc) => Issue[]
+
+// An answer must not be many times the size of the request that caused it.
+const MOST_ISSUES = 32
+const LONGEST_SHOWN = 128
+
+// Applied by branches whose own findings say what is wrong.
+const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'anyOf'])
+
+const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false, strictRequired: false })
+addFormats.default(ajv)
+// Times are UTC everywhere, also in the params of actions.
+ajv.addFormat('date-time', (text) => typeof readTimestamp(text) === 'number')
+ajv.addKeyword('x-secret')
+ajv.addKeyword({
+  keyword: MAX_BYTES,
+  type: 'object',
+  schemaType: 'number',
+  validate: (most: number, value: object) => Buffer.byteLength(JSON.stringify(value)) <= most,
+})
+
+const compiled = new WeakMap<TSchema, Validator>()
+
+/** Compiles each schema once. @throws Error for what is no JSON schema */
+export function validator(schema: TSchema): Validator {
+  const known = compiled.get(schema)
+  if (known) return known
+  const check = ajv.compile(schema)
+  const validate: Validator = (value, loc) => {
+    if (check(value)) return []
+    const issues = check
+      .errors!.filter(({ keyword }) => !SILENT_KEYWORDS.has(keyword))
+      .map((e) => toIssue(e, value, loc))
+    return issues.filter(isFirstOfItsKind).slice(0, MOST_ISSUES)
+  }
+  compiled.set(schema, validate)
+  return validate
+}
+
+function toIssue(error: ErrorObject, value: unknown, loc: Loc): Issue {
+  const place = [...loc, ...pathTo(error, value)]
+  return { loc: place.map(shortened), ...wording(error, place), ...shownInput(error) }
+}
+
+/** The instance path as names and positions, ending with the member that is missing or too many. */
+function pathTo({ instancePath, params }: ErrorObject, value: unknown): (string | number)[] {
+  let current = value
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((segment) => {
+      const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+      const step = Array.isArray(current) ? Number(name) : name
+      current = (current as Record<string | number, unknown>)[step]
+      return step
+    })
+  const member: unknown = params.missingProperty ?? params.additionalProperty
+  return typeof member === 'string' ? [...path, member] : path
+}
+
+function shortened(step: string | number): string | number {
+  return typeof step === 'string' && step.length > LONGEST_SHOWN ? `${step.slice(0, LONGEST_SHOWN)}…` : step
+}
+
+/** Short plain values only, and none that may be a credential: a misspelt member's value may well be one. */
+function shownInput({ keyword, data, parentSchema }: ErrorObject): Pick<Issue, 'input'> {
+  if (keyword === 'required' || keyword === 'additionalProperties' || parentSchema?.['x-secret'] === true) return {}
+  if (typeof data === 'string') return data.length <= LONGEST_SHOWN ? { input: data } : {}
+  return typeof data === 'object' && data !== null ? {} : { input: data }
+}
+
+/** A schema and a branch of it may find the same. */
+function isFirstOfItsKind({ loc, type }: Issue, index: number, issues: readonly Issue[]): boolean {
+  return index === issues.findIndex((other) => other.type === type && other.loc.join('/') === loc.join('/'))
 }

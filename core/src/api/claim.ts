@@ -1,8 +1,8 @@
 /** Claims on the wire: how they are submitted, and how they stand. */
 import { type Static, Type } from 'typebox'
-import { ACTION_PATTERN } from '../profile.ts'
+import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'
-import { nullable, plainObject, Timestamp } from './primitives.ts'
+import { MAX_BYTES, nullable, plainObject, Timestamp } from './primitives.ts'
 
 const ACTION = 'codehost.commit.push'
 const TARGET = 'octo-org/hello-world'
@@ -32,6 +32,7 @@ export const ClaimRequest = Type.Object(
     target: Type.String({ minLength: 1, maxLength: 512, description: 'Where it was done.', examples: [TARGET] }),
     params: plainObject({
       description: 'What exactly was done, in the terms of the action. At most 4 KiB.',
+      [MAX_BYTES]: 4096,
       examples: [{ sha: '0123456789abcdef0123456789abcdef01234567', branch: 'main' }],
     }),
     claimed_at: Type.String({
@@ -51,6 +52,16 @@ export const ClaimRequest = Type.Object(
   { title: 'ClaimRequest', additionalProperties: false },
 )
 export type ClaimRequest = Static<typeof ClaimRequest>
+
+/** A claim request in which the action's profile says what target and params must be. Unknown actions may say anything. */
+export function claimRequest(profiles: readonly ActionProfile[]) {
+  const byAction = profiles.map(({ action, aliases = {}, target, params }) => ({
+    if: { properties: { action: { enum: [action, ...Object.keys(aliases)] } }, required: ['action'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, never awaited
+    then: { properties: { target, params } },
+  }))
+  return Type.Unsafe<ClaimRequest>({ ...ClaimRequest, ...(byAction.length > 0 ? { allOf: byAction } : {}) })
+}
 
 export const LastCheck = Type.Object(
   {

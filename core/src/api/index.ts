@@ -1,5 +1,13 @@
 /** The wire schemas, one file for each resource. Validation, the interface description and clients are made from them. */
-export { ClaimList, ClaimQuery, ClaimRequest, ClaimStatus, LastCheck, SubmittedClaim } from './claim.ts'
+export {
+  ClaimList,
+  ClaimQuery,
+  ClaimRequest,
+  ClaimStatus,
+  claimRequest,
+  LastCheck,
+  SubmittedClaim,
+} from './claim.ts'
 export { ConnectionList } from './connection.ts'
 export { CredentialDescription } from './credential.ts'
 export { ErrorBody, ValidationErrorBody, ValidationErrorItem } from './error.ts'
@@ -16,4 +24,5 @@ export {
   LogEntriesQuery,
   LogHead,
 } from './log.ts'
+export { MAX_BYTES } from './primitives.ts'
 export { Receipt } from './receipt.ts'

@@ -13,8 +13,13 @@ export function count(options: { readonly description?: string } = {}) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options })
 }
 
+/** The keyword that bounds how many bytes an object takes as JSON. */
+export const MAX_BYTES = 'x-max-bytes'
+
 /** An object whose members others define. */
-export function plainObject(options: { readonly description?: string; readonly examples?: JsonObject[] } = {}) {
+export function plainObject(
+  options: { readonly description?: string; readonly examples?: JsonObject[]; readonly [MAX_BYTES]?: number } = {},
+) {
   return Type.Unsafe<JsonObject>({ type: 'object', ...options })
 }
 

@@ -1,0 +1,108 @@
+/** The HTTP interface as one Fastify instance, put together from plain dependencies. */
+import type { ActionProfile } from '@claimcheck/core'
+import cors from '@fastify/cors'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { ClaimService } from '../services/claims.ts'
+import type { ConnectionService } from '../services/connections.ts'
+import type { KeyService } from '../services/keys.ts'
+import type { LogService } from '../services/log.ts'
+import type { ReceiptService } from '../services/receipts.ts'
+import { requireKey } from './auth.ts'
+import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
+import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
+import { cachePublicly, logRequests, setHeaders } from './hooks.ts'
+import type { App } from './instance.ts'
+import { refuseOtherMethods } from './methods.ts'
+import { describeApi } from './openapi.ts'
+import { createLimiters, type RateLimits } from './rate-limit.ts'
+import { claimRoutes } from './routes/claims.ts'
+import { connectionRoutes } from './routes/connections.ts'
+import { docsRoutes } from './routes/docs.ts'
+import { healthRoutes, type Readiness } from './routes/health.ts'
+import { keyRoutes } from './routes/keys.ts'
+import { logRoutes } from './routes/log.ts'
+import { receiptRoutes } from './routes/receipts.ts'
+import { whoamiRoutes } from './routes/whoami.ts'
+import { compileValidator } from './validate.ts'
+
+export interface AppOptions {
+  readonly services: {
+    readonly claims: ClaimService
+    readonly receipts: ReceiptService
+    readonly log: LogService
+    readonly connections: Pick<ConnectionService, 'list'>
+    readonly keys: Pick<KeyService, 'authenticate'>
+  }
+  /** What claims of the known actions look like. */
+  readonly profiles: readonly ActionProfile[]
+  /** Actions that need no connection. */
+  readonly publicActions: readonly string[]
+  readonly keyDocument: () => Promise<object | string>
+  readonly readiness: () => Promise<Readiness>
+  readonly rateLimits: RateLimits
+  /** Which proxies are believed when they name the client's address, as Fastify takes it. */
+  readonly trustProxy: boolean | string
+  readonly publicUrl?: string
+  readonly logger: FastifyBaseLogger
+}
+
+/** Slow senders are cut off: a request must have arrived within this. */
+const REQUEST_TIMEOUT_MS = 30_000
+const EXPOSED_HEADERS = [
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+]
+
+export async function buildApp(options: AppOptions): Promise<App> {
+  const { services } = options
+  const app: App = fastify({
+    loggerInstance: options.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: options.trustProxy,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // What is under way or still arrives while we close is answered.
+    return503OnClosing: false,
+    frameworkErrors: answerUnroutable,
+    clientErrorHandler: answerClientError,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.setValidatorCompiler(compileValidator)
+  // Serializers made from schemas would drop what a schema does not name.
+  app.setSerializerCompiler(() => JSON.stringify)
+  acceptJsonBodies(app)
+  answerErrors(app)
+  logRequests(app)
+  setHeaders(app)
+  await app.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
+  await describeApi(app, options.publicUrl)
+  const limiters = await createLimiters(app, options.rateLimits)
+  const refuseRest = refuseOtherMethods(app)
+
+  await app.register(async (keyed: App) => {
+    requireKey(keyed, services.keys, limiters)
+    claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
+    connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
+    whoamiRoutes(keyed)
+  })
+  await app.register(async (open: App) => {
+    open.addHook('onRequest', limiters.receipts.count)
+    open.addHook('onRequest', cachePublicly)
+    receiptRoutes(open, services.receipts)
+  })
+  await app.register(async (open: App) => {
+    open.addHook('onRequest', limiters.log.count)
+    open.addHook('onRequest', cachePublicly)
+    logRoutes(open, services.log)
+    keyRoutes(open, options.keyDocument)
+  })
+  healthRoutes(app, options.readiness)
+  await docsRoutes(app)
+  refuseRest()
+  return app
+}

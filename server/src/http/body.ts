@@ -1,0 +1,74 @@
+/** Reads request bodies: JSON that every reader understands alike, or an answer that says what is wrong with it. */
+import { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from '@claimcheck/core'
+import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../services/errors.ts'
+import type { Issue } from '../validation.ts'
+import { HttpError } from './errors.ts'
+import type { App } from './instance.ts'
+import { contentIssues, notAnInteger, notUnicode } from './text.ts'
+
+export const BODY_LIMIT_BYTES = 64 * 1024
+const DEEPEST_NESTING = 32
+const MOST_ISSUES = 32
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export function acceptJsonBodies(app: App): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES },
+    async (request: FastifyRequest, body: Buffer) => {
+      if (request.headers['content-encoding'] !== undefined) throw new HttpError(415, 'the body must not be encoded')
+      return readBody(body)
+    },
+  )
+}
+
+/** @returns undefined for an empty body. @throws ServiceError `invalid` */
+function readBody(body: Buffer): unknown {
+  if (body.length === 0) return undefined
+  const { value, integersOnly } = parse(decode(body))
+  const issues = contentIssues(value, ['body'])
+  // `1.0` and `1e3` are integers to JavaScript, and other bytes than 1 and 1000 to whoever hashes the text.
+  if (issues.length === 0 && !integersOnly) issues.push(notAnInteger(['body']))
+  if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES))
+  return value
+}
+
+function decode(body: Buffer): string {
+  try {
+    return UTF_8.decode(body)
+  } catch (cause) {
+    throw invalid([jsonInvalid(0, 'the body is not UTF-8')], cause)
+  }
+}
+
+function parse(text: string): StrictJson {
+  try {
+    return parseStrictJson(text, { maxDepth: DEEPEST_NESTING })
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+    const { code, position } = error
+    throw invalid(
+      [code === 'lone_surrogate' ? notUnicode(['body', position]) : jsonInvalid(position, REASONS[code])],
+      error,
+    )
+  }
+}
+
+const REASONS: Readonly<Record<JsonErrorCode, string>> = {
+  not_json: 'not JSON',
+  duplicate_member: 'a member name is given twice',
+  lone_surrogate: 'a string is not Unicode',
+  number_out_of_range: 'a number is out of range',
+  too_deep: `nested deeper than ${DEEPEST_NESTING}`,
+}
+
+function jsonInvalid(position: number, error: string): Issue {
+  return { loc: ['body', position], type: 'json_invalid', msg: 'JSON decode error', ctx: { error } }
+}
+
+function invalid(issues: readonly Issue[], cause?: unknown): ServiceError {
+  return new ServiceError('invalid', 'the body is not acceptable', { issues, cause })
+}

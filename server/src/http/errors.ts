@@ -1,0 +1,79 @@
+/** One answer for everything that goes wrong: JSON, with `detail`. */
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, type ServiceErrorCode } from '../services/errors.ts'
+import type { App } from './instance.ts'
+
+/** A refusal that HTTP itself decides. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly statusCode: number
+
+  constructor(statusCode: number, detail: string) {
+    super(detail)
+    this.statusCode = statusCode
+  }
+}
+
+const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
+  invalid: 422,
+  not_found: 404,
+  bad_request: 400,
+  conflict: 409,
+  read_only: 503,
+  unavailable: 503,
+}
+
+const DETAILS: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than 64 KiB',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the content type must be application/json',
+}
+
+export function answerErrors(app: App): void {
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    reply.header('cache-control', 'no-store')
+    if (error instanceof ServiceError) {
+      const detail = error.code === 'invalid' ? error.issues : error.message
+      return reply.code(STATUS[error.code]).send({ detail })
+    }
+    const { statusCode } = error
+    if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+      return reply.code(statusCode).send({ detail: DETAILS[error.code] ?? error.message })
+    }
+    request.log.error({ err: error }, 'request failed')
+    return reply.code(500).send({ detail: 'internal error' })
+  })
+  app.setNotFoundHandler((_request, reply) => notFound(reply))
+}
+
+/** For addresses that cannot be decoded or are too long to be routed: they name nothing. */
+export function answerUnroutable(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  notFound(reply)
+}
+
+function notFound(reply: FastifyReply) {
+  return reply.code(404).header('cache-control', 'no-store').send({ detail: 'not found' })
+}
+
+/** For what is not even HTTP, where there is no request to answer. */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400
+  const body = JSON.stringify({ detail: STATUS_CODES[status]!.toLowerCase() })
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+}

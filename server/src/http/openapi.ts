@@ -1,0 +1,52 @@
+/** The interface description, made from the schemas that the routes validate with. */
+import { STATUS_CODES } from 'node:http'
+import swagger from '@fastify/swagger'
+import { VERSION } from '../version.ts'
+import type { App } from './instance.ts'
+
+type Json = Record<string, unknown>
+
+/** Before the routes: it gathers them as they are declared. */
+export async function describeApi(app: App, publicUrl: string | undefined): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Claimcheck',
+        version: VERSION,
+        description:
+          'Checks what software agents say they did, at the place itself, and issues receipts that anyone can check.',
+      },
+      ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_sk_...' } } },
+    },
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) return document.swaggerObject
+      return withNamedSchemas(document.openapiObject as Json)
+    },
+  })
+}
+
+/** Moves each schema with a title to the components: readers see names, and generated clients get types. */
+function withNamedSchemas(document: Json): Json {
+  const schemas: Json = {}
+
+  function hoisted(value: unknown, name: string | undefined): unknown {
+    if (Array.isArray(value)) return value.map((item) => hoisted(item, undefined))
+    if (typeof value !== 'object' || value === null) return value
+    const copy = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, hoisted(member, key)]))
+    if (name === 'responses') return described(copy as Record<string, Json>)
+    if (typeof copy.title !== 'string' || name === 'info') return copy
+    schemas[copy.title] = copy
+    return { $ref: `#/components/schemas/${copy.title}` }
+  }
+
+  const named = hoisted(document, undefined) as Json & { components: Json }
+  return { ...named, components: { ...named.components, schemas } }
+}
+
+function described(responses: Readonly<Record<string, Json>>): Json {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, { ...response, description: STATUS_CODES[status] }]),
+  )
+}

@@ -1,0 +1,69 @@
+/** Claims: submitting them, and asking how they stand. */
+import type { ActionProfile } from '@claimcheck/core'
+import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
+import type { ClaimService } from '../../services/claims.ts'
+import { ServiceError } from '../../services/errors.ts'
+import { credentialOf } from '../credential.ts'
+import type { App } from '../instance.ts'
+import { errors, isId, NEEDS_KEY } from '../route.ts'
+import { fromClaimQuery, fromClaimRequest, toClaimStatus } from '../wire/claim.ts'
+
+interface ClaimRoutesOptions {
+  readonly claims: ClaimService
+  /** What claims of the known actions look like. */
+  readonly profiles: readonly ActionProfile[]
+}
+
+export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions): void {
+  const tags = ['Claims']
+
+  app.post('/v1/claims', {
+    schema: {
+      operationId: 'submitClaim',
+      tags,
+      summary: 'Submit a claim',
+      description:
+        'Durable when it is answered. A claim that can be decided at once is; any other is checked again until its deadline.',
+      security: NEEDS_KEY,
+      body: claimRequest(profiles),
+      response: { 202: SubmittedClaim, ...errors(401, 413, 415, 422, 429, 503) },
+    },
+    handler: async (request, reply) => {
+      const { workspaceId } = credentialOf(request)
+      const { claim, created } = await claims.submit(workspaceId, fromClaimRequest(request.body))
+      return reply.code(202).send({ ...toClaimStatus(claim), created })
+    },
+  })
+
+  app.get('/v1/claims', {
+    schema: {
+      operationId: 'listClaims',
+      tags,
+      summary: "List the workspace's claims, newest first",
+      security: NEEDS_KEY,
+      querystring: ClaimQuery,
+      response: { 200: ClaimList, ...errors(400, 401, 422, 429) },
+    },
+    handler: async (request) => {
+      const { workspaceId } = credentialOf(request)
+      const page = await claims.list(workspaceId, fromClaimQuery(request.query))
+      return { claims: page.claims.map(toClaimStatus), next_cursor: page.nextCursor }
+    },
+  })
+
+  app.get<{ Params: { claim_id: string } }>('/v1/claims/:claim_id', {
+    schema: {
+      operationId: 'getClaim',
+      tags,
+      summary: 'How a claim stands',
+      security: NEEDS_KEY,
+      response: { 200: ClaimStatus, ...errors(401, 404, 429) },
+    },
+    handler: async (request) => {
+      const { claim_id } = request.params
+      const claim = isId(claim_id) ? await claims.get(credentialOf(request).workspaceId, claim_id) : undefined
+      if (!claim) throw new ServiceError('not_found', 'there is no such claim')
+      return toClaimStatus(claim)
+    },
+  })
+}

@@ -1,0 +1,27 @@
+/** Connections: what the workspace can verify. */
+import { ConnectionList } from '@claimcheck/core/api'
+import type { ConnectionService } from '../../services/connections.ts'
+import { credentialOf } from '../credential.ts'
+import type { App } from '../instance.ts'
+import { errors, NEEDS_KEY } from '../route.ts'
+import { toConnectionList } from '../wire/connection.ts'
+
+interface ConnectionRoutesOptions {
+  readonly connections: Pick<ConnectionService, 'list'>
+  /** Actions that need no connection. */
+  readonly publicActions: readonly string[]
+}
+
+export function connectionRoutes(app: App, { connections, publicActions }: ConnectionRoutesOptions): void {
+  app.get('/v1/connections', {
+    schema: {
+      operationId: 'listConnections',
+      tags: ['Workspace'],
+      summary: "The workspace's active connections, oldest first",
+      security: NEEDS_KEY,
+      response: { 200: ConnectionList, ...errors(401, 429) },
+    },
+    handler: async (request) =>
+      toConnectionList(await connections.list(credentialOf(request).workspaceId), publicActions),
+  })
+}

@@ -1,0 +1,19 @@
+/** The key document, at its well-known place. */
+import { KeyDocument } from '@claimcheck/core/api'
+import type { App } from '../instance.ts'
+import { errors, JSON_TYPE, jsonText } from '../route.ts'
+
+export function keyRoutes(app: App, keyDocument: () => Promise<object | string>): void {
+  app.get('/.well-known/poaw-keys.json', {
+    schema: {
+      operationId: 'getKeys',
+      tags: ['Keys'],
+      summary: 'The keys that receipts and tree heads are checked with',
+      response: { 200: jsonText(KeyDocument), ...errors(429) },
+    },
+    handler: async (_request, reply) => {
+      const document = await keyDocument()
+      return reply.type(JSON_TYPE).send(typeof document === 'string' ? document : JSON.stringify(document))
+    },
+  })
+}

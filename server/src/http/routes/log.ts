@@ -1,0 +1,81 @@
+/** The public log: its head, entries, proofs and anchors. */
+import {
+  AnchorList,
+  AnchorQuery,
+  ConsistencyProof,
+  ConsistencyProofQuery,
+  InclusionProof,
+  InclusionProofQuery,
+  LogEntries,
+  LogEntriesQuery,
+  LogHead,
+} from '@claimcheck/core/api'
+import type { LogService } from '../../services/log.ts'
+import type { App } from '../instance.ts'
+import { errors, JSON_TYPE, jsonText } from '../route.ts'
+import { toAnchor, toConsistencyProof, toInclusionProof, toLogEntries } from '../wire/log.ts'
+
+export function logRoutes(app: App, log: LogService): void {
+  const tags = ['Log']
+
+  app.get('/v1/log/head', {
+    schema: {
+      operationId: 'getLogHead',
+      tags,
+      summary: 'The newest signed tree head, and the newest anchor',
+      response: { 200: jsonText(LogHead), ...errors(429) },
+    },
+    handler: async (_request, reply) => {
+      const { treeHead, anchor } = await log.head()
+      const anchorText = JSON.stringify(anchor && toAnchor(anchor))
+      return reply.type(JSON_TYPE).send(`{"tree_head":${treeHead},"anchor":${anchorText}}`)
+    },
+  })
+
+  app.get('/v1/log/entries', {
+    schema: {
+      operationId: 'listLogEntries',
+      tags,
+      summary: 'Entries in order: leaf index, leaf hash and time',
+      querystring: LogEntriesQuery,
+      response: { 200: LogEntries, ...errors(400, 404, 422, 429) },
+    },
+    handler: async ({ query }) => toLogEntries(await log.entries(query.start, query.limit)),
+  })
+
+  app.get('/v1/log/proof', {
+    schema: {
+      operationId: 'getInclusionProof',
+      tags,
+      summary: 'That a leaf is in the tree of a size',
+      querystring: InclusionProofQuery,
+      response: { 200: InclusionProof, ...errors(400, 404, 422, 429) },
+    },
+    handler: async ({ query }) => toInclusionProof(await log.inclusion(query.leaf_index, query.tree_size)),
+  })
+
+  app.get('/v1/log/consistency', {
+    schema: {
+      operationId: 'getConsistencyProof',
+      tags,
+      summary: 'That the tree of one size is the beginning of the tree of another',
+      querystring: ConsistencyProofQuery,
+      response: { 200: ConsistencyProof, ...errors(400, 404, 422, 429) },
+    },
+    handler: async ({ query }) => toConsistencyProof(await log.consistency(query.first, query.second)),
+  })
+
+  app.get('/v1/log/anchors', {
+    schema: {
+      operationId: 'listAnchors',
+      tags,
+      summary: 'Landed anchors of the log, newest first',
+      querystring: AnchorQuery,
+      response: { 200: AnchorList, ...errors(422, 429) },
+    },
+    handler: async ({ query }) => {
+      const { anchors, next } = await log.anchors(query.limit, query.before)
+      return { anchors: anchors.map(toAnchor), next }
+    },
+  })
+}

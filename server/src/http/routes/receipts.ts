@@ -1,0 +1,23 @@
+/** Receipts: public, for whoever holds a receipt's id. */
+import { Receipt } from '@claimcheck/core/api'
+import { ServiceError } from '../../services/errors.ts'
+import type { ReceiptService } from '../../services/receipts.ts'
+import type { App } from '../instance.ts'
+import { errors, isId, JSON_TYPE, jsonText } from '../route.ts'
+
+export function receiptRoutes(app: App, receipts: ReceiptService): void {
+  app.get<{ Params: { receipt_id: string } }>('/v1/receipts/:receipt_id', {
+    schema: {
+      operationId: 'getReceipt',
+      tags: ['Receipts'],
+      summary: 'A signed receipt, with the proof that it is in the log',
+      response: { 200: jsonText(Receipt), ...errors(404, 429) },
+    },
+    handler: async (request, reply) => {
+      const { receipt_id } = request.params
+      const receipt = isId(receipt_id) ? await receipts.get(receipt_id) : undefined
+      if (receipt === undefined) throw new ServiceError('not_found', 'there is no such receipt')
+      return reply.type(JSON_TYPE).send(receipt)
+    },
+  })
+}

@@ -1,0 +1,20 @@
+/** Connections in their wire form. */
+import { formatInstant } from '@claimcheck/core'
+import type * as wire from '@claimcheck/core/api'
+import type { ConnectionSummary } from '../../services/connections.ts'
+
+export function toConnectionList(
+  connections: readonly ConnectionSummary[],
+  publicActions: readonly string[],
+): wire.ConnectionList {
+  return {
+    connections: connections.map(({ id, provider, scopes, connectedAt, actions }) => ({
+      id,
+      provider,
+      scopes: [...scopes],
+      connected_at: formatInstant(connectedAt),
+      actions: [...actions],
+    })),
+    public_actions: [...publicActions],
+  }
+}
