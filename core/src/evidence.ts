@@ -81,6 +81,9 @@ export function showsOutcome(record: CheckRecord): boolean {
   return isRead(record) && record.observation.kind === 'present' && record.observation.differs.length === 0
 }
 
+/** Further off than this, a destination's clock tells nothing about when. Milliseconds. */
+const LARGEST_CLOCK_OFFSET_MS = 24 * 60 * 60_000
+
 /** Between which moments the outcome appeared. `notBefore` is absent when nothing is known of it. */
 export interface Interval {
   readonly notBefore?: Instant
@@ -106,7 +109,7 @@ export function appearance(history: readonly CheckRecord[], lagMs: number): Inte
     .map((read) => read.sentAt - lagMs)
 
   const points = shown.flatMap(({ observation, clockOffsetMs }) =>
-    observation.kind === 'present' && observation.appeared
+    observation.kind === 'present' && observation.appeared && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS
       ? [
           {
             notBefore: (observation.appeared.notBefore ?? Number.NEGATIVE_INFINITY) - clockOffsetMs,

@@ -12,9 +12,11 @@ import {
   type Observation,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { RegisteredVerifier, Registry } from '../plugins.ts'
 import type { ClaimRow } from '../storage/claims.ts'
+import type { ConnectionService } from './connections.ts'
 import { observationProblem } from './observation.ts'
 
 export interface CheckRunner {
@@ -24,15 +26,16 @@ export interface CheckRunner {
 
 interface CheckRunnerOptions {
   readonly registry: Registry
-  readonly openConnection: (id: string) => Promise<Connection | undefined>
+  readonly connections: Pick<ConnectionService, 'openById'>
   readonly outbound: Outbound
   readonly now: () => Instant
-  readonly timeoutMs: number
+  readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
 
 export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
-  const { registry, openConnection, outbound, now, timeoutMs, logger } = options
+  const { registry, connections, outbound, now, logger } = options
+  const { timeoutMs } = options.config.checks
 
   async function observe(
     claim: ClaimRow,
@@ -84,7 +87,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const registered = registry.verifierFor(claim.action)
       // A claim is judged by the rules it was submitted under, or not at all.
       if (registered?.verifier.profile.version !== claim.profileVersion) return failed({ code: 'unsupported_action' })
-      const connection = claim.connectionId === null ? null : await openConnection(claim.connectionId)
+      const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
       if (connection === undefined) return failed({ code: 'no_connection' })
       return await observe(claim, registered, connection, history, sentAt)
     } catch (error) {

@@ -1,5 +1,22 @@
 /** Connections: what a workspace lets us read through. Secrets are sealed at rest and never come out again but into a check. */
-import type { Connection, Instant, JsonObject } from '@claimcheck/core'
+import {
+  type Connection,
+  type ConnectionType,
+  type Instant,
+  isSecret,
+  type JsonObject,
+  type Logger,
+} from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../config.ts'
+import { newId } from '../ids.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import type { Registry } from '../plugins.ts'
+import type { Secrets } from '../secrets.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { ConnectionRow } from '../storage/workspaces.ts'
+import { validator } from '../validation.ts'
+import { ServiceError } from './errors.ts'
 
 export interface ConnectionSummary {
   readonly id: string
@@ -12,13 +29,125 @@ export interface ConnectionSummary {
   readonly actions: readonly string[]
 }
 
+export interface NewConnection extends ConnectionSummary {
+  /** What the owner should know: why the destination could not be read, or that the credentials can do more than read. */
+  readonly notes: readonly string[]
+}
+
 export interface ConnectionService {
-  /** @throws ServiceError `invalid` for options that the provider's type refuses, `not_found` for an unknown provider */
-  add(workspaceId: string, provider: string, options: JsonObject, scopes: readonly string[]): Promise<ConnectionSummary>
+  /**
+   * Tries the destination once and keeps the connection either way.
+   * @throws ServiceError `invalid` for options that the provider's type refuses, `not_found` for an unknown provider
+   */
+  add(workspaceId: string, provider: string, options: JsonObject): Promise<NewConnection>
   /** Active ones, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
   /** @throws ServiceError `not_found` */
   remove(id: string): Promise<void>
   /** Active ones with their secrets, for checking. */
   open(workspaceId: string): Promise<readonly Connection[]>
+  /** The active one of this id, with its secrets. */
+  openById(id: string): Promise<Connection | undefined>
+}
+
+interface ConnectionServiceOptions {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly secrets: Secrets
+  readonly outbound: Outbound
+  readonly logger: Logger
+  readonly now: () => Instant
+  readonly config: Pick<Config, 'checks'>
+}
+
+export function createConnectionService(dependencies: ConnectionServiceOptions): ConnectionService {
+  const { storage, registry, secrets, outbound, logger, now } = dependencies
+  const { timeoutMs } = dependencies.config.checks
+  // A connection never changes: what was unsealed once need not be again, while its row says that it is active.
+  const opened = new LRUCache<string, Connection>({ max: 1000 })
+
+  function open(row: ConnectionRow): Connection {
+    const known = opened.get(row.id)
+    if (known) return known
+    const unsealed = Object.entries(row.sealedSecrets).map(([name, sealed]) => [
+      name,
+      secrets.open(sealed, secretContext(row.id, name)),
+    ])
+    const connection = {
+      id: row.id,
+      provider: row.provider,
+      options: { ...row.options, ...Object.fromEntries(unsealed) } as JsonObject,
+    }
+    opened.set(row.id, connection)
+    return connection
+  }
+
+  function toSummary(row: ConnectionRow): ConnectionSummary {
+    const { options: _, sealedSecrets: __, ...summary } = row
+    return { ...summary, actions: registry.actionsFor(row.provider) }
+  }
+
+  async function probe(
+    type: ConnectionType,
+    options: JsonObject,
+  ): Promise<{ scopes: readonly string[]; notes: readonly string[] }> {
+    const timer = AbortSignal.timeout(timeoutMs)
+    const { fetch, resolve } = outbound.forCheck({ signal: timer, now })
+    try {
+      const { scopes, warnings } = await type.probe(options, { fetch, resolve, signal: timer, logger })
+      return { scopes, notes: warnings }
+    } catch (error) {
+      const { code } = error as { code?: unknown }
+      return { scopes: [], notes: [`the destination could not be read just now: ${code ?? 'unexpected error'}`] }
+    }
+  }
+
+  return {
+    async add(workspaceId, provider, options) {
+      const type = registry.connectionType(provider)
+      if (!type) throw new ServiceError('not_found', `no plugin here offers a connection to ${provider}`)
+      const issues = validator(type.options)(options, ['options'])
+      if (issues.length > 0) throw new ServiceError('invalid', `these options do not fit ${provider}`, { issues })
+
+      const { scopes, notes } = await probe(type, options)
+      const id = newId('conn_', now())
+      const entries = Object.entries(options)
+      const isSealed = ([name]: [string, unknown]) => isSecret(type.options.properties[name] ?? {})
+      const sealed = entries
+        .filter(isSealed)
+        .map(([name, value]) => [name, secrets.seal(String(value), secretContext(id, name))])
+      const row: ConnectionRow = {
+        id,
+        workspaceId,
+        provider,
+        options: Object.fromEntries(entries.filter((entry) => !isSealed(entry))),
+        sealedSecrets: Object.fromEntries(sealed),
+        scopes,
+        connectedAt: now(),
+        disconnectedAt: null,
+      }
+      await storage.write((tx) => tx.connections.insert(row))
+      return { ...toSummary(row), notes }
+    },
+    async list(workspaceId) {
+      return (await storage.read.connections.active(workspaceId)).map(toSummary)
+    },
+    async remove(id) {
+      const removed = await storage.write((tx) => tx.connections.disconnect(id, now()))
+      if (!removed) throw new ServiceError('not_found', `there is no active connection ${id}`)
+      opened.delete(id)
+    },
+    async open(workspaceId) {
+      return (await storage.read.connections.active(workspaceId)).map(open)
+    },
+    async openById(id) {
+      const row = await storage.read.connections.activeById(id)
+      return row && open(row)
+    },
+  }
+}
+
+/** Binds a sealed secret to its place: moved to another connection or field it does not open. */
+function secretContext(connectionId: string, name: string): string {
+  return `connection:${connectionId}:${name}`
 }

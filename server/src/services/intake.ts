@@ -59,6 +59,7 @@ export async function planClaim(
     claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }),
     access,
     connectionId,
+    profileAction: profile?.action ?? input.action,
     profileVersion: profile?.version ?? '0',
     state: 'queued',
     attempts: 0,

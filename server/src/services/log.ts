@@ -1,5 +1,9 @@
 /** The public log: heads, entries, proofs. It tells leaf indexes, leaf hashes and times, never what a leaf holds. */
-import type { Instant } from '@claimcheck/core'
+import { type Instant, proveConsistency, proveInclusion, toBase64url } from '@claimcheck/core'
+import type { LogState } from '../storage/log.ts'
+import type { Storage } from '../storage/storage.ts'
+import { ServiceError } from './errors.ts'
+import { SHA256_TREE, tileReader } from './log-tiles.ts'
 
 /** Hashes are base64url here, as on the wire. */
 export interface LogEntry {
@@ -60,4 +64,82 @@ export interface LogService {
     limit: number,
     before?: number,
   ): Promise<{ readonly anchors: readonly Anchor[]; readonly next: number | null }>
+}
+
+export function createLogService({ storage }: { storage: Storage }): LogService {
+  const log = storage.read.log
+  const readTiles = tileReader(log)
+
+  async function state(): Promise<LogState> {
+    return (await log.state())!
+  }
+
+  return {
+    async head() {
+      const head = await log.newestHead()
+      return { treeHead: head!.signed, anchor: null }
+    },
+
+    async entries(start, limit) {
+      const { treeSize } = await state()
+      if (start !== undefined && start > treeSize) {
+        throw new ServiceError('not_found', `start is beyond the log, which has ${treeSize} entries`)
+      }
+      const from = start ?? Math.max(0, treeSize - limit)
+      const end = Math.min(treeSize, from + limit)
+      const entries = (await log.leaves(from, end)).map(({ leafIndex, leafHash, issuedAt }) => ({
+        leafIndex,
+        leafHash: toBase64url(leafHash),
+        createdAt: issuedAt,
+      }))
+      return { treeSize, entries, next: end < treeSize ? end : null }
+    },
+
+    async inclusion(leafIndex, requestedSize) {
+      const { logId, treeSize: current } = await state()
+      const treeSize = requestedSize ?? current
+      if (treeSize > current) throw beyondTheLog('tree_size', current)
+      if (leafIndex >= treeSize) {
+        throw new ServiceError('bad_request', `leaf_index must be below tree_size, which is ${treeSize}`)
+      }
+      const proof = await proveInclusion(leafIndex, treeSize, readTiles, SHA256_TREE)
+      return {
+        logId,
+        leafIndex,
+        treeSize,
+        leafHash: toBase64url(proof.leafHash),
+        rootHash: toBase64url(proof.rootHash),
+        inclusion: proof.path.map(toBase64url),
+      }
+    },
+
+    async consistency(first, requestedSecond) {
+      const { logId, treeSize: current } = await state()
+      const second = requestedSecond ?? current
+      if (first === 0)
+        throw new ServiceError('bad_request', 'first must be at least 1: every log begins with the empty tree')
+      if (requestedSecond !== undefined && first > second) {
+        throw new ServiceError('bad_request', 'first must not be above second')
+      }
+      if (first > current) throw beyondTheLog('first', current)
+      if (second > current) throw beyondTheLog('second', current)
+      const proof = await proveConsistency(first, second, readTiles, SHA256_TREE)
+      return {
+        logId,
+        first,
+        second,
+        firstRoot: toBase64url(proof.firstRoot),
+        secondRoot: toBase64url(proof.secondRoot),
+        proof: proof.path.map(toBase64url),
+      }
+    },
+
+    async anchors() {
+      return { anchors: [], next: null }
+    },
+  }
+}
+
+function beyondTheLog(parameter: string, treeSize: number): ServiceError {
+  return new ServiceError('not_found', `${parameter} is beyond the log, which has ${treeSize} entries`)
 }

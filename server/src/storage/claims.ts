@@ -20,6 +20,8 @@ export interface ClaimRow {
   readonly claimDigest: string
   readonly access: Access
   readonly connectionId: string | null
+  /** The profile that judges it: its own name, whatever alias was claimed. */
+  readonly profileAction: string
   readonly profileVersion: string
   readonly state: 'queued' | 'decided'
   readonly attempts: number
@@ -63,6 +65,21 @@ export function claimReads(db: Knex) {
       const sql = 'SELECT * FROM claims WHERE workspace_id = ? AND client_claim_id = ?'
       const [row] = await db.raw(sql, [workspaceId, clientClaimId])
       return row && toClaim(row)
+    },
+    async byIds(claimIds: readonly string[]): Promise<ClaimRow[]> {
+      return (await db('claims').whereIn('claim_id', claimIds)).map(toClaim)
+    },
+    /** What must never be: a decision without its receipt, or checks that were counted and not kept. In words. */
+    async contradictions(limit: number): Promise<string[]> {
+      const undocumented = `SELECT claims.claim_id FROM claims LEFT JOIN receipts ON receipts.claim_id = claims.claim_id
+        WHERE (state = 'decided') <> (receipts.claim_id IS NOT NULL) LIMIT ?`
+      const uncounted = `SELECT claim_id FROM claims
+        WHERE attempts <> (SELECT COUNT(*) FROM checks WHERE checks.claim_id = claims.claim_id) LIMIT ?`
+      const [first, second]: Row[][] = await Promise.all([db.raw(undocumented, [limit]), db.raw(uncounted, [limit])])
+      return [
+        ...first!.map((row) => `claim ${row.claim_id}: decided without a receipt, or the other way round`),
+        ...second!.map((row) => `claim ${row.claim_id}: attempts is not the number of its checks`),
+      ]
     },
     /** Newest first. */
     async list(query: ClaimQuery): Promise<ClaimRow[]> {
@@ -164,6 +181,7 @@ function toRow(claim: ClaimRow): Row {
     claim_digest: claim.claimDigest,
     access: claim.access,
     connection_id: claim.connectionId,
+    profile_action: claim.profileAction,
     profile_version: claim.profileVersion,
     state: claim.state,
     attempts: claim.attempts,
@@ -191,6 +209,7 @@ function toClaim(row: Row): ClaimRow {
     claimDigest: String(row.claim_digest),
     access: row.access as Access,
     connectionId: nullableText(row.connection_id),
+    profileAction: String(row.profile_action),
     profileVersion: String(row.profile_version),
     state: row.state as ClaimRow['state'],
     attempts: Number(row.attempts),

@@ -57,18 +57,19 @@ export function logReads(db: Knex) {
       const [row] = await db.raw('SELECT * FROM tree_heads ORDER BY tree_size DESC, issued_at DESC LIMIT 1')
       return row && toHead(row)
     },
-    async headsFrom(treeSize: number, limit: number): Promise<TreeHeadRow[]> {
-      const sql = 'SELECT * FROM tree_heads WHERE tree_size >= ? ORDER BY tree_size, issued_at LIMIT ?'
-      return (await db.raw(sql, [treeSize, limit])).map(toHead)
+    /** Ascending, those that follow `after`. */
+    async headsAfter(after: TreeHeadRow | undefined, limit: number): Promise<TreeHeadRow[]> {
+      const sql = 'SELECT * FROM tree_heads WHERE (tree_size, issued_at) > (?, ?) ORDER BY tree_size, issued_at LIMIT ?'
+      return (await db.raw(sql, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])).map(toHead)
     },
     async receiptById(receiptId: string): Promise<ReceiptRow | undefined> {
       const [row] = await db.raw('SELECT * FROM receipts WHERE receipt_id = ?', [receiptId])
       return row && toReceipt(row)
     },
-    /** Ascending from `start`, at most `limit`, below `end`. */
-    async receipts(start: number, end: number, limit: number): Promise<ReceiptRow[]> {
-      const sql = 'SELECT * FROM receipts WHERE leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index LIMIT ?'
-      return (await db.raw(sql, [start, end, limit])).map(toReceipt)
+    /** Ascending, `start` included, `end` not. */
+    async receipts(start: number, end: number): Promise<ReceiptRow[]> {
+      const sql = 'SELECT * FROM receipts WHERE leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
+      return (await db.raw(sql, [start, end])).map(toReceipt)
     },
     /** Ascending, `start` included, `end` not. */
     async leaves(start: number, end: number): Promise<LeafRow[]> {
@@ -82,9 +83,15 @@ export function logReads(db: Knex) {
       const [row] = await db.raw(sql, [level, index, width])
       return row && toTile(row)
     },
-    async tiles(level: number, fromIndex: number, limit: number): Promise<TileRow[]> {
-      const sql = 'SELECT * FROM tiles WHERE level = ? AND tile_index >= ? ORDER BY tile_index, width LIMIT ?'
-      return (await db.raw(sql, [level, fromIndex, limit])).map(toTile)
+    async counts(): Promise<{ readonly receipts: number; readonly tiles: number }> {
+      const [row] = await db.raw(
+        'SELECT (SELECT COUNT(*) FROM receipts) AS receipts, (SELECT COUNT(*) FROM tiles) AS tiles',
+      )
+      return { receipts: Number(row.receipts), tiles: Number(row.tiles) }
+    },
+    async signingKey(keyId: string): Promise<SigningKeyRow | undefined> {
+      const [row] = await db.raw('SELECT * FROM signing_keys WHERE key_id = ?', [keyId])
+      return row && toSigningKey(row)
     },
     /** Oldest first. */
     async signingKeys(): Promise<SigningKeyRow[]> {

@@ -38,6 +38,9 @@ export function workspaceReads(db: Knex) {
       const row = await db('workspaces').where('id', idOrName).orWhere('name', idOrName).first()
       return row && toWorkspace(row)
     },
+    async any(): Promise<boolean> {
+      return (await db('workspaces').first('id')) !== undefined
+    },
   }
 }
 

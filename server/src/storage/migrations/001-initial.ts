@@ -46,6 +46,7 @@ export async function up(db: Knex): Promise<void> {
     table.text('claim_digest').notNullable()
     table.text('access').notNullable()
     table.text('connection_id').references('connections.id')
+    table.text('profile_action').notNullable()
     table.text('profile_version').notNullable()
     table.text('state').notNullable()
     table.integer('attempts').notNullable()

@@ -1,0 +1,16 @@
+/** `claimcheck migrate` */
+import type { Command } from 'commander'
+import { loadConfig } from '../../config.ts'
+import { openStorage } from '../../storage/open.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+
+export function addMigrateCommand(program: Command): void {
+  subcommand(program, 'migrate', "bring the database to this version's schema").action(
+    async (options: OutputOptions) => {
+      const storage = await openStorage(loadConfig(process.env, process.cwd()))
+      await storage.close()
+      const lines = storage.migrated.map((name) => `Applied ${name}.`)
+      print(options, { migrated: storage.migrated }, lines.length > 0 ? lines : ['The database is up to date.'])
+    },
+  )
+}

@@ -1,0 +1,47 @@
+/** `claimcheck serve` */
+import type { Command } from 'commander'
+import { loadConfig } from '../../config.ts'
+import { openClaimcheck } from '../../container.ts'
+import { startServer } from '../../server.ts'
+import { VERSION } from '../../version.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+
+export function addServeCommand(program: Command): void {
+  subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {
+    const config = loadConfig(process.env, process.cwd())
+    const claimcheck = await openClaimcheck(config, { plugins: true })
+    const server = await startServer(claimcheck).catch(async (error) => {
+      await claimcheck.close()
+      throw error
+    })
+
+    const stop = once(async (signal: string) => {
+      claimcheck.logger.info({ signal }, 'stopping: what is under way is finished')
+      await server.stop()
+      await claimcheck.close()
+    })
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+
+    const { storage, registry } = claimcheck
+    const hasWorkspace = await storage.read.workspaces.any()
+    const actions = registry.actions()
+    print(options, { url: server.url }, [
+      `Claimcheck ${VERSION} listens on ${server.url}`,
+      `  database  ${config.databaseUrl}`,
+      `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
+      `  API       ${server.url}/docs`,
+      `Next: npx claimcheck ${hasWorkspace ? 'key create --workspace NAME' : 'workspace create NAME'}`,
+    ])
+  })
+}
+
+/** Later calls are ignored: a second SIGTERM does not cut short what the first one lets finish. */
+function once(work: (signal: string) => Promise<void>) {
+  let called = false
+  return (signal: string) => {
+    if (called) return
+    called = true
+    void work(signal)
+  }
+}

@@ -1,0 +1,42 @@
+/** The `claimcheck` command: one file a command, and here what all of them share. */
+import { Command, CommanderError } from 'commander'
+import { VERSION } from '../version.ts'
+import { addConnectionCommands } from './commands/connection.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
+import { addKeyCommands } from './commands/key.ts'
+import { addMigrateCommand } from './commands/migrate.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addSigningKeyCommands } from './commands/signing-key.ts'
+import { addVerifyCommand } from './commands/verify.ts'
+import { addWorkspaceCommands } from './commands/workspace.ts'
+import { explain } from './errors.ts'
+
+/** Wrong usage, as distinct from a command that ran and failed (1). `verify` uses it for "could not check". */
+const EXIT_USAGE = 2
+
+const program = new Command('claimcheck')
+  .description('Checks what software agents say they did, and issues receipts that anyone can check.')
+  .version(VERSION)
+  .showHelpAfterError('(claimcheck help tells the commands)')
+  .exitOverride()
+
+addServeCommand(program)
+addMigrateCommand(program)
+addWorkspaceCommands(program)
+addKeyCommands(program)
+addConnectionCommands(program)
+addSigningKeyCommands(program)
+addVerifyCommand(program)
+addDoctorCommand(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // Commander has said it already, on the right stream; asking for help is no error.
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
+  } else {
+    process.stderr.write(`${explain(error)}\n`)
+    process.exitCode = 1
+  }
+}

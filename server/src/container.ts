@@ -1,0 +1,95 @@
+/** The one place where the parts of an installation are put together. The parts know what they use, not where it comes from. */
+import type { Instant } from '@claimcheck/core'
+import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
+import { type Logger, pino } from 'pino'
+import type { Config } from './config.ts'
+import { createOutbound, type Outbound } from './outbound/outbound.ts'
+import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
+import { type Adjudication, createAdjudication } from './services/adjudication.ts'
+import { type CheckRunner, createCheckRunner } from './services/check.ts'
+import { type ClaimService, createClaimService } from './services/claims.ts'
+import { type ConnectionService, createConnectionService } from './services/connections.ts'
+import { createKeyService, type KeyService } from './services/keys.ts'
+import { createLogService, type LogService } from './services/log.ts'
+import { createLogWriter, type LogWriter } from './services/log-writer.ts'
+import { createReceiptService, type ReceiptService } from './services/receipts.ts'
+import { createSequencer, type Sequencer } from './services/sequencer.ts'
+import { createWorkspaceService, type WorkspaceService } from './services/workspaces.ts'
+import { createKeyFiles } from './signing/key-files.ts'
+import { createSigningKeys, type KeyVault, type SigningKeys } from './signing/signing-keys.ts'
+import { openStorage } from './storage/open.ts'
+import type { Storage } from './storage/storage.ts'
+import { createRecheckWorker, type Worker } from './workers/recheck.ts'
+
+interface Cradle {
+  readonly config: Config
+  readonly logger: Logger
+  readonly now: () => Instant
+  readonly storage: Storage
+  readonly registry: Registry
+
+  readonly secrets: Secrets
+  readonly outbound: Outbound
+  readonly vault: KeyVault
+  readonly signingKeys: SigningKeys
+  readonly logWriter: LogWriter
+  readonly sequencer: Sequencer
+  readonly checkRunner: CheckRunner
+  readonly adjudication: Adjudication
+  readonly recheckWorker: Worker
+
+  readonly workspaces: WorkspaceService
+  readonly keys: KeyService
+  readonly connections: ConnectionService
+  readonly claims: ClaimService
+  readonly receipts: ReceiptService
+  readonly log: LogService
+}
+
+/** An installation, opened: its parts, each made when it is first asked for. */
+export interface Claimcheck extends Cradle {
+  close(): Promise<void>
+}
+
+interface OpenOptions {
+  /** Loads the configured plugins; what needs no destination works without. */
+  readonly plugins: boolean
+  readonly now?: () => Instant
+}
+
+/** @throws StorageError, PluginError */
+export async function openClaimcheck(config: Config, { plugins, now = Date.now }: OpenOptions): Promise<Claimcheck> {
+  // Standard output belongs to what commands print.
+  const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
+  const registry = plugins ? await loadPlugins(config, { logger, now }) : EMPTY_REGISTRY
+  const storage = await openStorage(config)
+
+  const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
+  container.register({
+    config: asValue(config),
+    logger: asValue(logger),
+    now: asValue(now),
+    storage: asValue(storage),
+    registry: asValue(registry),
+
+    secrets: asFunction(() => openSecrets(config)).singleton(),
+    outbound: asFunction(() => createOutbound(config)).singleton(),
+    vault: asFunction(() => createKeyFiles(config)).singleton(),
+    signingKeys: asFunction(createSigningKeys).singleton(),
+    logWriter: asFunction(createLogWriter).singleton(),
+    sequencer: asFunction(createSequencer).singleton(),
+    checkRunner: asFunction(createCheckRunner).singleton(),
+    adjudication: asFunction(createAdjudication).singleton(),
+    recheckWorker: asFunction(createRecheckWorker).singleton(),
+
+    workspaces: asFunction(createWorkspaceService).singleton(),
+    keys: asFunction(createKeyService).singleton(),
+    connections: asFunction(createConnectionService).singleton(),
+    claims: asFunction(createClaimService).singleton(),
+    receipts: asFunction(createReceiptService).singleton(),
+    log: asFunction(createLogService).singleton(),
+  })
+
+  return Object.assign(Object.create(container.cradle), { close: () => storage.close() })
+}

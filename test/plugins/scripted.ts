@@ -1,0 +1,75 @@
+/** A plugin whose verifier sees what the claim tells it to see: for tests of the service around it, and for the benchmark. */
+import { DestinationError, definePlugin, defineVerifier, type Observation } from '@claimcheck/core'
+import { Type } from 'typebox'
+
+const MINUTE_MS = 60_000
+
+const profile = {
+  action: 'test.outcome.reach',
+  version: '1',
+  summary: 'An outcome that is as the claim says.',
+  target: Type.String({ minLength: 1, maxLength: 100 }),
+  params: Type.Object(
+    {
+      see: Type.Enum([
+        'present',
+        'absent',
+        'differs',
+        'unavailable',
+        'forbidden',
+        'rate_limited',
+        'throw',
+        'hang',
+        'nonsense',
+      ]),
+      retry_after_ms: Type.Optional(Type.Integer({ minimum: 0 })),
+      /** What it sees from this moment on, in milliseconds since the epoch. */
+      then: Type.Optional(Type.Object({ at: Type.Integer(), see: Type.String() })),
+    },
+    { additionalProperties: false },
+  ),
+  facts: Type.Object({ seen: Type.String() }),
+  required: { target: 'target', content: 'content' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 15 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  access: { permission: 'none', anonymous: true },
+} as const
+
+const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
+  profile,
+  providers: [],
+  async check({ params }, context) {
+    const { then } = params
+    const see = then && context.now() >= then.at ? then.see : params.see
+    const facts = { seen: see }
+    switch (see) {
+      case 'present':
+        return { kind: 'present', facts, differs: [] }
+      case 'differs':
+        return { kind: 'present', facts, differs: ['content'] }
+      case 'absent':
+        return { kind: 'absent', facts }
+      case 'hang':
+        return new Promise(() => {})
+      case 'throw':
+        throw new TypeError('a mistake in the verifier')
+      case 'nonsense':
+        return { kind: 'present', facts: { seen: 1.5 }, differs: ['verified'] } as unknown as Observation<{
+          seen: string
+        }>
+      default:
+        throw new DestinationError(
+          see as 'unavailable',
+          params.retry_after_ms === undefined ? {} : { retryAfterMs: params.retry_after_ms },
+        )
+    }
+  },
+})
+
+export default definePlugin({
+  name: 'scripted',
+  api: 1,
+  options: Type.Object({}),
+  setup: () => ({ verifiers: [verifier] }),
+})
