@@ -74,7 +74,7 @@ export function verifyInclusion(
   { leafIndex, treeSize, leafHash, rootHash, path }: Inclusion,
   hasher: TreeHasher = SHA_256,
 ): boolean {
-  if (!isSize(leafIndex) || !isSize(treeSize) || leafIndex >= treeSize) return false
+  if (!isSize(leafIndex) || !isSize(treeSize) || leafIndex >= treeSize || leafHash.length !== HASH_BYTES) return false
   let hash = leafHash
   let place: Place | undefined = { index: leafIndex, last: treeSize - 1 }
   for (const sibling of path) {

@@ -1,0 +1,72 @@
+/** Our own vectors: the checker gives their outcomes, the script makes them, and no rule is without one. */
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { readManifest, runVectors } from './vector-suite.ts'
+
+const FOLDER = 'test/vectors'
+
+t.test('every vector of ours gets its outcome', async (t) => {
+  await runVectors(t, FOLDER)
+})
+
+t.test('the script makes the vectors byte for byte as they are committed', async (t) => {
+  const folder = t.testdir({})
+  await promisify(execFile)(process.execPath, ['build/scripts/vectors.js', folder])
+  const files = readdirSync(folder).sort()
+  t.strictSame(files, readdirSync(FOLDER).sort())
+  for (const file of files) {
+    t.ok(readFileSync(join(folder, file)).equals(readFileSync(join(FOLDER, file))), file)
+  }
+})
+
+// A check that can not be made because an earlier one failed fails with it.
+const ENTAILED: Readonly<Record<string, readonly string[]>> = { spec_version: ['schema'], key: ['signature'] }
+
+const CHECKS = ['spec_version', 'schema', 'integers_only', 'key', 'signature', 'claim_digest', 'inclusion', 'policy']
+
+t.test('each check of an entry has a vector that it alone refuses', async (t) => {
+  const { vectors } = readManifest(FOLDER)
+  const known = new Set(vectors.flatMap(({ expected }) => Object.keys(expected.checks!)))
+  // An anchor never refuses an entry.
+  t.strictSame([...known].sort(), [...CHECKS, 'anchor'].sort())
+  for (const check of CHECKS) {
+    const alone = [check, ...(ENTAILED[check] ?? [])].sort()
+    const refusedBy = vectors
+      .filter(({ rule }) => rule!.startsWith(`${check}/`))
+      .map(({ expected }) => failing(expected.checks!))
+    t.ok(
+      refusedBy.some((checks) => checks.join() === alone.join()),
+      check,
+    )
+  }
+})
+
+t.test('each check of a tree head has a vector that it refuses', async (t) => {
+  const refused = readManifest(FOLDER).tree_head_vectors.filter(({ expected }) => !expected.valid)
+  for (const check of ['shape', 'key', 'signature']) {
+    t.ok(
+      refused.some(({ rule, expected }) => rule!.startsWith(check) && expected.checks![check] === false),
+      check,
+    )
+  }
+})
+
+t.test('no rule is broken by two vectors, and every vector says what it must give', async (t) => {
+  const { vectors, tree_head_vectors, consistency_vectors } = readManifest(FOLDER)
+  const all = [...vectors, ...tree_head_vectors, ...consistency_vectors]
+  const broken = all.filter(({ expected }) => !expected.valid)
+  t.ok(broken.every(({ rule }) => !rule!.startsWith('valid')))
+  for (const group of [vectors, tree_head_vectors, consistency_vectors]) {
+    const rules = group.filter(({ expected }) => !expected.valid).map(({ rule }) => rule)
+    t.equal(new Set(rules).size, rules.length)
+  }
+})
+
+function failing(checks: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(checks)
+    .filter((check) => checks[check] === false)
+    .sort()
+}
