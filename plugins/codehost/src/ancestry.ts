@@ -1,0 +1,20 @@
+/**
+ * Whether one commit can be reached from another. Ids are hashes over a commit and its parents, so the answer never
+ * changes and is the same at every host: it may be remembered for all claims.
+ */
+import type { CheckCache } from '@claimcheck/core'
+
+export async function isReachable(
+  sha: string,
+  tip: string,
+  cache: CheckCache,
+  read: () => Promise<boolean | undefined>,
+): Promise<boolean | undefined> {
+  if (tip === sha) return true
+  const key = `ancestry ${tip} ${sha}`
+  const known = cache.get(key)
+  if (typeof known === 'boolean') return known
+  const reachable = await read()
+  if (reachable !== undefined) cache.set(key, reachable)
+  return reachable
+}

@@ -1,0 +1,56 @@
+/** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
+import type { CheckContext } from '@claimcheck/core'
+import { isReachable } from '../ancestry.ts'
+import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
+import type { Remote } from './environment.ts'
+import { defaultBranch, historyOf, type Limits, listBranches } from './remote-repository.ts'
+import { discover } from './repository-url.ts'
+import { requireGit } from './version.ts'
+
+export interface GitAccess {
+  readonly baseUrl: string
+  readonly authorization?: string
+  /** Whose reads may be shared: those of one connection do not answer for another. */
+  readonly shareScope: string
+}
+
+export function createGitHost({ baseUrl, authorization, shareScope }: GitAccess, limits: Limits): CodeHost {
+  async function reach(owner: string, repository: string, context: CheckContext): Promise<Remote> {
+    await requireGit()
+    const url = await discover(`${baseUrl}/${owner}/${repository}.git`, authorization, context)
+    const address = await context.resolve(url)
+    return { url, address, ...(authorization === undefined ? {} : { authorization }) }
+  }
+
+  return {
+    async findCommit({ owner, repository, sha, branch }: CommitQuery, context): Promise<FoundCommit> {
+      const { cache } = context
+      const place = `git ${shareScope} ${owner}/${repository}`
+      const { remote, branches } = await cache.share(`${place} branches`, async () => {
+        const remote = await reach(owner, repository, context)
+        return { remote, branches: await listBranches(remote, context) }
+      })
+
+      async function isOn(name: string): Promise<boolean> {
+        const tip = branches.get(name)
+        if (tip === undefined) return false
+        const inHistory = () =>
+          cache.share(`${place} history ${tip} ${name}`, () => historyOf(name, tip, remote, context, limits))
+        return (await isReachable(sha, tip, cache, async () => (await inHistory()).has(sha))) === true
+      }
+
+      async function find(): Promise<Finding> {
+        // Settled: nothing that a later read could show would tell more about when it came.
+        if (await isOn(branch)) return { place: 'branch', settled: true }
+        const atTip = [...branches].find(([, tip]) => tip === sha)?.[0]
+        if (atTip !== undefined) return { place: 'another_branch', name: atTip }
+        const main = await cache.share(`${place} default`, () => defaultBranch(remote, context))
+        if (main !== undefined && (await isOn(main))) return { place: 'another_branch', name: main }
+        return { place: 'nowhere', settled: false }
+      }
+
+      const head = branches.get(branch)
+      return { finding: await find(), ...(head === undefined ? {} : { head }) }
+    },
+  }
+}

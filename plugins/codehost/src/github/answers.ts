@@ -1,0 +1,52 @@
+/** The parts of GitHub's answers that are used. An answer that does not fit is not believed. */
+import { type Static, Type } from 'typebox'
+import { Sha, Slug } from '../profile.ts'
+
+export const RepositoryAnswer = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  full_name: Slug,
+  private: Type.Boolean(),
+  default_branch: Type.String(),
+})
+export type RepositoryAnswer = Static<typeof RepositoryAnswer>
+
+export const RefAnswer = Type.Object({
+  ref: Type.String(),
+  object: Type.Object({ type: Type.String(), sha: Sha }),
+})
+
+export const ComparisonAnswer = Type.Object({
+  status: Type.Union([
+    Type.Literal('ahead'),
+    Type.Literal('behind'),
+    Type.Literal('diverged'),
+    Type.Literal('identical'),
+  ]),
+  merge_base_commit: Type.Object({ sha: Sha }),
+})
+
+export const ActivityAnswer = Type.Array(
+  Type.Object({
+    before: Sha,
+    after: Sha,
+    ref: Type.String(),
+    timestamp: Type.String({
+      pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+    }),
+    activity_type: Type.String(),
+  }),
+)
+export type ActivityAnswer = Static<typeof ActivityAnswer>
+
+export const BranchesAnswer = Type.Array(
+  Type.Object({
+    name: Type.String(),
+    commit: Type.Object({ sha: Sha }),
+  }),
+)
+
+export const CommitAnswer = Type.Object({ sha: Sha })
+
+export const RateLimitAnswer = Type.Object({ resources: Type.Object({}) })
+
+export const FailureAnswer = Type.Object({ message: Type.String() })

@@ -1,0 +1,92 @@
+/** GitHub's REST API, read-only: pinned to one version, every answer checked, polled with conditional requests. */
+import { type CheckContext, DestinationError } from '@claimcheck/core'
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { httpFailure, isDestinationError } from '../http-failure.ts'
+import { FailureAnswer } from './answers.ts'
+
+/** Statuses whose meaning depends on what was asked for. */
+export type Refusal = 403 | 404 | 409 | 422
+
+export type Answer<T> =
+  | { readonly value: T; readonly link: string | null; readonly headers: Headers }
+  | { readonly refused: Refusal }
+
+export interface GitHubApi {
+  /**
+   * @param refusals the statuses that the caller tells apart; every other that is not 200 is thrown
+   * @throws DestinationError
+   */
+  get<T extends TSchema>(path: string, schema: T, refusals?: readonly Refusal[]): Promise<Answer<Static<T>>>
+}
+
+export interface GitHubAccess {
+  readonly baseUrl: string
+  readonly token?: string
+  /** Whose remembered answers may be used: those of one connection are not shown to another. */
+  readonly cacheScope: string
+}
+
+type Reading = Pick<CheckContext, 'fetch' | 'now'> & Partial<Pick<CheckContext, 'cache'>>
+
+interface Remembered {
+  readonly etag: string
+  readonly value: unknown
+  readonly link: string | null
+}
+
+export function createGitHubApi({ baseUrl, token, cacheScope }: GitHubAccess, reading: Reading): GitHubApi {
+  const { fetch, now, cache } = reading
+  const baseHeaders = {
+    accept: 'application/vnd.github+json',
+    'x-github-api-version': '2022-11-28',
+    'user-agent': 'claimcheck',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  }
+
+  return {
+    async get<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[] = []) {
+      const url = baseUrl + path
+      const key = `github ${cacheScope} ${url}`
+      const known = cache?.get(key) as Remembered | undefined
+      const response = await fetch(url, {
+        headers: known ? { ...baseHeaders, 'if-none-match': known.etag } : baseHeaders,
+      })
+      const { status, headers } = response
+      // Checked against its schema when it was remembered: a URL is always read with the same one.
+      if (status === 304 && known) return { value: known.value as Static<T>, link: known.link, headers }
+      if (status !== 200) {
+        const failure = httpFailure(response, now(), await failureMessage(response))
+        const refused = refusals.find((refusal) => refusal === status)
+        if (refused === undefined || failure.code === 'rate_limited') throw failure
+        return { refused }
+      }
+
+      const value = await readJson(response)
+      if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
+      const link = headers.get('link')
+      const etag = headers.get('etag')
+      if (etag !== null) cache?.set(key, { etag, value: Value.Clean(schema, value), link } satisfies Remembered)
+      return { value, link, headers }
+    },
+  }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch (cause) {
+    if (isDestinationError(cause)) throw cause
+    throw new DestinationError('unexpected_response', { status: response.status, cause })
+  }
+}
+
+/** Empty when there is none: only the status counts then. */
+async function failureMessage(response: Response): Promise<string> {
+  try {
+    const body: unknown = await response.json()
+    return Value.Check(FailureAnswer, body) ? body.message : ''
+  } catch {
+    return ''
+  }
+}

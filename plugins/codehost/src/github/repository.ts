@@ -1,0 +1,123 @@
+/** The questions put to one repository at GitHub, each answered from the one endpoint that can be trusted with it. */
+import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core'
+import { isReachable } from '../ancestry.ts'
+import {
+  ActivityAnswer,
+  BranchesAnswer,
+  CommitAnswer,
+  ComparisonAnswer,
+  RefAnswer,
+  RepositoryAnswer,
+} from './answers.ts'
+import type { GitHubApi } from './api.ts'
+import { type PushLog, toPushLog } from './push-log.ts'
+
+export interface Repository {
+  readonly id: number
+  readonly defaultBranch: string
+  /**
+   * The tip of a branch; `undefined` when no such branch can be seen: there is none, or the contents may not be read.
+   */
+  head(branch: string): Promise<string | undefined>
+  /** Whether `sha` is `tip` or an ancestor of it; `undefined` when either is unknown here or they have no common history. */
+  contains(sha: string, tip: string): Promise<boolean | undefined>
+  /** `undefined` when this host keeps none, or does not show it to us. */
+  pushLog(branch: string, reachingBackTo: Instant): Promise<PushLog | undefined>
+  /** The branches whose tip the commit is. `undefined`: the contents of this repository cannot be read. */
+  branchesWithTip(sha: string): Promise<readonly string[] | undefined>
+  /** It can be read by everybody, still and under the same id. */
+  isStillPublic(): Promise<boolean>
+}
+
+const LOG_PAGE = 100
+const MOST_LOG_PAGES = 3
+
+/** @throws DestinationError `forbidden` when the repository is not visible: private, missing or no permission */
+export async function openRepository(
+  api: GitHubApi,
+  cache: CheckCache,
+  owner: string,
+  name: string,
+): Promise<Repository> {
+  const { id, full_name, default_branch } = await readRepository(api, `${owner}/${name}`)
+  // Renamed: the rest is asked under the new name, which saves a redirect each.
+  const root = `/repos/${full_name}`
+
+  /** Known is not pushed here: it may be a fork's. Unknown is conclusive. */
+  async function isKnown(sha: string): Promise<boolean> {
+    return 'value' in (await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422]))
+  }
+
+  return {
+    id,
+    defaultBranch: default_branch,
+    async head(branch) {
+      const ref = `heads/${branch}`
+      const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
+      if ('refused' in answer) return undefined
+      const { object } = answer.value
+      // Some versions answer with the first ref that begins like the one asked for.
+      if (answer.value.ref !== `refs/${ref}` || object.type !== 'commit') {
+        throw new DestinationError('unexpected_response', { status: 200 })
+      }
+      return object.sha
+    },
+    contains: (sha, tip) =>
+      isReachable(sha, tip, cache, async () => {
+        // The second page leaves out the changed files, which can be megabytes.
+        const path = `${root}/compare/${sha}...${tip}?per_page=1&page=2`
+        const answer = await api.get(path, ComparisonAnswer, [404, 422])
+        if ('refused' in answer) {
+          // 422 is "no such commit", and also what a comparison that is too large gets.
+          if (answer.refused === 422 && (await isKnown(sha))) throw new DestinationError('unexpected_response')
+          return undefined
+        }
+        const { status, merge_base_commit } = answer.value
+        return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
+      }),
+    async pushLog(branch, reachingBackTo) {
+      const ref = `refs/heads/${branch}`
+      const query = new URLSearchParams({ ref, per_page: String(LOG_PAGE) })
+      const activities: ActivityAnswer = []
+      let isWhole = false
+      for (let page = 1; page <= MOST_LOG_PAGES; page++) {
+        const answer = await api.get(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
+        if ('refused' in answer) return undefined
+        activities.push(...answer.value.filter((activity) => activity.ref === ref))
+        const cursor = nextCursor(answer.link)
+        isWhole = cursor === undefined
+        const oldest = activities.at(-1)
+        if (cursor === undefined || (oldest && Date.parse(oldest.timestamp) < reachingBackTo)) break
+        query.set('after', cursor)
+      }
+      return toPushLog(activities, isWhole)
+    },
+    async branchesWithTip(sha) {
+      const answer = await api.get(`${root}/commits/${sha}/branches-where-head`, BranchesAnswer, [404, 409, 422])
+      if ('refused' in answer) return answer.refused === 404 ? undefined : []
+      return answer.value.filter(({ commit }) => commit.sha === sha).map((branch) => branch.name)
+    },
+    async isStillPublic() {
+      const again = await readRepository(api, full_name)
+      return !again.private && again.id === id
+    },
+  }
+}
+
+async function readRepository(api: GitHubApi, slug: string): Promise<RepositoryAnswer> {
+  const answer = await api.get(`/repos/${slug}`, RepositoryAnswer)
+  if ('refused' in answer) throw new DestinationError('forbidden', { status: answer.refused })
+  return answer.value
+}
+
+/** Segment by segment: GitHub takes a branch's slashes as they are, and nothing else of it may have a meaning in the path. */
+function escaped(ref: string): string {
+  return ref.split('/').map(encodeURIComponent).join('/')
+}
+
+/** The cursor alone is taken from the link: where it points is our own business. */
+function nextCursor(link: string | null): string | undefined {
+  const next = link?.split(',').find((part) => /;\s*rel="next"/.test(part))
+  const url = next?.match(/<([^>]+)>/)?.[1]
+  return (url && URL.canParse(url) && new URL(url).searchParams.get('after')) || undefined
+}
