@@ -1,0 +1,195 @@
+import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/services/errors'
+import t from 'tap'
+import { CLAIM, exchange, KEY, startApp } from './support/server.ts'
+import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts } from './support/services.ts'
+
+const RECEIPT = '{ "body" : {"receipt_id":"rcpt_1"} , "signature":{} }'
+
+const app = await startApp({
+  services: {
+    claims: memoryClaims(),
+    keys: memoryKeys({}),
+    log: memoryLog(1),
+    receipts: memoryReceipts({ rcpt_1: RECEIPT }),
+    connections: memoryConnections([]),
+  },
+})
+t.teardown(app.close)
+
+t.test('a receipt is sent byte for byte as it is kept', async (t) => {
+  const answer = await app.ask('/v1/receipts/rcpt_1')
+  t.equal(answer.status, 200)
+  t.equal(answer.text, RECEIPT)
+  t.match(answer.headers, { 'content-type': /^application\/json/, 'cache-control': /^public, max-age=\d$/ })
+})
+
+t.test('what names no receipt is not found, and the answer is not kept', async (t) => {
+  for (const id of ['rcpt_2', '%00', 'rcpt_1%00', '%', 'x'.repeat(5000), '__proto__', 'constructor', '']) {
+    const answer = await app.ask(`/v1/receipts/${id}`)
+    t.match(
+      answer,
+      { status: 404, json: { detail: String }, headers: { 'cache-control': 'no-store' } },
+      id.slice(0, 20),
+    )
+  }
+})
+
+t.test('the key document is sent as it is given, text or object', async (t) => {
+  t.same((await app.ask('/.well-known/poaw-keys.json')).json, { issuer: 'Claimcheck' })
+  const kept = await startApp({ keyDocument: async () => '{ "issuer" : "x" }' })
+  t.teardown(kept.close)
+  const answer = await kept.ask('/.well-known/poaw-keys.json')
+  t.equal(answer.text, '{ "issuer" : "x" }')
+  t.match(answer.headers['content-type'], /^application\/json/)
+})
+
+t.test('health is told while the process answers, readiness with its problems', async (t) => {
+  t.same((await app.ask('/healthz')).json, { status: 'ok' })
+  t.same((await app.ask('/readyz')).json, { ok: true, problems: [] })
+  const unready = await startApp({ readiness: async () => ({ ok: false, problems: ['the database does not answer'] }) })
+  t.teardown(unready.close)
+  const answer = await unready.ask('/readyz')
+  t.equal(answer.status, 503)
+  t.same(answer.json, { ok: false, problems: ['the database does not answer'] })
+})
+
+t.test('every code of a service error has its status', async (t) => {
+  const rows: [ServiceErrorCode, number][] = [
+    ['invalid', 422],
+    ['not_found', 404],
+    ['bad_request', 400],
+    ['conflict', 409],
+    ['read_only', 503],
+    ['unavailable', 503],
+  ]
+  for (const [code, status] of rows) {
+    const issues = [{ loc: ['body', 'claimed_at'], msg: 'too late', type: 'value_error' }]
+    const failing = await startApp({
+      keyDocument: async () => {
+        throw new ServiceError(code, 'in words', { issues: code === 'invalid' ? issues : [] })
+      },
+    })
+    t.teardown(failing.close)
+    const answer = await failing.ask('/.well-known/poaw-keys.json')
+    t.equal(answer.status, status, code)
+    t.same(answer.json, { detail: code === 'invalid' ? issues : 'in words' }, code)
+    t.equal(answer.headers['cache-control'], 'no-store')
+  }
+})
+
+t.test('an unexpected error is logged, and its words stay here', async (t) => {
+  const failing = await startApp({
+    keyDocument: async () => {
+      throw new Error('secret words')
+    },
+  })
+  t.teardown(failing.close)
+  const answer = await failing.ask('/.well-known/poaw-keys.json')
+  t.equal(answer.status, 500)
+  t.same(answer.json, { detail: 'internal error' })
+  const logged = failing.lines.filter(({ level }) => level === 'error')
+  t.match(logged, [{ message: 'request failed', fields: { err: { message: 'secret words' } } }])
+})
+
+t.test('what names nothing is not found', async (t) => {
+  for (const path of ['/', '/v1', '/v2/claims', '/v1/receipts', '/v1/log', '/%', '/%zz', '//', '/v1/log/head/']) {
+    t.match(await app.ask(path), { status: 404, json: { detail: String } }, path)
+  }
+})
+
+t.test('another method than those of the address is not allowed', async (t) => {
+  const rows: [string, string, string][] = [
+    ['DELETE', '/v1/claims', 'GET, HEAD, POST'],
+    ['POST', '/v1/claims/clm_1', 'GET, HEAD'],
+    ['PUT', '/v1/receipts/rcpt_1', 'GET, HEAD'],
+    ['POST', '/v1/log/entries', 'GET, HEAD'],
+    ['PATCH', '/.well-known/poaw-keys.json', 'GET, HEAD'],
+  ]
+  for (const [method, path, allow] of rows) {
+    const answer = await app.ask(path, { method })
+    t.match(answer, { status: 405, json: { detail: String }, headers: { allow } }, `${method} ${path}`)
+  }
+})
+
+t.test('HEAD is answered like GET, without the body', async (t) => {
+  const answer = await app.ask('/v1/log/entries', { method: 'HEAD' })
+  t.match(answer, { status: 200, text: '', headers: { 'content-type': /^application\/json/ } })
+})
+
+t.test('what is not HTTP is answered with JSON as well', async (t) => {
+  const rows: [string, string, number][] = [
+    ['garbage', 'GARBAGE\r\n\r\n', 400],
+    ['too many headers', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+    ['a bad length', 'POST /v1/claims HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n', 400],
+  ]
+  for (const [name, bytes, status] of rows) {
+    const answer = await exchange(app.port, bytes)
+    t.match(answer, new RegExp(`^HTTP/1.1 ${status} `), name)
+    t.type(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).detail, 'string', name)
+  }
+})
+
+t.test('browsers of any origin may read, and see when to come back', async (t) => {
+  const origin = { origin: 'https://checker.example' }
+  const read = await app.ask('/v1/receipts/rcpt_1', { headers: origin })
+  t.equal(read.headers['access-control-allow-origin'], '*')
+  for (const name of ['retry-after', 'ratelimit', 'ratelimit-remaining']) {
+    t.ok(String(read.headers['access-control-expose-headers']).split(', ').includes(name), name)
+  }
+  const headers = {
+    ...origin,
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'authorization',
+  }
+  const preflight = await app.ask('/v1/claims', { method: 'OPTIONS', headers })
+  t.equal(preflight.status, 204)
+  t.match(preflight.headers['access-control-allow-headers'], /authorization/)
+  t.notMatch(preflight.headers['access-control-allow-methods'], /POST/)
+  const refused = await app.ask('/v1/claims', { headers: origin })
+  t.equal(refused.headers['access-control-allow-origin'], '*', 'an error may be read as well')
+})
+
+t.test('no answer is guessed to be of another type', async (t) => {
+  for (const path of ['/v1/log/head', '/v1/claims', '/nothing', '/docs/', '/openapi.json']) {
+    t.equal((await app.ask(path)).headers['x-content-type-options'], 'nosniff', path)
+  }
+})
+
+t.test('a request is logged with its route, and without what may not be known', async (t) => {
+  const app = await startApp()
+  t.teardown(app.close)
+  await app.post({ ...CLAIM, agent_id: 'agent-in-body' })
+  await app.ask('/v1/receipts/rcpt_hidden', { key: KEY })
+  await app.ask('/nothing?x=1')
+  const requests = app.lines.filter(({ message }) => message === 'request').map(({ fields }) => fields)
+  t.match(requests, [
+    { method: 'POST', route: '/v1/claims', status: 202, ms: Number },
+    { method: 'GET', route: '/v1/receipts/:receipt_id', status: 404, ms: Number },
+    { method: 'GET', route: null, status: 404, ms: Number },
+  ])
+  t.notMatch(JSON.stringify(app.lines), /svc_sk_|agent-in-body|rcpt_hidden/)
+})
+
+t.test('a request that is under way while the server closes is answered', async (t) => {
+  let begun = () => {}
+  let finish = () => {}
+  const hasBegun = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const mayFinish = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const closing = await startApp({
+    keyDocument: async () => {
+      begun()
+      await mayFinish
+      return {}
+    },
+  })
+  const answer = closing.ask('/.well-known/poaw-keys.json')
+  await hasBegun
+  const closed = closing.close()
+  finish()
+  t.equal((await answer).status, 200)
+  await closed
+})

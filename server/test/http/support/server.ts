@@ -1,0 +1,183 @@
+/** The real HTTP layer on a real socket, over services in memory. */
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import type { ActionProfile } from '@claimcheck/core'
+import { type AppOptions, buildApp } from '@claimcheck/server/http/app'
+import type { FastifyBaseLogger } from 'fastify'
+import { Type } from 'typebox'
+import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts, NOW } from './services.ts'
+
+export const KEY = `svc_sk_${'k'.repeat(43)}`
+export const OTHER_KEY = `svc_sk_${'o'.repeat(43)}`
+export const WORKSPACE = 'ws_1'
+export const TREE_SIZE = 120
+
+export const PROFILE: ActionProfile = {
+  action: 'codehost.commit.push',
+  version: '1',
+  summary: 'A commit is on a branch.',
+  aliases: { 'github.commit.push': { providers: ['github'] } },
+  target: Type.String({ pattern: '^[^/]+/[^/]+$' }),
+  params: Type.Object(
+    { sha: Type.String({ pattern: '^[0-9a-fA-F]{40}$' }), branch: Type.String({ minLength: 1, maxLength: 255 }) },
+    { additionalProperties: false },
+  ),
+  facts: Type.Object({}),
+  required: { sha: 'content' },
+  toleranceMs: 600_000,
+  deadlineMs: 900_000,
+  maxDeadlineMs: 86_400_000,
+  access: { permission: 'Contents: read', anonymous: true },
+}
+
+export const UNLIMITED = { key: 0, receipts: 0, log: 0, refusals: 0 }
+
+export type LogLine = { readonly level: string; readonly fields: Record<string, unknown>; readonly message: string }
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+export interface Ask {
+  readonly method?: string
+  readonly key?: string
+  readonly headers?: Readonly<Record<string, string | string[]>>
+  readonly body?: string | Buffer
+  /** Sends the body in pieces, without saying its length. */
+  readonly chunked?: boolean
+}
+
+export async function startApp(over: Partial<AppOptions> = {}) {
+  const lines: LogLine[] = []
+  const claims = memoryClaims()
+  const keys = memoryKeys({
+    [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE },
+    [OTHER_KEY]: { kind: 'key', keyId: 'key_2', workspaceId: 'ws_2' },
+  })
+  const app = await buildApp({
+    services: {
+      claims,
+      keys,
+      log: memoryLog(TREE_SIZE),
+      receipts: memoryReceipts({}),
+      connections: memoryConnections([
+        {
+          id: 'conn_1',
+          workspaceId: WORKSPACE,
+          provider: 'github',
+          scopes: ['contents:read'],
+          connectedAt: NOW,
+          disconnectedAt: null,
+          actions: ['codehost.commit.push'],
+        },
+      ]),
+    },
+    profiles: [PROFILE],
+    publicActions: ['codehost.commit.push'],
+    keyDocument: async () => ({ issuer: 'Claimcheck' }),
+    readiness: async () => ({ ok: true, problems: [] }),
+    rateLimits: UNLIMITED,
+    trustProxy: false,
+    logger: collectLines(lines),
+    ...over,
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+
+  return {
+    app,
+    claims,
+    keys,
+    lines,
+    port,
+    ask: (path: string, options: Ask = {}) => ask(port, path, options),
+    post: (body: unknown, options: Ask = {}) =>
+      ask(port, '/v1/claims', {
+        method: 'POST',
+        key: KEY,
+        body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+        ...options,
+        headers: { 'content-type': 'application/json', ...options.headers },
+      }),
+    close: () => app.close(),
+  }
+}
+
+// node:http and not fetch, which would tidy up the paths and headers that are the point of some tests.
+function ask(
+  port: number,
+  path: string,
+  { method = 'GET', key, headers = {}, body, chunked = false }: Ask,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    const outgoing = request(
+      { host: '127.0.0.1', port, path, method, headers: { ...authorization, ...headers } },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk) => chunks.push(chunk))
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const isJson = /^application\/json/.test(incoming.headers['content-type'] ?? '')
+          const json = isJson && text !== '' ? JSON.parse(text) : undefined
+          resolve({ status: incoming.statusCode!, headers: incoming.headers, text, json })
+        })
+      },
+    )
+    outgoing.on('error', reject)
+    if (body === undefined) outgoing.end()
+    else if (!chunked) outgoing.setHeader('content-length', Buffer.byteLength(body)).end(body)
+    else {
+      outgoing.setHeader('transfer-encoding', 'chunked')
+      for (let from = 0; from < body.length; from += 8192) outgoing.write(body.slice(from, from + 8192))
+      outgoing.end()
+    }
+  })
+}
+
+/** What a socket answers to these bytes. */
+export function exchange(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    socket.setTimeout(5000, () => socket.destroy(new Error('no answer')))
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}
+
+function collectLines(lines: LogLine[]): FastifyBaseLogger {
+  const at =
+    (level: string) =>
+    (fields: unknown, message = '') => {
+      lines.push({ level, fields: fields as Record<string, unknown>, message })
+    }
+  const logger = {
+    level: 'trace',
+    fatal: at('fatal'),
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    trace: at('trace'),
+    silent: () => {},
+    child: () => logger,
+  } as unknown as FastifyBaseLogger
+  return logger
+}
+
+export const CLAIM = {
+  client_claim_id: 'run-1',
+  agent_id: 'release-bot',
+  action: 'codehost.commit.push',
+  target: 'octo-org/hello-world',
+  params: { sha: 'a'.repeat(40), branch: 'main' },
+  claimed_at: '2026-09-25T14:02:11.000Z',
+}
