@@ -26,7 +26,11 @@ export type ReceiptBody = {
   readonly trust_level: number
 }
 
-export type ReceiptClaim = WireClaim & { readonly claim_digest: string }
+export type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
+  /** Always in ours; other issuers may leave it out. */
+  readonly client_claim_id?: string
+  readonly claim_digest: string
+}
 
 export type ReceiptObservation = {
   readonly verifier: { readonly id: string; readonly version: string }

@@ -20,7 +20,10 @@ export interface CheckOptions {
   readonly keys: KeySet
   /** The text of the pipeline document that the entry's policy names. */
   readonly pipeline?: string
-  /** Looks the anchor up on its chain. Asked only about entries that hold so far. It does not throw: a chain that can not be read is `unreadable`. */
+  /**
+   * Looks the anchor up on its chain. Asked only about an entry that holds so far.
+   * It does not throw: a chain that can not be read is `unreadable`.
+   */
   readonly checkAnchor?: (proof: Proof, keys: KeySet) => Promise<AnchorFinding>
 }
 
@@ -35,9 +38,10 @@ export interface Checks {
   /** Receipts only. */
   readonly claim_digest?: boolean
   readonly inclusion: boolean | 'absent'
-  readonly anchor: 'anchored' | AnchorProblem | 'absent' | 'not_checked_offline'
   /** Only where the entry names a policy. */
   readonly policy?: boolean | 'not_checked'
+  /** The one check that never makes an entry invalid. */
+  readonly anchor: 'anchored' | AnchorProblem | 'absent' | 'not_checked_offline'
 }
 
 export interface Report {
