@@ -21,8 +21,6 @@ export type Loc = readonly (string | number)[]
 /** Everything that is wrong with `value`, which stands at `loc`; empty when nothing is. Changes nothing, coerces nothing. */
 export type Validator = (value: unknown, loc: Loc) => Issue[]
 
-// An answer must not be many times the size of the request that caused it.
-const MOST_ISSUES = 32
 const LONGEST_SHOWN = 128
 
 // Applied by branches whose own findings say what is wrong.
@@ -49,10 +47,8 @@ export function validator(schema: TSchema): Validator {
   const check = ajv.compile(schema)
   const validate: Validator = (value, loc) => {
     if (check(value)) return []
-    const issues = check
-      .errors!.filter(({ keyword }) => !SILENT_KEYWORDS.has(keyword))
-      .map((e) => toIssue(e, value, loc))
-    return issues.filter(isFirstOfItsKind).slice(0, MOST_ISSUES)
+    const findings = check.errors!.filter(({ keyword }) => !SILENT_KEYWORDS.has(keyword))
+    return firstOfEachKind(findings.map((error) => toIssue(error, value, loc)))
   }
   compiled.set(schema, validate)
   return validate
@@ -60,7 +56,7 @@ export function validator(schema: TSchema): Validator {
 
 function toIssue(error: ErrorObject, value: unknown, loc: Loc): Issue {
   const place = [...loc, ...pathTo(error, value)]
-  return { loc: place.map(shortened), ...wording(error, place), ...shownInput(error) }
+  return { loc: place, ...wording(error, place), ...shownInput(error) }
 }
 
 /** The instance path as names and positions, ending with the member that is missing or too many. */
@@ -79,10 +75,6 @@ function pathTo({ instancePath, params }: ErrorObject, value: unknown): (string 
   return typeof member === 'string' ? [...path, member] : path
 }
 
-function shortened(step: string | number): string | number {
-  return typeof step === 'string' && step.length > LONGEST_SHOWN ? `${step.slice(0, LONGEST_SHOWN)}…` : step
-}
-
 /** Short plain values only, and none that may be a credential: a misspelt member's value may well be one. */
 function shownInput({ keyword, data, parentSchema }: ErrorObject): Pick<Issue, 'input'> {
   if (keyword === 'required' || keyword === 'additionalProperties' || parentSchema?.['x-secret'] === true) return {}
@@ -91,6 +83,11 @@ function shownInput({ keyword, data, parentSchema }: ErrorObject): Pick<Issue, '
 }
 
 /** A schema and a branch of it may find the same. */
-function isFirstOfItsKind({ loc, type }: Issue, index: number, issues: readonly Issue[]): boolean {
-  return index === issues.findIndex((other) => other.type === type && other.loc.join('/') === loc.join('/'))
+function firstOfEachKind(issues: readonly Issue[]): Issue[] {
+  const kinds = new Map<string, Issue>()
+  for (const issue of issues) {
+    const kind = JSON.stringify([issue.type, issue.loc])
+    if (!kinds.has(kind)) kinds.set(kind, issue)
+  }
+  return [...kinds.values()]
 }

@@ -117,12 +117,9 @@ t.test('what a schema and a branch of it both find is named once', async (t) => 
   t.equal(validator(schema)({ a: 1 }, ['body']).length, 1)
 })
 
-t.test('an answer stays small, however large the input', async (t) => {
-  const closed = validator(Type.Object({}, { additionalProperties: false }))
-  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`m${index}`, 1]))
-  t.equal(closed(many, ['body']).length, 32)
-  t.ok(JSON.stringify(closed({ ['x'.repeat(60_000)]: 1 }, ['body'])).length < 500, 'a long member name is cut')
-  t.notOk('input' in validator(Type.Integer())('x'.repeat(60_000), ['body'])[0]!, 'a long value is not repeated')
+t.test('a long value is not repeated', async (t) => {
+  const [issue] = validator(Type.Integer())('x'.repeat(60_000), ['body'])
+  t.notOk('input' in issue!)
 })
 
 t.test('a value that may be a credential is never repeated', async (t) => {

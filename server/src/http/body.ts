@@ -9,7 +9,6 @@ import { contentIssues, notAnInteger, notUnicode } from './text.ts'
 
 export const BODY_LIMIT_BYTES = 64 * 1024
 const DEEPEST_NESTING = 32
-const MOST_ISSUES = 32
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -32,7 +31,7 @@ function readBody(body: Buffer): unknown {
   const issues = contentIssues(value, ['body'])
   // `1.0` and `1e3` are integers to JavaScript, and other bytes than 1 and 1000 to whoever hashes the text.
   if (issues.length === 0 && !integersOnly) issues.push(notAnInteger(['body']))
-  if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES))
+  if (issues.length > 0) throw invalid(issues)
   return value
 }
 

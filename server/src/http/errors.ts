@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, type ServiceErrorCode } from '../services/errors.ts'
+import type { Issue } from '../validation.ts'
 import type { App } from './instance.ts'
 
 /** A refusal that HTTP itself decides. */
@@ -25,6 +26,9 @@ const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   unavailable: 503,
 }
 
+const MOST_ISSUES = 32
+const LONGEST_STEP = 128
+
 const DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than 64 KiB',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the content type must be application/json',
@@ -34,7 +38,7 @@ export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     reply.header('cache-control', 'no-store')
     if (error instanceof ServiceError) {
-      const detail = error.code === 'invalid' ? error.issues : error.message
+      const detail = error.code === 'invalid' ? bounded(error.issues) : error.message
       return reply.code(STATUS[error.code]).send({ detail })
     }
     const { statusCode } = error
@@ -45,6 +49,15 @@ export function answerErrors(app: App): void {
     return reply.code(500).send({ detail: 'internal error' })
   })
   app.setNotFoundHandler((_request, reply) => notFound(reply))
+}
+
+/** An answer must not be many times the size of the request that caused it. */
+function bounded(issues: readonly Issue[]): Issue[] {
+  return issues.slice(0, MOST_ISSUES).map((issue) => ({ ...issue, loc: issue.loc.map(shortened) }))
+}
+
+function shortened(step: string | number): string | number {
+  return typeof step === 'string' && step.length > LONGEST_STEP ? `${step.slice(0, LONGEST_STEP)}…` : step
 }
 
 /** For addresses that cannot be decoded or are too long to be routed: they name nothing. */

@@ -1,5 +1,6 @@
 /** The interface description, made from the schemas that the routes validate with. */
 import { STATUS_CODES } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import swagger from '@fastify/swagger'
 import { VERSION } from '../version.ts'
 import type { App } from './instance.ts'
@@ -32,18 +33,30 @@ function withNamedSchemas(document: Json): Json {
   const schemas: Json = {}
 
   function hoisted(value: unknown, name: string | undefined): unknown {
-    if (Array.isArray(value)) return value.map((item) => hoisted(item, undefined))
-    if (typeof value !== 'object' || value === null) return value
+    if (typeof value !== 'object' || value === null || DATA_KEYWORDS.has(name)) return value
+    if (Array.isArray(value)) return value.map((item) => hoisted(item, name === 'parameters' ? 'parameter' : undefined))
     const copy = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, hoisted(member, key)]))
     if (name === 'responses') return described(copy as Record<string, Json>)
-    if (typeof copy.title !== 'string' || name === 'info') return copy
-    schemas[copy.title] = copy
-    return { $ref: `#/components/schemas/${copy.title}` }
+    if (name === 'parameter') return { ...copy, required: copy.required && !hasDefault(copy.schema) }
+    const { title } = copy
+    if (typeof title !== 'string' || name === 'info') return copy
+    schemas[title] ??= copy
+    // Two plugins may have given one title to different schemas.
+    if (!isDeepStrictEqual(schemas[title], copy)) return copy
+    return { $ref: `#/components/schemas/${title}` }
   }
 
   const named = hoisted(document, undefined) as Json & { components: Json }
   return { ...named, components: { ...named.components, schemas } }
 }
+
+/** A parameter with a default may be left out, although whoever reads the query finds a value. */
+function hasDefault(schema: unknown): boolean {
+  return (schema as Json).default !== undefined
+}
+
+// What stands under these is data, whatever it looks like.
+const DATA_KEYWORDS: ReadonlySet<string | undefined> = new Set(['examples', 'example', 'default', 'enum', 'const'])
 
 function described(responses: Readonly<Record<string, Json>>): Json {
   return Object.fromEntries(

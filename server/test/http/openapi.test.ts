@@ -155,6 +155,15 @@ t.test('every operation is whole', async (t) => {
   }
 })
 
+t.test('only parameters without a default are required', async (t) => {
+  const query = operations.flatMap(([, path, { parameters = [] }]) =>
+    parameters
+      .filter((parameter) => parameter.in === 'query' && parameter.required)
+      .map(({ name }) => `${path} ${name}`),
+  )
+  t.same(query, ['/v1/log/proof leaf_index', '/v1/log/consistency first'])
+})
+
 t.test('routes that need a key say so, and only those', async (t) => {
   const keyed = operations.filter(([, , { security }]) => security?.length).map(([, path]) => path)
   t.same(new Set(keyed), new Set(['/v1/claims', '/v1/claims/{claim_id}', '/v1/connections', '/v1/whoami']))
@@ -245,12 +254,15 @@ t.test('answers have what their schemas say, and nothing that they do not say', 
 })
 
 t.test('the documentation is a page that asks nobody else', async (t) => {
-  const page = await app.ask('/docs/')
+  const page = await app.ask('/docs')
   t.equal(page.status, 200)
-  t.match(page.headers, { 'content-type': /^text\/html/, 'content-security-policy': /default-src 'self'/ })
+  t.match(page.headers, {
+    'content-type': /^text\/html/,
+    'content-security-policy': /^default-src 'none'; script-src 'self';/,
+  })
   t.notMatch(page.text, /(src|href)="(https?:)?\/\//)
   for (const [, asset] of page.text.matchAll(/(?:src|href)="(\.[^"]+)"/g)) {
-    t.equal((await app.ask(new URL(asset!, 'http://x/docs/').pathname)).status, 200, String(asset))
+    t.equal((await app.ask(new URL(asset!, 'http://x/docs').pathname)).status, 200, String(asset))
   }
 })
 
