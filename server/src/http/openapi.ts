@@ -2,8 +2,10 @@
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import swagger from '@fastify/swagger'
-import { VERSION } from '../version.ts'
 import type { App } from './instance.ts'
+
+/** The interface's own version, which is not that of the program. */
+const API_VERSION = '0.1.0'
 
 type Json = Record<string, unknown>
 
@@ -14,7 +16,7 @@ export async function describeApi(app: App, publicUrl: string | undefined): Prom
       openapi: '3.1.0',
       info: {
         title: 'Claimcheck',
-        version: VERSION,
+        version: API_VERSION,
         description:
           'Checks what software agents say they did, at the place itself, and issues receipts that anyone can check.',
       },

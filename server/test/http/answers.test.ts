@@ -53,6 +53,14 @@ t.test('health is told while the process answers, readiness with its problems', 
   t.same(answer.json, { ok: false, problems: ['the database does not answer'] })
 })
 
+t.test('a service that cannot tell its readiness is not ready', async (t) => {
+  const unready = await startApp({ readiness: () => Promise.reject(new Error('secret words')) })
+  t.teardown(unready.close)
+  const answer = await unready.ask('/readyz')
+  t.match(answer, { status: 503, json: { ok: false } })
+  t.notMatch(answer.text, /secret/)
+})
+
 t.test('every code of a service error has its status', async (t) => {
   const rows: [ServiceErrorCode, number][] = [
     ['invalid', 422],

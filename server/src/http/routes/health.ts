@@ -29,8 +29,11 @@ export function healthRoutes(app: App, readiness: () => Promise<Readiness>): voi
       summary: 'The service can do its work',
       response: { 200: ReadinessBody, 503: ReadinessBody },
     },
-    handler: async (_request, reply) => {
-      const { ok, problems } = await readiness()
+    handler: async (request, reply) => {
+      const { ok, problems } = await readiness().catch((error: unknown): Readiness => {
+        request.log.error({ err: error }, 'readiness could not be told')
+        return { ok: false, problems: ['readiness could not be told'] }
+      })
       return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })
     },
   })
