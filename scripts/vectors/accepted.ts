@@ -2,6 +2,7 @@
 import { DOMAINS, entryText, REASONS, VERDICTS } from '@claimcheck/core'
 import { smallLog } from './small-log.ts'
 import {
+  ANCHOR,
   accepted,
   change,
   changeAccepted,
@@ -140,13 +141,7 @@ async function included(): Promise<Vector[]> {
   const log = smallLog(entries)
   const changes = smallLog([await change(), ...entries])
   const anchored = await log.proven(3)
-  anchored.proof.anchor = {
-    chain: 'eip155:84532',
-    scheme: 'eas',
-    uid: `0x${'ab'.repeat(32)}`,
-    tx_hash: `0x${'cd'.repeat(32)}`,
-    tree_size: 7,
-  }
+  anchored.proof.anchor = ANCHOR
   const proven = accepted('verified', { inclusion: true })
   const rows: [string, string, unknown, object][] = [
     ['only-leaf', 'The only leaf of its log: the proof is empty.', await alone.proven(0), proven],

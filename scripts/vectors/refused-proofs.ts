@@ -59,9 +59,14 @@ async function keys(): Promise<Row[]> {
       edited(misnamed, ({ signature }) => (signature.key_id = MISNAMED_KEY_ID)),
     ],
     [
+      'misnamed-by-its-hash',
+      'The right id of a key that is published under another.',
+      await receipt(undefined, { signer: signerMisnamed }),
+    ],
+    [
       'published-twice',
-      'Two entries share the id, with different windows.',
-      await receipt(undefined, { signer: signerTwice }),
+      'Two entries share the id. Here either would do, elsewhere they differ.',
+      await issued('2026-03-01T00:00:00.000Z', signerTwice),
     ],
     [
       'other-than-issuer',
@@ -132,6 +137,7 @@ async function inclusions(): Promise<Row[]> {
   const log = smallLog(entries)
   const good = await log.proven(3)
   const other = await log.proven(2)
+  const alone = await smallLog([entries[0]]).proven(0)
   const proof = (edit: (proof: Draft) => void) => edited(good, (document) => edit(document.proof))
   const changed = await smallLog([await change(), ...entries]).proven(0)
   return [
@@ -140,6 +146,14 @@ async function inclusions(): Promise<Row[]> {
     ['wrong-index', 'The right path for another leaf.', proof((proof) => (proof.leaf_index = 2))],
     ['index-beyond-size', 'The leaf is not in the tree.', proof((proof) => (proof.leaf_index = 7))],
     ['wrong-size', 'The path does not fit the size.', proof((proof) => (proof.tree_size = 4))],
+    ['other-index-of-one', 'A log of one leaf has no leaf 1.', edited(alone, ({ proof }) => (proof.leaf_index = 1))],
+    [
+      'inner-node',
+      'A path that ends at the root of the first four leaves.',
+      proof((proof) =>
+        Object.assign(proof, { root_hash: toBase64url(log.root(4)), inclusion: proof.inclusion.slice(0, 2) }),
+      ),
+    ],
     ['short-path', 'The path ends early.', proof(({ inclusion }) => inclusion.pop())],
     ['long-path', 'The path goes beyond the root.', proof(({ inclusion }) => inclusion.push(inclusion[0]))],
     ['of-another-leaf', 'The proof of another entry.', edited(good, (document) => (document.proof = other.proof))],
@@ -150,12 +164,6 @@ async function inclusions(): Promise<Row[]> {
       { schema: false },
     ],
     ['size-text', 'A size that is not a number.', proof((proof) => (proof.tree_size = '7')), { schema: false }],
-    [
-      'anchor-null',
-      'No anchor is written by leaving it out.',
-      proof((proof) => (proof.anchor = null)),
-      { schema: false, anchor: 'not_checked_offline' },
-    ],
     [
       'change-altered-path',
       'A change entry with an altered path.',

@@ -1,5 +1,17 @@
 /** Entries that are signed as they should be, and break one rule of structure. */
-import { change, changeRefused, type Draft, edited, POLICY, receipt, refused, toText, type Vector } from './world.ts'
+import { smallLog } from './small-log.ts'
+import {
+  ANCHOR,
+  change,
+  changeRefused,
+  type Draft,
+  edited,
+  POLICY,
+  receipt,
+  refused,
+  toText,
+  type Vector,
+} from './world.ts'
 
 type Row = readonly [name: string, edit: (body: Draft) => void, checks?: object]
 
@@ -102,6 +114,16 @@ const AROUND: readonly Row[] = [
   ['proof-empty', (document) => (document.proof = {}), { inclusion: false }],
 ]
 
+const OFFLINE = { anchor: 'not_checked_offline' }
+
+const ANCHORED: readonly Row[] = [
+  ['anchor-null', ({ proof }) => (proof.anchor = null), OFFLINE],
+  ['anchor-empty', ({ proof }) => (proof.anchor = {}), OFFLINE],
+  ['anchor-of-another-scheme', ({ proof }) => (proof.anchor = { ...ANCHOR, scheme: 'ots' }), OFFLINE],
+  ['anchor-with-malformed-uid', ({ proof }) => (proof.anchor = { ...ANCHOR, uid: 'ab' }), OFFLINE],
+  ['anchor-of-the-empty-tree', ({ proof }) => (proof.anchor = { ...ANCHOR, tree_size: 0 }), OFFLINE],
+]
+
 export async function refusedStructures(): Promise<Vector[]> {
   const vectors: Vector[] = []
   const add = (name: string, document: Draft, checks: object, refuse = refused) =>
@@ -120,7 +142,9 @@ export async function refusedStructures(): Promise<Vector[]> {
   }
   for (const [name, edit, checks] of CHANGE) add(`change-${name}`, await change(edit), checks ?? {}, changeRefused)
   const good = await receipt()
+  const proven = await smallLog([good]).proven(0)
   for (const [name, edit, checks] of AROUND) add(name, edited(good, edit), checks ?? {})
+  for (const [name, edit, checks] of ANCHORED) add(name, edited(proven, edit), { inclusion: true, ...checks })
   add('without-signature', { body: good.body }, { key: false, signature: false })
   add('without-body', { signature: good.signature }, { ...NO_BODY })
   add('body-not-an-object', { body: [good.body], signature: good.signature }, NO_BODY)

@@ -58,6 +58,14 @@ export const POLICY = {
   digest: digestOf(PIPELINE),
 }
 
+export const ANCHOR = {
+  chain: 'eip155:84532',
+  scheme: 'eas',
+  uid: `0x${'ab'.repeat(32)}`,
+  tx_hash: `0x${'cd'.repeat(32)}`,
+  tree_size: 7,
+}
+
 export function keyDocument(): JsonObject {
   const entry = (signer: Signer, revokedAt: string | null = null) => ({
     key_id: signer.keyId,

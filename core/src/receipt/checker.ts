@@ -10,7 +10,7 @@ import type { VerdictValue } from '../verdict.ts'
 import type { Proof } from './body.ts'
 import { digestOf } from './digest.ts'
 import { canonicalize } from './jcs.ts'
-import { isChangeEntry, isProof, isReceipt } from './schema.ts'
+import { isChangeEntry, isInclusion, isProof, isReceipt } from './schema.ts'
 import { parseStrictJson, type StrictJson } from './strict-json.ts'
 
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from '../log/checker.ts'
@@ -155,7 +155,7 @@ function hasItsDigest(claim: JsonValue | undefined): boolean {
 /** That the log's root covers the entry. Whether the root is the log's own is for the anchor, or a signed tree head, to say. */
 function checkInclusion({ body, signature, proof }: JsonObject): boolean | 'absent' {
   if (proof === undefined) return 'absent'
-  if (body === undefined || signature === undefined || !isProof(proof)) return false
+  if (body === undefined || signature === undefined || !isInclusion(proof)) return false
   const hasher = treeHasher()
   return verifyInclusion(
     {

@@ -45,24 +45,23 @@ const policy = closedObject({
 
 const signature = closedObject({ alg: oneOf('Ed25519'), key_id: keyId, value: signatureValue })
 
-const proof = object(
-  {
-    log_id: hash,
-    leaf_index: integer(0),
-    tree_size: integer(1),
-    root_hash: hash,
-    inclusion: array(hash),
-  },
-  {
-    anchor: object({
-      chain: anyText,
-      scheme: oneOf('eas'),
-      uid: transactionHash,
-      tx_hash: transactionHash,
-      tree_size: integer(1),
-    }),
-  },
-)
+const inclusion = object({
+  log_id: hash,
+  leaf_index: integer(0),
+  tree_size: integer(1),
+  root_hash: hash,
+  inclusion: array(hash),
+})
+
+const anchor = object({
+  chain: anyText,
+  scheme: oneOf('eas'),
+  uid: transactionHash,
+  tx_hash: transactionHash,
+  tree_size: integer(1),
+})
+
+const proof = all(inclusion, object({}, { anchor }))
 
 const agent = object(
   { id: text(1, 256) },
@@ -174,6 +173,11 @@ export function isReceipt(value: JsonValue): value is Receipt {
 
 export function isChangeEntry(value: JsonValue): boolean {
   return changeEntry(value)
+}
+
+/** A proof as far as inclusion goes, whatever its anchor. */
+export function isInclusion(value: JsonValue): value is Omit<Proof, 'anchor'> {
+  return inclusion(value)
 }
 
 export function isProof(value: JsonValue): value is Proof {
