@@ -152,6 +152,11 @@ const rows: Row[] = [
     expected: 'unverifiable/claim_ambiguous',
   },
   {
+    name: 'a point in time by a clock that is a day off counts for nothing',
+    history: [present(L + 50_000, { appeared: [1000, 1999], offset: 86_400_001 })],
+    expected: undefined,
+  },
+  {
     name: 'stale replicas: an absent read bounds from its time less the lag',
     history: [absent(L), present(L + 5000)],
     rules: { lagMs: 10_000 },

@@ -22,7 +22,8 @@ import { openStorage } from './storage/open.ts'
 import type { Storage } from './storage/storage.ts'
 import { createRecheckWorker, type Worker } from './workers/recheck.ts'
 
-interface Cradle {
+/** An installation, opened: its parts, each made when it is first asked for. */
+export interface Claimcheck {
   readonly config: Config
   readonly logger: Logger
   readonly now: () => Instant
@@ -45,11 +46,8 @@ interface Cradle {
   readonly claims: ClaimService
   readonly receipts: ReceiptService
   readonly log: LogService
-}
 
-/** An installation, opened: its parts, each made when it is first asked for. */
-export interface Claimcheck extends Cradle {
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 interface OpenOptions {
@@ -65,7 +63,7 @@ export async function openClaimcheck(config: Config, { plugins, now = Date.now }
   const registry = plugins ? await loadPlugins(config, { logger, now }) : EMPTY_REGISTRY
   const storage = await openStorage(config)
 
-  const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
+  const container = createContainer<Claimcheck>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({
     config: asValue(config),
     logger: asValue(logger),
@@ -74,7 +72,7 @@ export async function openClaimcheck(config: Config, { plugins, now = Date.now }
     registry: asValue(registry),
 
     secrets: asFunction(() => openSecrets(config)).singleton(),
-    outbound: asFunction(() => createOutbound(config)).singleton(),
+    outbound: asFunction(() => createOutbound(config)).singleton().disposer((outbound) => outbound.close()),
     vault: asFunction(() => createKeyFiles(config)).singleton(),
     signingKeys: asFunction(createSigningKeys).singleton(),
     logWriter: asFunction(createLogWriter).singleton(),
@@ -89,7 +87,12 @@ export async function openClaimcheck(config: Config, { plugins, now = Date.now }
     claims: asFunction(createClaimService).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
+
+    close: asValue(async () => {
+      await container.dispose()
+      await storage.close()
+    }),
   })
 
-  return Object.assign(Object.create(container.cradle), { close: () => storage.close() })
+  return container.cradle
 }

@@ -124,7 +124,7 @@ export class Client {
     return this.post(JSON.stringify(body))
   }
 
-  post(body: BodyInit, headers: Record<string, string> = {}): Promise<Answer> {
+  post(body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}): Promise<Answer> {
     return this.request('/v1/claims', {
       method: 'POST',
       body,

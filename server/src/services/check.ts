@@ -57,7 +57,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       previous: history.filter(isRead).map((read) => read.observation),
     }
     try {
-      const observation = await withinTime(verifier.check(toClaim(claim), context), timer, timeoutMs)
+      const observation = await withinTime(
+        verifier.check(toClaim(claim), context) as Promise<Observation>,
+        timer,
+        timeoutMs,
+      )
       const answeredAt = now()
       const problem = observationProblem(verifier.profile, observation, secretsOf(connection))
       if (problem) {

@@ -94,7 +94,12 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     const timer = AbortSignal.timeout(timeoutMs)
     const { fetch, resolve } = outbound.forCheck({ signal: timer, now })
     try {
-      const { scopes, warnings } = await type.probe(options, { fetch, resolve, signal: timer, logger })
+      const { scopes, warnings } = await type.probe(options as Record<string, unknown>, {
+        fetch,
+        resolve,
+        signal: timer,
+        logger,
+      })
       return { scopes, notes: warnings }
     } catch (error) {
       const { code } = error as { code?: unknown }

@@ -21,7 +21,6 @@ import {
   type SignedTreeHead,
   signedMessage,
   type Tile,
-  type TreeEdge,
   treeHeadBody,
 } from '@claimcheck/core'
 import type { ClaimRow } from '../storage/claims.ts'

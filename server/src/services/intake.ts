@@ -108,7 +108,9 @@ function chooseAccess(
   connections: readonly Connection[],
 ): { access: Access; connectionId: string | null } {
   const fitting = connections.filter(
-    ({ provider, options }) => providers.includes(provider) && registry.connectionType(provider)?.fits(options, claim),
+    ({ provider, options }) =>
+      providers.includes(provider) &&
+      registry.connectionType(provider)?.fits(options as Record<string, unknown>, claim),
   )
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }

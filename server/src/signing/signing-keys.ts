@@ -119,7 +119,7 @@ export function createSigningKeys({ storage, vault, now, config }: SigningKeysOp
     async document() {
       const [state, keys] = await Promise.all([storage.read.log.state(), storage.read.log.signingKeys()])
       return {
-        issuer: config.issuerName ?? config.publicUrl,
+        issuer: config.issuerName ?? config.publicUrl ?? 'claimcheck',
         log_id: state!.logId,
         keys: keys.map(toEntry),
         anchor_addresses: [],

@@ -25,7 +25,7 @@ export function addServeCommand(program: Command): void {
 
     const { storage, registry } = claimcheck
     const hasWorkspace = await storage.read.workspaces.any()
-    const actions = registry.actions()
+    const actions = registry.profiles().map(({ action }) => action)
     print(options, { url: server.url }, [
       `Claimcheck ${VERSION} listens on ${server.url}`,
       `  database  ${config.databaseUrl}`,

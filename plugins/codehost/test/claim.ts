@@ -1,0 +1,22 @@
+/** Claims of pushes, for tests. */
+import type { Claim } from '@claimcheck/core'
+
+const MINUTE_MS = 60_000
+
+export interface PushClaim {
+  readonly sha: string
+  readonly branch?: string
+  readonly target?: string
+  readonly host?: string
+  readonly claimedAt?: number
+}
+
+export function claimOf({ sha, branch = 'main', target = 'acme/app', host, claimedAt = Date.now() }: PushClaim): Claim {
+  return {
+    action: 'codehost.commit.push',
+    target,
+    params: { sha, branch, ...(host === undefined ? {} : { host }) },
+    claimedAt,
+    deadlineAt: claimedAt + 15 * MINUTE_MS,
+  }
+}

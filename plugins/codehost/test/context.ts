@@ -1,0 +1,108 @@
+/** What a host gives a verifier, for tests without a host: a real fetch that stays on its origin, and a cache. */
+import { lookup } from 'node:dns/promises'
+import {
+  type CheckCache,
+  type CheckContext,
+  type Claim,
+  type Connection,
+  DestinationError,
+  type GuardedFetch,
+  type Observation,
+  type Verifier,
+} from '@claimcheck/core'
+import codehost from '@claimcheck/plugin-codehost'
+
+const MOST_REDIRECTS = 5
+
+export const logger = { debug() {}, info() {}, warn() {} }
+
+export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}) {
+  const parts = await codehost.setup({ logger, now: Date.now }, options)
+  const [verifier] = parts.verifiers!
+  const connections = new Map(parts.connections!.map((type) => [type.provider, type]))
+  return { verifier: verifier!, connections }
+}
+
+export interface ContextOptions {
+  readonly connection?: Connection | null
+  readonly previous?: readonly Observation[]
+  readonly cache?: CheckCache
+  readonly now?: () => number
+  readonly timeoutMs?: number
+}
+
+export function createContext(options: ContextOptions = {}): CheckContext {
+  const { connection = null, previous = [], cache = createCache(), now = Date.now, timeoutMs = 20_000 } = options
+  const signal = AbortSignal.timeout(timeoutMs)
+  return { connection, previous, cache, now, signal, logger, fetch: fetchWithin(signal), resolve }
+}
+
+export function check(verifier: Verifier, claim: Claim, options: ContextOptions = {}): Promise<Observation> {
+  return verifier.check(claim, createContext(options)) as Promise<Observation>
+}
+
+/** In a word: `as claimed`, `differs: branch`, `absent`, or the code of the failure with which the check ended. */
+export async function outcome(checking: Promise<Observation>): Promise<string> {
+  try {
+    const observation = await checking
+    if (observation.kind === 'absent') return 'absent'
+    return observation.differs.length > 0 ? `differs: ${observation.differs.join()}` : 'as claimed'
+  } catch (error) {
+    if (error instanceof DestinationError) return error.code
+    throw error
+  }
+}
+
+export function createCache(): CheckCache {
+  const entries = new Map<string, unknown>()
+  const running = new Map<string, Promise<unknown>>()
+  const waiting = new Map<string, Promise<unknown>>()
+
+  function start<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const reading = read().finally(() => running.delete(key))
+    running.set(key, reading)
+    return reading
+  }
+
+  return {
+    get: (key) => entries.get(key),
+    set: (key, value) => void entries.set(key, value),
+    share<T>(key: string, read: () => Promise<T>): Promise<T> {
+      const joined = waiting.get(key)
+      if (joined) return joined as Promise<T>
+      const current = running.get(key)
+      if (!current) return start(key, read)
+      const next = current
+        .catch(() => {})
+        .then(() => {
+          waiting.delete(key)
+          return start(key, read)
+        })
+      waiting.set(key, next)
+      return next
+    },
+  }
+}
+
+function fetchWithin(signal: AbortSignal): GuardedFetch {
+  return async (url, init = {}) => {
+    let target = url
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetch(target, { ...init, redirect: 'manual', signal }).catch((cause) => {
+        throw new DestinationError(signal.aborted ? 'timeout' : 'unavailable', { cause })
+      })
+      const location = response.headers.get('location')
+      const next = location === null ? undefined : new URL(location, target)
+      const stays = next?.origin === new URL(url).origin && redirects < MOST_REDIRECTS
+      if (response.status < 300 || response.status >= 400 || !stays) return response
+      await response.body?.cancel()
+      target = next.href
+    }
+  }
+}
+
+async function resolve(url: string) {
+  const { hostname, port, protocol } = new URL(url)
+  const { address } = await lookup(hostname.replace(/^\[|\]$/g, ''))
+  return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80), address }
+}

@@ -1,0 +1,188 @@
+import { DestinationError, type Observation } from '@claimcheck/core'
+import t from 'tap'
+import {
+  brokenOff,
+  type Fault,
+  html,
+  json,
+  redirectTo,
+  silence,
+  status,
+  truncatedJson,
+} from '../../../test/destinations/faults.ts'
+import type { Activity } from '../../../test/destinations/github-answers.ts'
+import { outcome } from './context.ts'
+import { atGitHub, MINUTE, NOON, wholeSecond } from './github-fixture.ts'
+
+const RESET = String(NOON / 1000 + 11 * 60)
+const ELSEWHERE = 'http://localhost:9/repos/acme/app'
+
+const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
+  ['401', status(401), 'unauthorized'],
+  ['403 without a word on limits', status(403, { 'x-ratelimit-remaining': '17' }), 'forbidden'],
+  [
+    '403 with no requests remaining',
+    status(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': RESET }),
+    'rate_limited',
+    MINUTE,
+  ],
+  ['403 with Retry-After', status(403, { 'retry-after': '7' }), 'rate_limited', 7000],
+  [
+    '403 that speaks of a secondary limit',
+    status(403, {}, { message: 'You have exceeded a secondary rate limit.' }),
+    'rate_limited',
+    MINUTE,
+  ],
+  ['429 with Retry-After', status(429, { 'retry-after': '30' }), 'rate_limited', 30_000],
+  [
+    '429 with a date',
+    status(429, { 'retry-after': new Date(NOON + 12 * MINUTE).toUTCString() }),
+    'rate_limited',
+    2 * MINUTE,
+  ],
+  ['404', status(404), 'forbidden'],
+  ['451', status(451), 'forbidden'],
+  ['418', status(418), 'unexpected_response'],
+  ['500', status(500), 'unavailable'],
+  ['503 with Retry-After', status(503, { 'retry-after': '5' }), 'unavailable', 5000],
+  ['HTML', html(), 'unexpected_response'],
+  ['truncated JSON', truncatedJson(), 'unexpected_response'],
+  ['an answer that breaks off', brokenOff(), 'unexpected_response'],
+  ['JSON of another kind', json([1, 2]), 'unexpected_response'],
+  [
+    'JSON with a wrong type',
+    json({ id: '1', full_name: 'acme/app', private: false, default_branch: 'main' }),
+    'unexpected_response',
+  ],
+  [
+    'a name that leads out of the path',
+    json({ id: 1, full_name: 'acme/..', private: false, default_branch: 'main' }),
+    'unexpected_response',
+  ],
+  ['a redirect to another host', redirectTo(ELSEWHERE), 'unexpected_response'],
+]
+
+t.test('an answer that is none is told by its kind, with the time to wait', async (t) => {
+  const { github, base, look } = await atGitHub(t)
+  for (const [name, fault, code, retryAfterMs] of FAILURES) {
+    github.faults.inject({ fault, on: /GET \/repos\/acme\/app$/, times: 1 })
+    const error = await look(base).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    t.ok(error instanceof DestinationError, name)
+    t.match(error, { code, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, name)
+  }
+  t.equal(await outcome(look(base)), 'as claimed', 'after that it is fine again')
+})
+
+t.test('whichever request fails, nothing is absent', async (t) => {
+  const { github, repository, base, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  await repository.push('develop', base)
+  repository.defaultBranch = 'develop'
+  const requests = [/app$/, /git\/ref\/heads\/main/, /activity/, /where-head/, /git\/ref\/heads\/develop/]
+  t.equal(await outcome(look(sha)), 'absent')
+  for (const on of requests) {
+    for (const [fault, code] of [
+      [status(500), 'unavailable'],
+      [html(), 'unexpected_response'],
+      [status(429), 'rate_limited'],
+    ] as const) {
+      github.faults.inject({ fault, on, times: 1 })
+      t.equal(await outcome(look(sha)), code, String(on))
+    }
+  }
+  for (const fault of [status(500), html()]) {
+    github.faults.inject({ fault, on: /compare/, times: 1 })
+    t.not(await outcome(look(sha)), 'absent', 'compare')
+  }
+})
+
+t.test('silence ends with the time of the check', async (t) => {
+  const { github, base, look } = await atGitHub(t)
+  github.faults.inject({ fault: silence(), on: /git\/ref/ })
+  t.equal(await outcome(look(base, { timeoutMs: 300 })), 'timeout')
+})
+
+t.test('a comparison that is refused, of a commit that is known, is not believed', async (t) => {
+  const { github, repository, base, look, first } = await atGitHub(t)
+  github.faults.inject({ fault: status(422), on: /compare/ })
+  t.equal(await outcome(look(first)), 'unexpected_response')
+  const sha = await repository.commit({ parents: [base] })
+  t.equal(await outcome(look(sha)), 'absent', 'refused, because it is unknown')
+})
+
+t.test('a comparison must name the commit itself as the common base', async (t) => {
+  const { github, first, base, look } = await atGitHub(t)
+  github.faults.inject({ fault: json({ status: 'ahead', merge_base_commit: { sha: base } }), on: /compare/ })
+  t.not(await outcome(look(first)), 'as claimed')
+})
+
+t.test('a commit that is there is there without the push log, at a time that is not known', async (t) => {
+  for (const fault of [status(500), html(), status(429), status(403), status(404), status(422)]) {
+    const { github, repository, base, look } = await atGitHub(t)
+    github.faults.inject({ fault, on: /activity/ })
+    t.same(await look(base), {
+      kind: 'present',
+      differs: [],
+      facts: { repository_id: repository.id, head: base },
+      settled: false,
+    })
+  }
+})
+
+t.test('without a push log that is to be had, absence is read, but not settled', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  github.faults.inject({ fault: status(404), on: /activity/ })
+  t.match(await look(await repository.commit()), { kind: 'absent', settled: false })
+})
+
+t.test('the push log is followed only as far as it holds together', async (t) => {
+  async function withLog(change: (log: Activity[]) => void) {
+    const { repository, base, push, look } = await atGitHub(t)
+    const first = await repository.commit({ parents: [base] })
+    const second = await repository.commit({ parents: [first] })
+    const third = await repository.commit({ parents: [second] })
+    await push('main', first, NOON + MINUTE)
+    await push('main', second, NOON + 2 * MINUTE)
+    await push('main', third, NOON + 3 * MINUTE)
+    change(repository.activities)
+    return look(first)
+  }
+  const appeared = (seen: Observation) => (seen.kind === 'present' ? seen.appeared : 'absent')
+
+  t.same(appeared(await withLog(() => {})), wholeSecond(NOON + MINUTE))
+  t.same(appeared(await withLog((log) => log.splice(0))), undefined, 'empty')
+  t.same(
+    appeared(await withLog((log) => log.splice(0, 2))),
+    { notAfter: NOON + 2 * MINUTE + 999 },
+    'begins after the push',
+  )
+  t.same(appeared(await withLog((log) => log.splice(1, 1))), { notAfter: NOON + 2 * MINUTE + 999 }, 'has a gap there')
+  t.same(
+    appeared(await withLog((log) => log.splice(2, 1))),
+    { notAfter: NOON + 3 * MINUTE + 999 },
+    'has a gap after it',
+  )
+  t.same(appeared(await withLog((log) => log.splice(1))), undefined, 'lags behind')
+})
+
+t.test('the push log is read page by page, as far back as the claim and no further than three', async (t) => {
+  const { repository, base, push, look, github } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  await push('main', sha, NOON + MINUTE)
+  const { activities } = repository
+  const { ref, type } = activities.at(-1)!
+  const filler = (i: number) => ({ id: 100 + i, before: sha, after: sha, ref, type, at: new Date(NOON + 2 * MINUTE) })
+  const pushed = activities.slice()
+  const logOf = (count: number) => {
+    activities.splice(0, activities.length, ...pushed, ...Array.from({ length: count }, (_, i) => filler(i)))
+  }
+  logOf(150)
+  t.match(await look(sha), { appeared: wholeSecond(NOON + MINUTE) })
+  t.equal(github.requests.filter((line) => line.includes('/activity')).length, 2)
+  logOf(400)
+  t.same(((await look(sha)) as { appeared?: object }).appeared, { notAfter: NOON + 2 * MINUTE + 999 })
+  t.equal(github.requests.filter((line) => line.includes('/activity')).length, 5)
+})

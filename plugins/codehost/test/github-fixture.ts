@@ -1,0 +1,50 @@
+/** A GitHub stand-in with a repository, and claims about it. */
+import type { Observation } from '@claimcheck/core'
+import type { Test } from 'tap'
+import { GitHubStandIn } from '../../../test/destinations/github.ts'
+import { claimOf } from './claim.ts'
+import { type ContextOptions, check, setUp } from './context.ts'
+
+export const NOON = Date.UTC(2026, 8, 25, 12)
+export const MINUTE = 60_000
+
+/** A repository at the stand-in, whose main branch has two commits since 11:00, and a clock that is moved by hand. */
+export async function atGitHub(t: Test) {
+  const clock = { now: NOON - 60 * MINUTE }
+  const github = await GitHubStandIn.start({ now: () => clock.now })
+  const repository = await github.createRepository('acme/app')
+  const first = await repository.commit()
+  const base = await repository.commit({ parents: [first] })
+  await repository.push('main', base)
+  clock.now = NOON
+  const { verifier } = await setUp({ public_base_url: github.url })
+  t.teardown(() => github.close())
+
+  async function push(branch: string, sha: string, at: number, options: { force?: boolean } = {}) {
+    clock.now = at
+    await repository.push(branch, sha, options)
+  }
+
+  /** What a check of the claim, made at noon, sees ten minutes later. */
+  function look(sha: string, { branch = 'main', target = 'acme/app', ...options }: LookOptions = {}) {
+    clock.now = Math.max(clock.now, NOON + 10 * MINUTE)
+    const claim = claimOf({ sha, branch, target, claimedAt: NOON })
+    return check(verifier, claim, { now: () => clock.now, ...options })
+  }
+
+  const connect = (token: string) => ({
+    id: 'conn_1',
+    provider: 'github',
+    options: { token, base_url: github.url },
+  })
+  return { clock, github, repository, base, first, push, look, connect, verifier }
+}
+
+export interface LookOptions extends ContextOptions {
+  readonly branch?: string
+  readonly target?: string
+}
+
+export const appearedAt = (observation: Observation) =>
+  observation.kind === 'present' ? (observation.appeared ?? null) : undefined
+export const wholeSecond = (at: number) => ({ notBefore: at, notAfter: at + 999 })

@@ -1,0 +1,271 @@
+import t from 'tap'
+import { json } from '../../../test/destinations/faults.ts'
+import type { GitHubRepository } from '../../../test/destinations/github-repository.ts'
+import { claimOf } from './claim.ts'
+import { type ContextOptions, check, createCache, outcome, setUp } from './context.ts'
+
+t.test("a branch's tip takes three requests, and the push log says when it came", async (t) => {
+  const { github, repository, base, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  await push('main', sha, NOON + MINUTE)
+  t.same(await look(sha), {
+    kind: 'present',
+    differs: [],
+    facts: { repository_id: repository.id, head: sha, pushed_at: '2026-09-25T12:01:00Z' },
+    appeared: wholeSecond(NOON + MINUTE),
+    settled: true,
+  })
+  t.equal(github.requests.length, 3)
+})
+
+t.test('a commit in the middle of a push came with that push', async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+  const middle = await repository.commit({ parents: [base] })
+  const tips = [await repository.commit({ parents: [middle] })]
+  for (let i = 0; i < 6; i++) tips.push(await repository.commit({ parents: [tips.at(-1)!] }))
+  for (const [i, tip] of tips.entries()) await push('main', tip, NOON + i * MINUTE)
+  t.same(appearedAt(await look(middle)), wholeSecond(NOON))
+})
+
+t.test("a commit's own dates count for nothing", async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+  for (const [i, date] of [new Date('1999-01-01'), new Date('2099-01-01')].entries()) {
+    const sha = await repository.commit({ parents: [base], date })
+    await push(`topic-${i}`, sha, NOON + MINUTE)
+    t.same(appearedAt(await look(sha, { branch: `topic-${i}` })), wholeSecond(NOON + MINUTE))
+  }
+})
+
+t.test('a commit that came by a merge came when it was merged', async (t) => {
+  const { clock, repository, base, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  await push('topic', sha, NOON)
+  clock.now = NOON + 3 * MINUTE
+  await repository.merge('topic', 'main')
+  t.same(appearedAt(await look(sha)), wholeSecond(NOON + 3 * MINUTE))
+})
+
+t.test('what a squash merge leaves out is not on the branch, but on the one it was squashed from', async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  await push('topic', sha, NOON)
+  await repository.merge('topic', 'main', { squash: true })
+  t.match(await look(sha), { kind: 'present', differs: ['branch'], facts: { found_on: 'topic' } })
+})
+
+t.test('a commit on another branch is seen as its tip, or on the default branch', async (t) => {
+  const { repository, base, first, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  await push('topic', sha, NOON)
+  t.match(await look(sha), { kind: 'present', differs: ['branch'], facts: { found_on: 'topic', head: base } })
+  const unrelated = await repository.commit()
+  await push('other', unrelated, NOON)
+  t.match(await look(first, { branch: 'other' }), { kind: 'present', differs: ['branch'], facts: { found_on: 'main' } })
+  t.match(await look(first, { branch: 'missing' }), {
+    kind: 'present',
+    differs: ['branch'],
+    facts: { found_on: 'main' },
+  })
+})
+
+t.test("a fork's commit does not count, although the upstream's name answers for it", async (t) => {
+  const { github, repository, base, look } = await atGitHub(t)
+  const fork = await github.fork(repository, 'mallory/app')
+  const sha = await fork.commit({ parents: [base] })
+  await fork.push('main', sha)
+  t.equal((await fetch(`${github.url}/repos/acme/app/commits/${sha}`)).status, 200)
+  t.match(await look(sha), { kind: 'absent', facts: { head: base } })
+  t.equal(await outcome(look(sha, { target: 'mallory/app' })), 'as claimed')
+})
+
+t.test('what was never pushed is absent, and the whole push log settles it', async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  t.same(await look(sha), { kind: 'absent', facts: { repository_id: repository.id, head: base }, settled: true })
+  await push('main', await repository.commit({ parents: [base] }), NOON)
+  repository.activities.shift()
+  t.match(await look(sha), { kind: 'absent', settled: false }, 'what the log does not reach back to is not settled')
+})
+
+t.test('no other way of naming a commit passes for a branch', async (t) => {
+  const { github, repository, base, look } = await atGitHub(t)
+  const fork = await github.fork(repository, 'mallory/app')
+  const sha = await repository.commit({ parents: [base] })
+  await fork.push('evil', sha)
+  await repository.tag('v1', base)
+  for (const branch of ['v1', 'tags/v1', 'refs/heads/main', 'heads/main', base, 'HEAD', 'mai', 'Main']) {
+    t.equal(await outcome(look(base, { branch })), 'differs: branch', branch)
+  }
+  t.equal(await outcome(look(sha, { branch: 'mallory:evil' })), 'absent')
+})
+
+t.test("an annotated tag's id is not the commit's", async (t) => {
+  const { repository, base, look } = await atGitHub(t)
+  const object = await repository.tag('v2', base, { annotated: true })
+  t.not(object, base)
+  t.equal(await outcome(look(object)), 'absent')
+})
+
+t.test('a branch may have any name that git allows', async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+  for (const branch of [
+    'feature/a/b',
+    '100%',
+    'a%2Fb',
+    'zweig-ü',
+    '枝/😀',
+    'a#b',
+    'a&ref=c',
+    "it's",
+    'a+b',
+    'refs/heads/x',
+  ]) {
+    const sha = await repository.commit({ parents: [base] })
+    await push(branch, sha, NOON + MINUTE)
+    t.match(await look(sha, { branch }), { kind: 'present', facts: { head: sha }, settled: true }, branch)
+  }
+})
+
+t.test('the branch that begins like the claimed one is not the claimed one', async (t) => {
+  const { github, base, look } = await atGitHub(t)
+  const found = {
+    ref: 'refs/heads/main-2',
+    node_id: 'x',
+    url: github.url,
+    object: { type: 'commit', sha: base, url: github.url },
+  }
+  for (const body of [found, [found]]) {
+    github.faults.inject({ fault: json(body), on: /git\/ref/, times: 1 })
+    t.equal(await outcome(look(base)), 'unexpected_response')
+  }
+})
+
+t.test('a commit that a force-push removed', async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+
+  await t.test('after the claim was there when it was claimed', async (t) => {
+    const sha = await repository.commit({ parents: [base] })
+    await push('a', sha, NOON - MINUTE)
+    await push('a', await repository.commit({ parents: [base] }), NOON + MINUTE, { force: true })
+    t.match(await look(sha, { branch: 'a' }), {
+      kind: 'present',
+      appeared: wholeSecond(NOON - MINUTE),
+      facts: { pushed_at: '2026-09-25T11:59:00Z', removed_at: '2026-09-25T12:01:00Z' },
+    })
+  })
+
+  await t.test('in the middle of what it removed, too', async (t) => {
+    const sha = await repository.commit({ parents: [base] })
+    await push('b', base, NOON - 2 * MINUTE)
+    await push('b', await repository.commit({ parents: [sha] }), NOON - MINUTE)
+    await push('b', await repository.commit({ parents: [base] }), NOON + MINUTE, { force: true })
+    t.match(await look(sha, { branch: 'b' }), { kind: 'present', appeared: wholeSecond(NOON - MINUTE) })
+  })
+
+  await t.test('before the claim was made is neither shown nor absent', async (t) => {
+    const sha = await repository.commit({ parents: [base] })
+    await push('c', sha, NOON - 3 * MINUTE)
+    await push('c', await repository.commit({ parents: [base] }), NOON - 2 * MINUTE, { force: true })
+    t.equal(await outcome(look(sha, { branch: 'c' })), 'ambiguous_claim')
+  })
+
+  await t.test('with its branch was there until then', async (t) => {
+    const sha = await repository.commit({ parents: [base] })
+    await push('d', sha, NOON)
+    await repository.deleteBranch('d')
+    t.match(await look(sha, { branch: 'd' }), { kind: 'present', appeared: wholeSecond(NOON) })
+  })
+})
+
+t.test('a commit that outlives a force-push came when it first came', async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  const later = await repository.commit({ parents: [sha] })
+  await push('a', sha, NOON - MINUTE)
+  await push('a', later, NOON)
+  await push('a', await repository.commit({ parents: [sha] }), NOON + 12 * MINUTE, { force: true })
+  t.same(appearedAt(await look(sha, { branch: 'a' })), wholeSecond(NOON - MINUTE))
+
+  await push('b', later, NOON)
+  await push('b', sha, NOON + 12 * MINUTE, { force: true })
+  t.same(appearedAt(await look(sha, { branch: 'b' })), wholeSecond(NOON))
+})
+
+t.test('a commit that left before the claim and came back late is not said to be new', async (t) => {
+  const { repository, base, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  const other = await repository.commit({ parents: [base] })
+  await push('a', sha, NOON - 3 * MINUTE)
+  await push('a', other, NOON - 2 * MINUTE, { force: true })
+  await push('a', sha, NOON + 12 * MINUTE, { force: true })
+  t.same(appearedAt(await look(sha, { branch: 'a' })), { notAfter: NOON + 12 * MINUTE + 999 })
+})
+
+t.test('an empty repository has been read, and has nothing', async (t) => {
+  const { github, base, look } = await atGitHub(t)
+  const empty = await github.createRepository('acme/empty')
+  t.same(await look(base, { target: 'acme/empty' }), {
+    kind: 'absent',
+    facts: { repository_id: empty.id },
+    settled: false,
+  })
+})
+
+t.test('a renamed repository is the same repository', async (t) => {
+  const { github, repository, base, look } = await atGitHub(t)
+  github.rename(repository, 'acme/new-name')
+  const seen = await look(base)
+  t.equal(await outcome(Promise.resolve(seen)), 'as claimed')
+  t.match(seen, { facts: { repository_id: repository.id } })
+})
+
+t.test('a repository made again under the same name is another repository', async (t) => {
+  const { github, repository, base, look } = await atGitHub(t)
+  const seen = await look(await repository.commit())
+  github.delete(repository)
+  const again = await github.createRepository('acme/app')
+  await again.push('main', await again.commit())
+  t.equal(await outcome(look(base, { previous: [seen] })), 'ambiguous_claim')
+})
+
+t.test('what is not visible is never evidence', async (t) => {
+  const { github, repository, base, look, connect } = await atGitHub(t)
+  const hidden: GitHubRepository = await github.createRepository('acme/secret', { isPrivate: true })
+  const sha = await hidden.commit()
+  await hidden.push('main', sha)
+  github.addToken({ token: 'reads-all', repositories: [hidden] })
+  github.addToken({ token: 'sees-only', repositories: [hidden], contents: false })
+  github.addToken({ token: 'sees-none' })
+  const target = 'acme/secret'
+
+  t.equal(await outcome(look(sha, { target })), 'forbidden', 'no credentials')
+  t.equal(await outcome(look(sha, { target, connection: connect('sees-none') })), 'forbidden')
+  t.equal(await outcome(look(sha, { target, connection: connect('sees-only') })), 'forbidden', 'metadata alone')
+  t.equal(await outcome(look(sha, { target, connection: connect('revoked') })), 'unauthorized')
+  t.equal(await outcome(look(sha, { target, connection: connect('reads-all') })), 'as claimed')
+  t.equal(await outcome(look(base, { target, connection: connect('reads-all') })), 'absent')
+
+  github.delete(repository)
+  t.equal(await outcome(look(base)), 'forbidden', 'deleted')
+})
+
+t.test('a repository that goes while it is read is not visible', async (t) => {
+  for (const request of [/git\/ref/, /compare/, /where-head/]) {
+    const { github, repository, base, look } = await atGitHub(t)
+    const sha = await repository.commit({ parents: [base] })
+    github.faults.beforeNext(request, () => github.delete(repository))
+    t.equal(await outcome(look(sha)), 'forbidden', String(request))
+  }
+})
+
+t.test('remembered answers are asked for anew with their tags, and belong to one connection', async (t) => {
+  const { github, repository, base, look, connect } = await atGitHub(t)
+  github.addToken({ token: 'one', repositories: [repository] })
+  const cache = createCache()
+  const connection = connect('one')
+  const seen = await look(base, { cache, connection })
+  t.same(await look(base, { cache, connection }), seen)
+  t.same(github.statuses, [200, 200, 200, 304, 304, 304])
+  await look(base, { cache, connection: { ...connection, id: 'conn_2' } })
+  t.same(github.statuses.slice(6), [200, 200, 200])
+})

@@ -1,0 +1,27 @@
+/** The part of autocannon that the benchmark uses; its own package brings no types. */
+declare module 'autocannon' {
+  namespace autocannon {
+    interface Options {
+      readonly url: string
+      readonly method?: 'GET' | 'POST'
+      readonly connections: number
+      /** Seconds. */
+      readonly duration: number
+      /** Puts another id for each `[<id>]` in the body of each request. */
+      readonly idReplacement?: boolean
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string
+    }
+    interface Result {
+      readonly requests: { readonly total: number }
+      /** Seconds. */
+      readonly duration: number
+      /** Milliseconds. */
+      readonly latency: { readonly p50: number; readonly p99: number }
+      readonly non2xx: number
+      readonly errors: number
+    }
+  }
+  function autocannon(options: autocannon.Options): Promise<autocannon.Result>
+  export = autocannon
+}

@@ -1,0 +1,188 @@
+/** Loads the plugins that the configuration names, and finds every problem before anything runs. */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import {
+  type ActionProfile,
+  type CheckContext,
+  type ConnectionType,
+  type Instant,
+  isPlugin,
+  type Logger,
+  type PluginParts,
+  type Verifier,
+} from '@claimcheck/core'
+import { createCheckCache } from './check-cache.ts'
+import type { Config, PluginEntry } from './config.ts'
+import { profileProblems } from './profile-problems.ts'
+import { validator } from './validation.ts'
+
+const API = 1
+const SETUP_TIMEOUT_MS = 10_000
+
+export interface RegisteredVerifier {
+  readonly verifier: Verifier
+  /** The providers of the connections that a claim of this action is read through; an alias may be open to fewer. */
+  readonly providers: readonly string[]
+  /** What each of its checks is given of its plugin's own. */
+  readonly tools: Pick<CheckContext, 'logger' | 'cache'>
+}
+
+/** Everything that the plugins offer, by name. */
+export interface Registry {
+  verifierFor(action: string): RegisteredVerifier | undefined
+  connectionType(provider: string): ConnectionType | undefined
+  profiles(): readonly ActionProfile[]
+  /** What can be verified through a connection of this provider. */
+  actionsFor(provider: string): readonly string[]
+  /** What can be verified without one. */
+  publicActions(): readonly string[]
+  /** In the order of the configuration. */
+  readonly plugins: readonly LoadedPlugin[]
+}
+
+export interface LoadedPlugin {
+  readonly name: string
+  readonly parts: PluginParts
+  readonly tools: Pick<CheckContext, 'logger' | 'cache'>
+}
+
+export class PluginError extends Error {
+  override readonly name = 'PluginError'
+  readonly code = 'unusable_plugins'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(['The configured plugins cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    this.problems = problems
+  }
+}
+
+/** Where a plugin's `child()` logger comes from. */
+interface HostLogger extends Logger {
+  child(bindings: Readonly<Record<string, unknown>>): Logger
+}
+
+interface LoadOptions {
+  readonly logger: HostLogger
+  readonly now: () => Instant
+  readonly setupTimeoutMs?: number
+}
+
+/** @throws PluginError that lists every problem of every plugin */
+export async function loadPlugins(
+  { plugins: entries, pluginDir }: Pick<Config, 'plugins' | 'pluginDir'>,
+  options: LoadOptions,
+): Promise<Registry> {
+  const problems: string[] = []
+  const plugins: LoadedPlugin[] = []
+  for (const entry of entries) {
+    try {
+      plugins.push(await loadPlugin(entry, pluginDir, options))
+    } catch (error) {
+      problems.push(`${entry.use}: ${(error as Error).message}`)
+    }
+  }
+  problems.push(...partsProblems(plugins))
+  if (problems.length > 0) throw new PluginError(problems)
+  return createRegistry(plugins)
+}
+
+async function loadPlugin(
+  entry: PluginEntry,
+  folder: string,
+  { logger, now, setupTimeoutMs }: LoadOptions,
+): Promise<LoadedPlugin> {
+  const { default: plugin } = await importFrom(folder, entry.use)
+  if (!isPlugin(plugin)) throw new Error('its default export is not made with definePlugin')
+  if (plugin.api !== API) throw new Error(`it is written for api ${plugin.api}, and this host has api ${API}`)
+  const issues = validator(plugin.options)(entry.with, ['with'])
+  if (issues.length > 0) throw new Error(issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '))
+  const tools = { logger: logger.child({ plugin: plugin.name }), cache: createCheckCache() }
+  const setup = async () => plugin.setup({ logger: tools.logger, now }, entry.with as never)
+  const parts = await withinTime(setup(), setupTimeoutMs ?? SETUP_TIMEOUT_MS)
+  if (typeof parts !== 'object' || parts === null) throw new Error('its setup returned nothing')
+  return { name: plugin.name, parts, tools }
+}
+
+/** Resolved as code in the configuration's folder would resolve it. */
+async function importFrom(folder: string, use: string): Promise<{ default?: unknown }> {
+  let path: string
+  try {
+    path = createRequire(join(folder, 'claimcheck.config.json')).resolve(use)
+  } catch (cause) {
+    throw new Error(`it is not installed where the configuration is, in ${folder}`, { cause })
+  }
+  return import(pathToFileURL(path).href)
+}
+
+async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const expiry = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`its setup took longer than ${limitMs} ms`)), limitMs)
+  })
+  try {
+    return await Promise.race([work, expiry])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function partsProblems(plugins: readonly LoadedPlugin[]): string[] {
+  const problems: string[] = []
+  const owners = new Map<string, string>()
+  const claimName = (kind: string, name: string, plugin: string) => {
+    const owner = owners.get(`${kind} ${name}`)
+    if (owner !== undefined) problems.push(`${plugin}: the ${kind} ${name} is offered by ${owner} already`)
+    owners.set(`${kind} ${name}`, plugin)
+  }
+  for (const { name, parts } of plugins) {
+    claimName('plugin', name, name)
+    for (const type of parts.connections ?? []) claimName('provider', type.provider, name)
+    for (const { profile } of parts.verifiers ?? []) {
+      const wrong = profileProblems(profile)
+      problems.push(...wrong.map((problem) => `${name}: the profile ${profile?.action ?? '(unnamed)'} ${problem}`))
+      if (wrong.length > 0) continue
+      for (const action of [profile.action, ...Object.keys(profile.aliases ?? {})]) claimName('action', action, name)
+    }
+  }
+  const verifiers = plugins.flatMap(({ name, parts }) =>
+    (parts.verifiers ?? []).map((verifier) => ({ name, verifier })),
+  )
+  for (const { name, verifier } of verifiers) {
+    for (const provider of verifier.providers) {
+      if (!owners.has(`provider ${provider}`)) problems.push(`${name}: no plugin offers the provider ${provider}`)
+    }
+  }
+  return problems
+}
+
+function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
+  const verifiers = new Map<string, RegisteredVerifier>()
+  const types = new Map<string, ConnectionType>()
+  const profiles: ActionProfile[] = []
+  for (const { parts, tools } of plugins) {
+    for (const type of parts.connections ?? []) types.set(type.provider, type)
+    for (const verifier of parts.verifiers ?? []) {
+      const { profile, providers } = verifier
+      profiles.push(profile)
+      verifiers.set(profile.action, { verifier, providers, tools })
+      for (const [alias, only] of Object.entries(profile.aliases ?? {})) {
+        const open = providers.filter((provider) => only.providers.includes(provider))
+        verifiers.set(alias, { verifier, providers: open, tools })
+      }
+    }
+  }
+  const own = [...verifiers].filter(([action, { verifier }]) => action === verifier.profile.action)
+  return {
+    plugins,
+    verifierFor: (action) => verifiers.get(action),
+    connectionType: (provider) => types.get(provider),
+    profiles: () => profiles,
+    actionsFor: (provider) => own.filter(([, { providers }]) => providers.includes(provider)).map(([action]) => action),
+    publicActions: () => profiles.filter(({ access }) => access.anonymous).map(({ action }) => action),
+  }
+}
+
+/** For what needs no destination. */
+export const EMPTY_REGISTRY: Registry = createRegistry([])

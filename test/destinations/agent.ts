@@ -1,0 +1,32 @@
+/** An agent with a repository of its own, which it pushes from as everybody does. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CommitOptions, git, writeCommit } from './git.ts'
+
+export class Agent {
+  readonly folder: string
+
+  private constructor(folder: string) {
+    this.folder = folder
+  }
+
+  static async create(): Promise<Agent> {
+    const folder = await mkdtemp(join(tmpdir(), 'agent-'))
+    await git(folder, ['init', '--quiet', '--bare'])
+    return new Agent(folder)
+  }
+
+  commit(options?: CommitOptions): Promise<string> {
+    return writeCommit(this.folder, options)
+  }
+
+  /** @param url of the repository; credentials go into it */
+  async push(url: string, sha: string, branch: string, { force = false } = {}): Promise<void> {
+    await git(this.folder, ['push', '--quiet', url, `${force ? '+' : ''}${sha}:refs/heads/${branch}`])
+  }
+
+  async close(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,217 @@
+/** A real git server on loopback: `git http-backend` over a folder of bare repositories. */
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Faults } from './faults.ts'
+import { type CommitOptions, git, writeCommit } from './git.ts'
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+export interface GitRepositoryOptions {
+  readonly defaultBranch?: string
+  /** Who may read and push; everybody when left out. */
+  readonly credentials?: Credentials
+  /** Serves partial clones, as the large hosts do. Default true. */
+  readonly filters?: boolean
+}
+
+export class GitServer {
+  readonly faults = new Faults()
+  /** Every request, oldest first: `GET /acme/app.git/info/refs?service=git-upload-pack`. */
+  readonly requests: string[] = []
+  readonly #folder: string
+  readonly #server: Server
+  readonly #repositories = new Map<string, GitRepository>()
+  readonly #renamed = new Map<string, string>()
+
+  private constructor(folder: string) {
+    this.#folder = folder
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch(() => response.destroy())
+    })
+  }
+
+  /** @param port 0 for any free one */
+  static async start(port = 0): Promise<GitServer> {
+    const server = new GitServer(await mkdtemp(join(tmpdir(), 'git-server-')))
+    await server.listen(port)
+    return server
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** Comes back after `stopListening`, with everything that it had. */
+  async listen(port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject).listen(port, '127.0.0.1', resolve)
+    })
+  }
+
+  /** Nothing answers at its address any more. */
+  async stopListening(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async close(): Promise<void> {
+    if (this.#server.listening) await this.stopListening()
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async createRepository(slug: string, options: GitRepositoryOptions = {}): Promise<GitRepository> {
+    const { defaultBranch = 'main', credentials, filters = true } = options
+    const folder = this.#pathOf(slug)
+    await mkdir(folder, { recursive: true })
+    await git(folder, ['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`])
+    await git(folder, ['config', 'http.receivepack', 'true'])
+    // Hands out any object by its id, as the large hosts do.
+    await git(folder, ['config', 'uploadpack.allowAnySHA1InWant', 'true'])
+    await git(folder, ['config', 'uploadpack.allowFilter', String(filters)])
+    const repository = new GitRepository(folder, credentials)
+    this.#repositories.set(slug, repository)
+    this.#renamed.delete(slug)
+    return repository
+  }
+
+  /** The old address redirects to the new one. */
+  async rename(slug: string, newSlug: string): Promise<void> {
+    const { credentials } = this.#repositories.get(slug)!
+    await mkdir(dirname(this.#pathOf(newSlug)), { recursive: true })
+    await rename(this.#pathOf(slug), this.#pathOf(newSlug))
+    this.#repositories.delete(slug)
+    this.#repositories.set(newSlug, new GitRepository(this.#pathOf(newSlug), credentials))
+    this.#renamed.set(slug, newSlug)
+  }
+
+  async delete(slug: string): Promise<void> {
+    this.#repositories.delete(slug)
+    await rm(this.#pathOf(slug), { recursive: true })
+  }
+
+  #pathOf(slug: string): string {
+    return join(this.#folder, `${slug}.git`)
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests.push(`${request.method} ${request.url}`)
+    if (await this.faults.strike(request, response)) return
+    const url = new URL(request.url ?? '/', this.url)
+    const [, slug = '', rest = ''] = /^\/([^/]+\/[^/]+)\.git(\/.*)$/.exec(decodeURI(url.pathname)) ?? []
+    const newSlug = this.#renamed.get(slug)
+    if (newSlug) return end(response, 301, { location: `/${newSlug}.git${rest}${url.search}` })
+    const repository = this.#repositories.get(slug)
+    if (!repository) return end(response, 404)
+    if (!isAllowed(request, repository.credentials)) {
+      return end(response, 401, { 'www-authenticate': 'Basic realm="git"' })
+    }
+    await httpBackend(this.#folder, url, request, response)
+  }
+}
+
+/** One repository, and how agents and attackers change it. */
+export class GitRepository {
+  readonly folder: string
+  readonly credentials: Credentials | undefined
+
+  constructor(folder: string, credentials: Credentials | undefined) {
+    this.folder = folder
+    this.credentials = credentials
+  }
+
+  /** A commit in its object store that no ref holds: not pushed. */
+  commit(options?: CommitOptions): Promise<string> {
+    return writeCommit(this.folder, options)
+  }
+
+  /** Moves a branch, as a push does; whether by a fast-forward or by force is not asked. */
+  async push(branch: string, sha: string): Promise<void> {
+    await git(this.folder, ['update-ref', `refs/heads/${branch}`, sha])
+  }
+
+  async deleteBranch(branch: string): Promise<void> {
+    await git(this.folder, ['update-ref', '-d', `refs/heads/${branch}`])
+  }
+
+  /** The id that the tag's ref holds: the tag object's when it is annotated, else the commit's. */
+  async tag(name: string, sha: string, { annotated = false } = {}): Promise<string> {
+    await git(this.folder, ['tag', ...(annotated ? ['-a', '-m', name] : []), name, sha])
+    return git(this.folder, ['rev-parse', `refs/tags/${name}`])
+  }
+
+  /** What HEAD names; the branch need not exist. */
+  async setDefaultBranch(branch: string): Promise<void> {
+    await git(this.folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
+  }
+}
+
+function isAllowed({ headers }: IncomingMessage, credentials: Credentials | undefined): boolean {
+  if (!credentials) return true
+  const expected = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')
+  return headers.authorization === `Basic ${expected}`
+}
+
+function end(response: ServerResponse, code: number, headers: Record<string, string> = {}): void {
+  response.writeHead(code, { 'content-type': 'text/plain', ...headers })
+  response.end()
+}
+
+/** git-http-backend(1), by the Common Gateway Interface (RFC 3875). */
+async function httpBackend(root: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { headers } = request
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      PATH: process.env.PATH,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      GIT_PROTOCOL: headers['git-protocol'] as string | undefined,
+      PATH_INFO: decodeURI(url.pathname),
+      QUERY_STRING: url.search.slice(1),
+      REQUEST_METHOD: request.method,
+      CONTENT_TYPE: headers['content-type'],
+      CONTENT_LENGTH: headers['content-length'],
+      HTTP_CONTENT_ENCODING: headers['content-encoding'],
+      REMOTE_ADDR: '127.0.0.1',
+      REMOTE_USER: 'agent',
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  // A caller that goes away in the middle breaks the pipe.
+  child.stdin.on('error', () => {})
+  request.pipe(child.stdin)
+
+  let head = Buffer.alloc(0)
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    if (response.headersSent) {
+      response.write(chunk)
+      continue
+    }
+    head = Buffer.concat([head, chunk])
+    const bodyAt = head.indexOf('\r\n\r\n')
+    if (bodyAt === -1) continue
+    writeHead(response, head.subarray(0, bodyAt).toString('latin1'))
+    response.write(head.subarray(bodyAt + 4))
+  }
+  if (!response.headersSent) response.writeHead(500)
+  response.end()
+}
+
+function writeHead(response: ServerResponse, head: string): void {
+  const fields = head.split('\r\n').map((line) => line.split(/:\s*(.*)/, 2) as [string, string])
+  const code = fields.find(([name]) => name.toLowerCase() === 'status')?.[1]
+  const headers = fields.filter(([name]) => name.toLowerCase() !== 'status')
+  response.writeHead(code ? Number.parseInt(code, 10) : 200, Object.fromEntries(headers))
+}

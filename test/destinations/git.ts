@@ -1,0 +1,75 @@
+/** The git program, for destinations and the agents that push to them: on a clean configuration, with dates of one's choice. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const ENVIRONMENT = {
+  PATH: process.env.PATH,
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_AUTHOR_NAME: 'Agent',
+  GIT_AUTHOR_EMAIL: 'agent@example.com',
+  GIT_COMMITTER_NAME: 'Agent',
+  GIT_COMMITTER_EMAIL: 'agent@example.com',
+}
+
+const MOST_OUTPUT_BYTES = 64 * 1024 * 1024
+
+interface Run {
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string
+}
+
+/** What git printed, without the last line feed. Rejects when git does not end well. */
+export async function git(
+  folder: string,
+  args: readonly string[],
+  { env = {}, input = '' }: Run = {},
+): Promise<string> {
+  const running = promisify(execFile)('git', [...args], {
+    cwd: folder,
+    env: { ...ENVIRONMENT, ...env },
+    maxBuffer: MOST_OUTPUT_BYTES,
+  })
+  // git may be done before it has read it all, and says by its exit how it went.
+  running.child.stdin?.on('error', () => {}).end(input)
+  const { stdout } = await running
+  return stdout.replace(/\n$/, '')
+}
+
+/** What git printed, or `undefined` when it gave up: for questions whose answer may be no. */
+export async function tryGit(folder: string, args: readonly string[]): Promise<string | undefined> {
+  return git(folder, args).catch(() => undefined)
+}
+
+export interface CommitOptions {
+  /** The branch's history that it builds on; none when left out. */
+  readonly parents?: readonly string[]
+  readonly message?: string
+  /** The dates written into it, which prove nothing: whoever makes a commit writes them. */
+  readonly date?: Date
+  /** What its one file holds; it has no file when left out. */
+  readonly content?: string
+}
+
+let commits = 0
+
+/** Makes a commit in the repository's object store. No ref holds it. */
+export async function writeCommit(folder: string, options: CommitOptions = {}): Promise<string> {
+  const { parents = [], message = `Change ${++commits}`, date, content } = options
+  const tree = await writeTree(folder, content)
+  const parentArgs = parents.flatMap((parent) => ['-p', parent])
+  // git's own form, which knows years before 1970, too.
+  const when = date ? `@${Math.floor(date.getTime() / 1000)} +0000` : undefined
+  return git(folder, ['commit-tree', tree, '-m', message, ...parentArgs], {
+    env: when ? { GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when } : {},
+  })
+}
+
+async function writeTree(folder: string, content: string | undefined): Promise<string> {
+  if (content === undefined) return git(folder, ['mktree'])
+  const blob = await git(folder, ['hash-object', '-w', '--stdin'], { input: content })
+  return git(folder, ['mktree'], { input: `100644 blob ${blob}\tfile\n` })
+}

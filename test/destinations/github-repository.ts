@@ -1,0 +1,180 @@
+/** A repository of the GitHub stand-in: refs and a push log over an object store that its forks share. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CommitOptions, git, tryGit, writeCommit } from './git.ts'
+import type { Activity, ShownCommit, ShownRepository } from './github-answers.ts'
+
+export const NO_COMMIT = '0'.repeat(40)
+
+/** The object store of a repository and its forks. */
+export interface Network {
+  /** A bare repository; the refs of repository 7 are under `refs/7/`. */
+  readonly store: string
+  /** Where commits are made before they are pushed. */
+  readonly workshop: string
+  readonly repositories: GitHubRepository[]
+}
+
+export async function createNetwork(folder: string): Promise<Network> {
+  const network = { store: join(folder, 'store.git'), workshop: join(folder, 'workshop.git'), repositories: [] }
+  for (const path of [network.store, network.workshop]) {
+    await mkdir(path, { recursive: true })
+    await git(path, ['init', '--quiet', '--bare'])
+  }
+  return network
+}
+
+export interface GitHubRepositoryOptions {
+  readonly isPrivate?: boolean
+  readonly defaultBranch?: string
+}
+
+type PushOptions = { readonly force?: boolean; readonly as?: 'push' | 'pr_merge' }
+
+export class GitHubRepository implements ShownRepository {
+  readonly id: number
+  readonly network: Network
+  readonly isFork: boolean
+  readonly createdAt: Date
+  slug: string
+  isPrivate: boolean
+  defaultBranch: string
+  /** Newest last. */
+  readonly activities: Activity[] = []
+  readonly #now: () => number
+
+  constructor(
+    identity: Pick<ShownRepository, 'id' | 'slug' | 'isFork'> & { network: Network; now: () => number },
+    { isPrivate = false, defaultBranch = 'main' }: GitHubRepositoryOptions,
+  ) {
+    this.id = identity.id
+    this.slug = identity.slug
+    this.network = identity.network
+    this.isFork = identity.isFork
+    this.#now = identity.now
+    this.createdAt = new Date(identity.now())
+    this.isPrivate = isPrivate
+    this.defaultBranch = defaultBranch
+    this.network.repositories.push(this)
+  }
+
+  /** A commit that only its author has: not pushed. */
+  commit(options?: CommitOptions): Promise<string> {
+    return writeCommit(this.network.workshop, options)
+  }
+
+  /** Moves a branch, and logs it by the host's clock. Rejects a push that is no fast-forward, unless forced. */
+  async push(branch: string, sha: string, { force = false, as = 'push' }: PushOptions = {}): Promise<void> {
+    const before = (await this.tip(branch)) ?? NO_COMMIT
+    const type = before === NO_COMMIT ? 'branch_creation' : await this.#typeOf(before, sha, as)
+    if (type === 'force_push' && !force) throw new Error(`not a fast-forward: ${branch}`)
+    await git(this.network.workshop, ['push', '--quiet', this.network.store, `+${sha}:${this.#ref(branch)}`])
+    this.#log(branch, before, sha, type)
+  }
+
+  async deleteBranch(branch: string): Promise<void> {
+    const before = await this.tip(branch)
+    if (before === undefined) throw new Error(`no such branch: ${branch}`)
+    await git(this.network.store, ['update-ref', '-d', this.#ref(branch)])
+    this.#log(branch, before, NO_COMMIT, 'branch_deletion')
+  }
+
+  /** A pull request merged with a merge commit, or squashed into a new one. The id of the commit that came of it. */
+  async merge(from: string, into: string, { squash = false } = {}): Promise<string> {
+    const [theirs, ours] = [await this.tip(from), await this.tip(into)] as [string, string]
+    const sha = await this.commit({ parents: squash ? [ours] : [ours, theirs] })
+    await this.push(into, sha, { as: 'pr_merge' })
+    return sha
+  }
+
+  /** The id that the tag's ref holds: the tag object's when it is annotated, else the commit's. */
+  async tag(name: string, sha: string, { annotated = false } = {}): Promise<string> {
+    const { workshop, store } = this.network
+    const object = annotated ? await git(workshop, ['mktag'], { input: tagObject(name, sha) }) : sha
+    await git(workshop, ['push', '--quiet', store, `${object}:refs/${this.id}/tags/${name}`])
+    return object
+  }
+
+  async tip(branch: string): Promise<string | undefined> {
+    return this.object(`heads/${branch}`).then((object) => object?.sha)
+  }
+
+  /** What one of its refs holds: `heads/main`, `tags/v1`. */
+  async object(ref: string): Promise<{ type: string; sha: string } | undefined> {
+    const line = await tryGit(this.network.store, ['show-ref', '--verify', `refs/${this.id}/${ref}`])
+    const sha = line?.split(' ')[0]
+    return sha === undefined ? undefined : { type: await git(this.network.store, ['cat-file', '-t', sha]), sha }
+  }
+
+  async branches(): Promise<{ name: string; sha: string }[]> {
+    const prefix = `refs/${this.id}/heads/`
+    const lines = await git(this.network.store, ['for-each-ref', '--format=%(objectname) %(refname)', prefix])
+    return lines
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => ({ sha: line.slice(0, 40), name: line.slice(41 + prefix.length) }))
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return (await git(this.network.store, ['for-each-ref', `refs/${this.id}/`])) === ''
+  }
+
+  /**
+   * The commit that a branch, tag, full or short id, or `owner:branch` names. As at GitHub, an id may be any
+   * object's of the whole network.
+   */
+  async resolve(name: string): Promise<string | undefined> {
+    const [owner, theirBranch] = name.split(':')
+    const fork = theirBranch && this.network.repositories.find(({ slug }) => slug.startsWith(`${owner}/`))
+    if (fork) return fork.tip(theirBranch)
+    const object = (await this.object(`heads/${name}`)) ?? (await this.object(`tags/${name}`))
+    const rev = object?.sha ?? (/^[0-9a-f]{4,40}$/.test(name) ? name : undefined)
+    return rev && tryGit(this.network.store, ['rev-parse', '--verify', '--quiet', `${rev}^{commit}`])
+  }
+
+  async commits(revisions: readonly string[]): Promise<ShownCommit[]> {
+    const args = ['log', '--reverse', '--no-show-signature', `--format=${COMMIT_FORMAT}`, ...revisions, '--']
+    const text = await git(this.network.store, args)
+    return text.split('\u0001').filter(Boolean).map(toCommit)
+  }
+
+  async count(range: string): Promise<number> {
+    return Number(await git(this.network.store, ['rev-list', '--count', range]))
+  }
+
+  async mergeBase(a: string, b: string): Promise<string | undefined> {
+    return tryGit(this.network.store, ['merge-base', a, b])
+  }
+
+  #ref(branch: string): string {
+    return `refs/${this.id}/heads/${branch}`
+  }
+
+  async #typeOf(before: string, after: string, as: 'push' | 'pr_merge') {
+    const base = await tryGit(this.network.workshop, ['merge-base', before, after])
+    return base === before ? as : 'force_push'
+  }
+
+  #log(branch: string, before: string, after: string, type: Activity['type']): void {
+    const id = this.activities.length + 1
+    this.activities.push({ id, before, after, ref: `refs/heads/${branch}`, at: new Date(this.#now()), type })
+  }
+}
+
+const COMMIT_FORMAT = '%x01%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B'
+
+function toCommit(text: string): ShownCommit {
+  const [sha, tree, parents, an, ae, ad, cn, ce, cd, message] = text.split('\0') as string[]
+  return {
+    sha: sha!,
+    tree: tree!,
+    parents: parents!.split(' ').filter(Boolean),
+    author: { name: an!, email: ae!, date: ad! },
+    committer: { name: cn!, email: ce!, date: cd! },
+    message: message!.trim(),
+  }
+}
+
+function tagObject(name: string, sha: string): string {
+  return `object ${sha}\ntype commit\ntag ${name}\ntagger Agent <agent@example.com> 0 +0000\n\n${name}\n`
+}
