@@ -1,8 +1,8 @@
 import t from 'tap'
 import { json } from '../../../test/destinations/faults.ts'
 import type { GitHubRepository } from '../../../test/destinations/github-repository.ts'
-import { claimOf } from './claim.ts'
-import { type ContextOptions, check, createCache, outcome, setUp } from './context.ts'
+import { createCache, outcome } from './context.ts'
+import { appearedAt, atGitHub, MINUTE, NOON, wholeSecond } from './github-fixture.ts'
 
 t.test("a branch's tip takes three requests, and the push log says when it came", async (t) => {
   const { github, repository, base, push, look } = await atGitHub(t)
