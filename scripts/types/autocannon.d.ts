@@ -7,10 +7,8 @@ declare module 'autocannon' {
       readonly connections: number
       /** Seconds. */
       readonly duration: number
-      /** Puts another id for each `[<id>]` in the body of each request. */
-      readonly idReplacement?: boolean
       readonly headers?: Readonly<Record<string, string>>
-      readonly body?: string
+      readonly requests?: readonly { readonly setupRequest: (request: object) => object }[]
     }
     interface Result {
       readonly requests: { readonly total: number }
