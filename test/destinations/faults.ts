@@ -10,14 +10,16 @@ export interface Injection {
   readonly on?: RegExp
   /** How many requests it strikes. All, when left out. */
   readonly times?: number
+  /** How many requests it lets pass before. */
+  readonly after?: number
 }
 
 export class Faults {
-  #injected: { fault: Fault; on: RegExp; left: number }[] = []
+  #injected: { fault: Fault; on: RegExp; left: number; passing: number }[] = []
   #hooks: { on: RegExp; action: () => unknown }[] = []
 
-  inject({ fault, on = /./, times = Number.POSITIVE_INFINITY }: Injection): void {
-    this.#injected.push({ fault, on, left: times })
+  inject({ fault, on = /./, times = Number.POSITIVE_INFINITY, after = 0 }: Injection): void {
+    this.#injected.push({ fault, on, left: times, passing: after })
   }
 
   /** Does something just before the next request that matches is answered: the world changes while it is being read. */
@@ -39,7 +41,7 @@ export class Faults {
       await hook.action()
     }
     const injection = this.#injected.find(({ on, left }) => left > 0 && on.test(line))
-    if (!injection) return false
+    if (!injection || injection.passing-- > 0) return false
     injection.left--
     injection.fault(request, response)
     return true

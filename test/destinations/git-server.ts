@@ -30,7 +30,10 @@ export class GitServer {
   readonly #repositories = new Map<string, GitRepository>()
   readonly #renamed = new Map<string, string>()
 
-  private constructor(folder: string) {
+  #port: number
+
+  private constructor(folder: string, port: number) {
+    this.#port = port
     this.#folder = folder
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch(() => response.destroy())
@@ -39,24 +42,21 @@ export class GitServer {
 
   /** @param port 0 for any free one */
   static async start(port = 0): Promise<GitServer> {
-    const server = new GitServer(await mkdtemp(join(tmpdir(), 'git-server-')))
-    await server.listen(port)
+    const server = new GitServer(await mkdtemp(join(tmpdir(), 'git-server-')), port)
+    await server.listen()
     return server
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port
-  }
-
   get url(): string {
-    return `http://127.0.0.1:${this.port}`
+    return `http://127.0.0.1:${this.#port}`
   }
 
-  /** Comes back after `stopListening`, with everything that it had. */
-  async listen(port: number): Promise<void> {
+  /** Comes back after `stopListening`, at the same address and with everything that it had. */
+  async listen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject).listen(port, '127.0.0.1', resolve)
+      this.#server.once('error', reject).listen(this.#port, '127.0.0.1', resolve)
     })
+    this.#port = (this.#server.address() as AddressInfo).port
   }
 
   /** Nothing answers at its address any more. */

@@ -37,8 +37,8 @@ export function createContext(options: ContextOptions = {}): CheckContext {
   return { connection, previous, cache, now, signal, logger, fetch: fetchWithin(signal), resolve }
 }
 
-export function check(verifier: Verifier, claim: Claim, options: ContextOptions = {}): Promise<Observation> {
-  return verifier.check(claim, createContext(options)) as Promise<Observation>
+export function check(verifier: Verifier, claim: Claim, context: CheckContext): Promise<Observation> {
+  return verifier.check(claim, context) as Promise<Observation>
 }
 
 /** In a word: `as claimed`, `differs: branch`, `absent`, or the code of the failure with which the check ended. */

@@ -3,7 +3,7 @@ import type { Observation } from '@claimcheck/core'
 import type { Test } from 'tap'
 import { GitHubStandIn } from '../../../test/destinations/github.ts'
 import { claimOf } from './claim.ts'
-import { type ContextOptions, check, setUp } from './context.ts'
+import { type ContextOptions, check, createContext, setUp } from './context.ts'
 
 export const NOON = Date.UTC(2026, 8, 25, 12)
 export const MINUTE = 60_000
@@ -29,7 +29,7 @@ export async function atGitHub(t: Test) {
   function look(sha: string, { branch = 'main', target = 'acme/app', ...options }: LookOptions = {}) {
     clock.now = Math.max(clock.now, NOON + 10 * MINUTE)
     const claim = claimOf({ sha, branch, target, claimedAt: NOON })
-    return check(verifier, claim, { now: () => clock.now, ...options })
+    return check(verifier, claim, createContext({ now: () => clock.now, ...options }))
   }
 
   const connect = (token: string) => ({

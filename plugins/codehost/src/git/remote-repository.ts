@@ -1,5 +1,5 @@
 /** A repository behind smart HTTP, read with the git program in a private folder that is gone afterwards. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CheckContext, DestinationError } from '@claimcheck/core'
@@ -15,11 +15,8 @@ export interface Limits {
 
 /** The branches by name, with their tips. @throws DestinationError */
 export async function listBranches(remote: Remote, context: CheckContext): Promise<ReadonlyMap<string, string>> {
-  const refs = await inFolder((folder) => {
-    const run = remoteRun(folder, remote, context, LISTING)
-    return fromServer(runGit(['ls-remote', '--quiet', '--heads', '--', remote.url], run), context)
-  })
-  const branches = lines(refs).map((line) => /^([0-9a-f]{40})\trefs\/heads\/(.+)$/.exec(line))
+  const refs = await listRefs(remote, context, ['--heads', '--', remote.url])
+  const branches = refs.map((line) => /^([0-9a-f]{40})\trefs\/heads\/(.+)$/.exec(line))
   if (branches.includes(null)) throw new DestinationError('unexpected_response')
   const named = branches.map((match) => [match![2]!, match![1]!] as const)
   return new Map(named.filter(([name]) => isBranchName(name)))
@@ -27,13 +24,22 @@ export async function listBranches(remote: Remote, context: CheckContext): Promi
 
 /** The name of the default branch; `undefined` when the server does not say. @throws DestinationError */
 export async function defaultBranch(remote: Remote, context: CheckContext): Promise<string | undefined> {
-  const refs = await inFolder((folder) => {
+  const refs = await listRefs(remote, context, ['--symref', '--', remote.url, 'HEAD'])
+  return refs.map((line) => /^ref: refs\/heads\/(.+)\tHEAD$/.exec(line)?.[1]).find((name) => name !== undefined)
+}
+
+async function listRefs(remote: Remote, context: CheckContext, args: readonly string[]): Promise<string[]> {
+  return inFolder(async (folder) => {
+    const trace = join(folder, 'trace')
     const run = remoteRun(folder, remote, context, LISTING)
-    return fromServer(runGit(['ls-remote', '--quiet', '--symref', '--', remote.url, 'HEAD'], run), context)
+    const listing = runGit(['ls-remote', '--quiet', ...args], { ...run, env: { ...run.env, GIT_TRACE2_EVENT: trace } })
+    const refs = await fromServer(listing, context)
+    // Any web page is to git an old static repository, and an empty one at that. Only a server that has said which
+    // version of the protocol it speaks has listed anything.
+    const events = await readFile(trace, 'utf8')
+    if (!events.includes('"key":"negotiated-version"')) throw new DestinationError('unexpected_response')
+    return refs.toString('utf8').split('\n').filter(Boolean)
   })
-  return lines(refs)
-    .map((line) => /^ref: refs\/heads\/(.+)\tHEAD$/.exec(line)?.[1])
-    .find((name) => name !== undefined)
 }
 
 /**
@@ -104,8 +110,4 @@ async function fromServer(running: Promise<Buffer>, { now }: CheckContext): Prom
     if (status) throw httpFailure(new Response(null, { status }), now())
     throw new DestinationError('unavailable', { cause: error })
   }
-}
-
-function lines(output: Buffer): string[] {
-  return output.toString('utf8').split('\n').filter(Boolean)
 }

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { DestinationError } from '@claimcheck/core'
+import t from 'tap'
+import { brokenOff, type Fault, html, redirectTo, silence, status } from '../../../test/destinations/faults.ts'
+import { outcome } from './context.ts'
+import { atGitServer } from './git-fixture.ts'
+
+const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
+  ['401', status(401), 'unauthorized'],
+  ['403', status(403), 'forbidden'],
+  ['404', status(404), 'forbidden'],
+  ['429 with Retry-After', status(429, { 'retry-after': '30' }), 'rate_limited', 30_000],
+  ['500', status(500), 'unavailable'],
+  ['503 with Retry-After', status(503, { 'retry-after': '5' }), 'unavailable', 5000],
+  ['HTML', html(), 'unexpected_response'],
+  [
+    'a redirect to another host',
+    redirectTo('http://localhost:9/acme/app.git/info/refs?service=git-upload-pack'),
+    'unexpected_response',
+  ],
+]
+
+t.test('a server that does not answer as git does is told by its kind, with the time to wait', async (t) => {
+  const { server, first, look, leftBehind } = await atGitServer(t)
+  for (const [name, fault, code, retryAfterMs] of FAILURES) {
+    server.faults.inject({ fault, times: 1 })
+    const error = await look(first).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    t.ok(error instanceof DestinationError, name)
+    t.match(error, { code, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, name)
+  }
+  t.equal(await outcome(look(first)), 'as claimed', 'after that it is fine again')
+  t.same(await leftBehind(), [])
+})
+
+t.test('whichever request fails, nothing is absent', async (t) => {
+  const { server, repository, look, leftBehind } = await atGitServer(t)
+  const sha = await repository.commit()
+  t.equal(await outcome(look(sha)), 'absent')
+  const requests = server.requests.length
+  for (const fault of [status(500), status(403), status(404), html(), brokenOff(), redirectTo('http://localhost:9/')]) {
+    for (let after = 0; after < requests; after++) {
+      server.faults.clear()
+      server.faults.inject({ fault, after })
+      const told = await outcome(look(sha))
+      t.match(told, /forbidden|unavailable|unexpected_response/, `${server.requests.at(-1)}: ${told}`)
+    }
+  }
+  t.same(await leftBehind(), [])
+})
+
+t.test('a server that is down is unavailable', async (t) => {
+  const { server, base, look } = await atGitServer(t)
+  await server.stopListening()
+  t.equal(await outcome(look(base)), 'unavailable')
+  await server.listen()
+  t.equal(await outcome(look(base)), 'as claimed')
+})
+
+t.test('a silent server is left when the time is over, and nothing of git stays behind', async (t) => {
+  const { server, first, connect, look, leftBehind } = await atGitServer(t)
+  server.faults.inject({ fault: silence(), on: /POST .*git-upload-pack/ })
+  const connection = connect({ username: 'reader', password: 'open sesame' })
+  const looking = outcome(look(first, { timeoutMs: 1500, connection }))
+  await setTimeout(800)
+  const during = await commandLines(server.url)
+  t.ok(during.length > 0, 'git waits')
+  const secrets = ['open sesame', Buffer.from('reader:open sesame').toString('base64')]
+  t.notOk(
+    during.some((line) => secrets.some((secret) => line.includes(secret))),
+    'no credentials on a command line',
+  )
+  t.equal(await looking, 'timeout')
+  await setTimeout(200)
+  t.same(await commandLines(server.url), [])
+  t.same(await leftBehind(), [])
+})
+
+t.test('a history that is too large is not swallowed', async (t) => {
+  const { server, look, leftBehind } = await atGitServer(t, { max_pack_mib: 1 })
+  const large = await server.createRepository('acme/large', { filters: false })
+  const sha = await large.commit({ content: randomBytes(1_500_000).toString('base64') })
+  await large.push('main', await large.commit({ parents: [sha] }))
+  t.equal(await outcome(look(sha, { target: 'acme/large' })), 'unavailable')
+  t.same(await leftBehind(), [])
+})
+
+t.test('git goes to the address that was checked, whatever the name says', async (t) => {
+  const { server, base, connect, look } = await atGitServer(t)
+  const connection = connect({ base_url: server.url.replace('127.0.0.1', 'localhost') })
+  t.equal(await outcome(look(base, { connection, address: '127.0.0.1' })), 'as claimed')
+  t.equal(await outcome(look(base, { connection, address: '127.0.0.99' })), 'unavailable')
+})
+
+t.test("nothing of the host's own git configuration or environment counts", async (t) => {
+  const { base, look } = await atGitServer(t)
+  const hostile = {
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'url.http://127.0.0.1:9/.insteadOf',
+    GIT_CONFIG_VALUE_0: 'http://127.0.0.1',
+    GIT_DIR: '/nonexistent',
+    GIT_TRACE: '2',
+    http_proxy: 'http://127.0.0.1:9',
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+  }
+  Object.assign(process.env, hostile)
+  t.teardown(() => {
+    for (const name of Object.keys(hostile)) delete process.env[name]
+  })
+  t.equal(await outcome(look(base)), 'as claimed')
+})
+
+/** The command lines of the programs that talk to this server. */
+async function commandLines(url: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'latin1').catch(() => '')))
+  return lines.filter((line) => line.includes(url))
+}

@@ -1,0 +1,150 @@
+import t from 'tap'
+import { git } from '../../../test/destinations/git.ts'
+import { createCache, outcome } from './context.ts'
+import { atGitServer } from './git-fixture.ts'
+
+t.test('a commit is on a branch as its tip or below it, at a time that git does not tell', async (t) => {
+  const { first, base, look, leftBehind } = await atGitServer(t)
+  const seen = { kind: 'present', differs: [], facts: { head: base }, settled: true }
+  t.same(await look(base), seen)
+  t.same(await look(first), seen)
+  t.same(await leftBehind(), [])
+})
+
+t.test('a commit that the server hands out although no branch holds it is absent', async (t) => {
+  const { server, repository, base, look } = await atGitServer(t)
+  const sha = await repository.commit({ parents: [base] })
+  await git(repository.folder, ['init', '--quiet', '--bare', 'elsewhere'])
+  await git(`${repository.folder}/elsewhere`, ['fetch', '--quiet', `${server.url}/acme/app.git`, sha])
+  t.same(await look(sha), { kind: 'absent', facts: { head: base }, settled: false })
+})
+
+t.test('what a force-push removed is absent', async (t) => {
+  const { repository, base, look } = await atGitServer(t)
+  const sha = await repository.commit({ parents: [base] })
+  await repository.push('main', sha)
+  t.equal(await outcome(look(sha)), 'as claimed')
+  await repository.push('main', base)
+  t.equal(await outcome(look(sha)), 'absent')
+})
+
+t.test('a commit on another branch is seen as its tip, or on the default branch', async (t) => {
+  const { repository, base, first, look } = await atGitServer(t)
+  const sha = await repository.commit({ parents: [base] })
+  await repository.push('topic', sha)
+  t.match(await look(sha), { kind: 'present', differs: ['branch'], facts: { found_on: 'topic', head: base } })
+  t.match(await look(first, { branch: 'missing' }), {
+    kind: 'present',
+    differs: ['branch'],
+    facts: { found_on: 'main' },
+  })
+  await repository.setDefaultBranch('nowhere')
+  t.equal(await outcome(look(first, { branch: 'missing' })), 'absent', 'a HEAD that names no branch')
+})
+
+t.test('no other way of naming a commit passes for a branch', async (t) => {
+  const { repository, base, look } = await atGitServer(t)
+  await repository.tag('v1', base)
+  await repository.tag('refs/heads/x', base)
+  for (const branch of [
+    'v1',
+    'tags/v1',
+    'refs/tags/v1',
+    'refs/heads/main',
+    base,
+    'HEAD',
+    'x',
+    'mai',
+    'Main',
+    '-x',
+    '--upload-pack=x',
+  ]) {
+    t.equal(await outcome(look(base, { branch })), 'differs: branch', branch)
+  }
+  const object = await repository.tag('v2', base, { annotated: true })
+  t.equal(await outcome(look(object)), 'absent', "an annotated tag's id is not the commit's")
+})
+
+t.test('a branch may have any name that git allows', async (t) => {
+  const { repository, base, first, look } = await atGitServer(t)
+  for (const branch of [
+    'feature/a/b',
+    '100%',
+    'a%2Fb',
+    'zweig-ü',
+    '枝/😀',
+    'a#b',
+    "it's",
+    'a"b',
+    'a;b',
+    '$(x)',
+    'refs/heads/y',
+  ]) {
+    await repository.push(branch, base)
+    t.equal(await outcome(look(base, { branch })), 'as claimed', branch)
+    t.equal(await outcome(look(first, { branch })), 'as claimed', branch)
+  }
+})
+
+t.test('an empty repository has been read, and has nothing', async (t) => {
+  const { server, base, look } = await atGitServer(t)
+  await server.createRepository('acme/empty')
+  t.same(await look(base, { target: 'acme/empty' }), { kind: 'absent', facts: {}, settled: false })
+})
+
+t.test('what is not visible is never evidence', async (t) => {
+  const { server, base, look, connect } = await atGitServer(t)
+  const credentials = { username: 'reader', password: 'open sesame' }
+  const hidden = await server.createRepository('acme/secret', { credentials })
+  const sha = await hidden.commit()
+  await hidden.push('main', sha)
+  const target = 'acme/secret'
+
+  t.equal(await outcome(look(base, { target: 'acme/missing' })), 'forbidden')
+  t.equal(await outcome(look(sha, { target })), 'unauthorized', 'no credentials')
+  t.equal(await outcome(look(sha, { target, connection: connect({ ...credentials, password: 'x' }) })), 'unauthorized')
+  t.equal(await outcome(look(sha, { target, connection: connect(credentials) })), 'as claimed')
+  t.equal(await outcome(look(base, { target, connection: connect(credentials) })), 'absent')
+  await server.delete('acme/app')
+  t.equal(await outcome(look(base)), 'forbidden', 'deleted')
+})
+
+t.test('a renamed repository is the same repository', async (t) => {
+  const { server, first, look } = await atGitServer(t)
+  await server.rename('acme/app', 'new-owner/new-name')
+  t.equal(await outcome(look(first)), 'as claimed')
+})
+
+t.test('a server without partial clones is read all the same', async (t) => {
+  const { server, look } = await atGitServer(t)
+  const plain = await server.createRepository('acme/plain', { filters: false })
+  const sha = await plain.commit({ content: 'hello\n' })
+  await plain.push('main', await plain.commit({ parents: [sha] }))
+  t.equal(await outcome(look(sha, { target: 'acme/plain' })), 'as claimed')
+  t.equal(await outcome(look('0'.repeat(40), { target: 'acme/plain' })), 'absent')
+})
+
+t.test('claims that wait for one branch share its reading', async (t) => {
+  const { server, repository, first, look } = await atGitServer(t)
+  const cache = createCache()
+  const shas = await Promise.all(Array.from({ length: 8 }, () => repository.commit()))
+  const outcomes = await Promise.all([first, ...shas].map((sha) => outcome(look(sha, { cache }))))
+  t.same(outcomes, ['as claimed', ...shas.map(() => 'absent')])
+  const alone = await requestsOf(server, () => look(shas[0]!, { cache: createCache() }))
+  t.ok(server.requests.length - alone.length <= 3 * alone.length, `${server.requests.length} requests`)
+})
+
+t.test('a history that has been walked is not fetched again', async (t) => {
+  const { server, first, look } = await atGitServer(t)
+  const cache = createCache()
+  const before = await requestsOf(server, () => look(first, { cache }))
+  const after = await requestsOf(server, () => look(first, { cache }))
+  t.equal(after.length, 3)
+  t.ok(before.length > after.length)
+})
+
+async function requestsOf(server: { requests: string[] }, work: () => Promise<unknown>): Promise<string[]> {
+  const start = server.requests.length
+  await work()
+  return server.requests.slice(start)
+}
