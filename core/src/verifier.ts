@@ -35,7 +35,8 @@ export interface CheckContext {
   readonly connection: Connection | null
   /**
    * GET and HEAD only. Every address is checked and pinned, time and size are bounded, redirects stay on the same origin.
-   * @throws DestinationError `unavailable` or `timeout` when there is no answer. An answer of any status is returned.
+   * @throws DestinationError `unavailable` or `timeout` when there is no answer. An answer of any status is returned; its `url` is
+   * where it came from, after redirects.
    */
   readonly fetch: GuardedFetch
   /**

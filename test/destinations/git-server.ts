@@ -19,6 +19,8 @@ export interface GitRepositoryOptions {
   readonly credentials?: Credentials
   /** Serves partial clones, as the large hosts do. Default true. */
   readonly filters?: boolean
+  /** Default 2; 0 is what servers spoke before 2018. */
+  readonly protocolVersion?: 0 | 2
 }
 
 export class GitServer {
@@ -71,7 +73,7 @@ export class GitServer {
   }
 
   async createRepository(slug: string, options: GitRepositoryOptions = {}): Promise<GitRepository> {
-    const { defaultBranch = 'main', credentials, filters = true } = options
+    const { defaultBranch = 'main', filters = true } = options
     const folder = this.#pathOf(slug)
     await mkdir(folder, { recursive: true })
     await git(folder, ['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`])
@@ -79,7 +81,7 @@ export class GitServer {
     // Hands out any object by its id, as the large hosts do.
     await git(folder, ['config', 'uploadpack.allowAnySHA1InWant', 'true'])
     await git(folder, ['config', 'uploadpack.allowFilter', String(filters)])
-    const repository = new GitRepository(folder, credentials)
+    const repository = new GitRepository(folder, options)
     this.#repositories.set(slug, repository)
     this.#renamed.delete(slug)
     return repository
@@ -87,11 +89,11 @@ export class GitServer {
 
   /** The old address redirects to the new one. */
   async rename(slug: string, newSlug: string): Promise<void> {
-    const { credentials } = this.#repositories.get(slug)!
+    const { options } = this.#repositories.get(slug)!
     await mkdir(dirname(this.#pathOf(newSlug)), { recursive: true })
     await rename(this.#pathOf(slug), this.#pathOf(newSlug))
     this.#repositories.delete(slug)
-    this.#repositories.set(newSlug, new GitRepository(this.#pathOf(newSlug), credentials))
+    this.#repositories.set(newSlug, new GitRepository(this.#pathOf(newSlug), options))
     this.#renamed.set(slug, newSlug)
   }
 
@@ -113,21 +115,23 @@ export class GitServer {
     if (newSlug) return end(response, 301, { location: `/${newSlug}.git${rest}${url.search}` })
     const repository = this.#repositories.get(slug)
     if (!repository) return end(response, 404)
-    if (!isAllowed(request, repository.credentials)) {
+    const { credentials, protocolVersion = 2 } = repository.options
+    if (!isAllowed(request, credentials)) {
       return end(response, 401, { 'www-authenticate': 'Basic realm="git"' })
     }
-    await httpBackend(this.#folder, url, request, response)
+    const protocol = protocolVersion === 2 ? request.headers['git-protocol'] : undefined
+    await httpBackend(this.#folder, url, request, response, protocol)
   }
 }
 
 /** One repository, and how agents and attackers change it. */
 export class GitRepository {
   readonly folder: string
-  readonly credentials: Credentials | undefined
+  readonly options: GitRepositoryOptions
 
-  constructor(folder: string, credentials: Credentials | undefined) {
+  constructor(folder: string, options: GitRepositoryOptions) {
     this.folder = folder
-    this.credentials = credentials
+    this.options = options
   }
 
   /** A commit in its object store that no ref holds: not pushed. */
@@ -168,7 +172,13 @@ function end(response: ServerResponse, code: number, headers: Record<string, str
 }
 
 /** git-http-backend(1), by the Common Gateway Interface (RFC 3875). */
-async function httpBackend(root: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function httpBackend(
+  root: string,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+  protocol: string | string[] | undefined,
+): Promise<void> {
   const { headers } = request
   const child = spawn('git', ['http-backend'], {
     env: {
@@ -177,7 +187,7 @@ async function httpBackend(root: string, url: URL, request: IncomingMessage, res
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_PROJECT_ROOT: root,
       GIT_HTTP_EXPORT_ALL: '1',
-      GIT_PROTOCOL: headers['git-protocol'] as string | undefined,
+      GIT_PROTOCOL: protocol?.toString(),
       PATH_INFO: decodeURI(url.pathname),
       QUERY_STRING: url.search.slice(1),
       REQUEST_METHOD: request.method,

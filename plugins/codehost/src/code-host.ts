@@ -18,8 +18,8 @@ export type Finding =
       /** The branch has it, or had it at the claimed time by the host's push log. */
       readonly place: 'branch'
       readonly appeared?: Appearance
-      readonly pushedAt?: string
-      readonly removedAt?: string
+      readonly pushedAt?: Instant
+      readonly removedAt?: Instant
       /** No later read can tell more. */
       readonly settled: boolean
     }

@@ -1,5 +1,12 @@
 /** The verifier of `codehost.commit.push`: asks the claim's code host for the commit, and reports what it showed. */
-import { type CheckContext, DestinationError, defineVerifier, type Observation, type Verifier } from '@claimcheck/core'
+import {
+  type CheckContext,
+  DestinationError,
+  defineVerifier,
+  type Instant,
+  type Observation,
+  type Verifier,
+} from '@claimcheck/core'
 import type { CodeHost, FoundCommit, Provider } from './code-host.ts'
 import { commitPushProfile, type Facts, isBranchName } from './profile.ts'
 
@@ -61,8 +68,8 @@ function toObservation({ finding, repositoryId, head }: FoundCommit): Observatio
         differs: [],
         facts: {
           ...facts,
-          ...(pushedAt === undefined ? {} : { pushed_at: pushedAt }),
-          ...(removedAt === undefined ? {} : { removed_at: removedAt }),
+          ...(pushedAt === undefined ? {} : { pushed_at: timestamp(pushedAt) }),
+          ...(removedAt === undefined ? {} : { removed_at: timestamp(removedAt) }),
         },
         ...(appeared === undefined ? {} : { appeared }),
         settled,
@@ -78,4 +85,9 @@ function toObservation({ finding, repositoryId, head }: FoundCommit): Observatio
     case 'nowhere':
       return { kind: 'absent', facts, settled: finding.settled }
   }
+}
+
+/** As receipts write times. */
+function timestamp(at: Instant): string {
+  return new Date(at).toISOString()
 }

@@ -11,7 +11,7 @@ t.test("a branch's tip takes three requests, and the push log says when it came"
   t.same(await look(sha), {
     kind: 'present',
     differs: [],
-    facts: { repository_id: repository.id, head: sha, pushed_at: '2026-09-25T12:01:00Z' },
+    facts: { repository_id: repository.id, head: sha, pushed_at: '2026-09-25T12:01:00.000Z' },
     appeared: wholeSecond(NOON + MINUTE),
     settled: true,
   })
@@ -150,7 +150,7 @@ t.test('a commit that a force-push removed', async (t) => {
     t.match(await look(sha, { branch: 'a' }), {
       kind: 'present',
       appeared: wholeSecond(NOON - MINUTE),
-      facts: { pushed_at: '2026-09-25T11:59:00Z', removed_at: '2026-09-25T12:01:00Z' },
+      facts: { pushed_at: '2026-09-25T11:59:00.000Z', removed_at: '2026-09-25T12:01:00.000Z' },
     })
   })
 
@@ -189,6 +189,21 @@ t.test('a commit that outlives a force-push came when it first came', async (t) 
   await push('b', later, NOON)
   await push('b', sha, NOON + 12 * MINUTE, { force: true })
   t.same(appearedAt(await look(sha, { branch: 'b' })), wholeSecond(NOON))
+})
+
+t.test('a force-push that brought a commit says when, if the push before it was looked at', async (t) => {
+  const { github, repository, base, push, look } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  const other = await repository.commit({ parents: [base] })
+  await push('a', other, NOON - 3 * MINUTE)
+  await push('a', sha, NOON + MINUTE, { force: true })
+  t.same(appearedAt(await look(sha, { branch: 'a' })), wholeSecond(NOON + MINUTE))
+
+  await push('b', other, NOON - 3 * MINUTE)
+  await push('b', sha, NOON - 2 * MINUTE, { force: true })
+  const requests = github.requests.length
+  t.same(appearedAt(await look(sha, { branch: 'b' })), { notAfter: NOON - 2 * MINUTE + 999 })
+  t.equal(github.requests.length - requests, 3, 'which is left out where it decides nothing')
 })
 
 t.test('a commit that left before the claim and came back late is not said to be new', async (t) => {

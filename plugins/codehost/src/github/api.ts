@@ -40,7 +40,6 @@ export function createGitHubApi({ baseUrl, token, cacheScope }: GitHubAccess, re
   const baseHeaders = {
     accept: 'application/vnd.github+json',
     'x-github-api-version': '2022-11-28',
-    'user-agent': 'claimcheck',
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   }
 

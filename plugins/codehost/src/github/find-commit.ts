@@ -73,27 +73,24 @@ function comparisons(repository: Repository, sha: string, head: string | undefin
   }
 }
 
-/**
- * What is known decides already: it came in time, and was still there when it was claimed. Else the log is followed further back, because
- * an earlier stay would speak for the agent.
- */
+/** It came in time. Else the log is followed further back: what came before may speak for the agent. */
 function isEnough({ stays, since }: Account, { claimedAt, inTimeUntil }: CommitQuery): boolean {
   const earliest = stays.at(-1)
   return earliest !== undefined && since <= claimedAt && earliest.arrival.entry.at.notAfter <= inTimeUntil
 }
 
-function appearanceOf({ stays, since }: Account, { claimedAt }: CommitQuery) {
+function appearanceOf({ stays, since, openAtStart }: Account, { claimedAt }: CommitQuery) {
   const counting = stays.filter(({ lostBy }) => lostBy === undefined || lostBy.at.notAfter > claimedAt)
   const first = counting.at(-1)
   if (!first) return undefined
   const { entry, earlier } = first.arrival
   const { lostBy } = first
   // "Not before" is said only when nothing since the claim was overlooked, and no stay before it was seen.
-  const isFirst = !earlier && since <= claimedAt && counting.length === stays.length
+  const isFirst = !earlier && !openAtStart && since <= claimedAt && counting.length === stays.length
   return {
     appeared: isFirst ? entry.at : { notAfter: entry.at.notAfter },
-    ...(earlier ? {} : { pushedAt: entry.timestamp }),
-    ...(lostBy ? { removedAt: lostBy.timestamp } : {}),
+    ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
+    ...(lostBy ? { removedAt: lostBy.at.notBefore } : {}),
     settled: isFirst,
   }
 }

@@ -1,12 +1,10 @@
 /** GitHub's push log of one branch: since when, and until when, the branch had a commit by the host's own account. */
-import type { Appearance, Instant } from '@claimcheck/core'
+import { type Appearance, DestinationError, type Instant } from '@claimcheck/core'
 import type { ActivityAnswer } from './answers.ts'
 
 export interface LogEntry {
   readonly before: string
   readonly after: string
-  /** As the host gives it. */
-  readonly timestamp: string
   readonly at: Required<Appearance>
   /** What was on the branch before is still on it. */
   readonly fastForward: boolean
@@ -37,6 +35,8 @@ export interface Account {
   readonly stays: readonly Stay[]
   /** From here on the account is gapless. `-Infinity`: from the branch's first push on. */
   readonly since: Instant
+  /** It begins with a rewriting of the branch that kept the commit, or brought it: that cannot be told without the push before. */
+  readonly openAtStart: boolean
 }
 
 /** Whether a tip has the commit in its history; `undefined` when it cannot be told. */
@@ -58,9 +58,10 @@ export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog
 
 function toEntry({ before, after, timestamp, activity_type }: ActivityAnswer[number]): LogEntry {
   const notBefore = Date.parse(timestamp)
+  if (Number.isNaN(notBefore)) throw new DestinationError('unexpected_response')
   const notAfter = timestamp.includes('.') ? notBefore : notBefore + 999
   const fastForward = FAST_FORWARDS.has(activity_type) && before !== NO_COMMIT
-  return { before, after, timestamp, at: { notBefore, notAfter }, fastForward }
+  return { before, after, at: { notBefore, notAfter }, fastForward }
 }
 
 /**
@@ -78,7 +79,6 @@ export async function accountFor(
   const runs = fastForwardRuns(log.entries)
   const stays: Stay[] = []
   let since = Number.POSITIVE_INFINITY
-  // The newest stay reaches back to the start of its run: the run before may have had the commit, too.
   let openAtStart = false
 
   for (const [index, run] of runs.entries()) {
@@ -90,12 +90,13 @@ export async function accountFor(
       const end = continued ? continued.lostBy : lostBy
       stays.push(end ? { arrival, lostBy: end } : { arrival })
     }
-    openAtStart = arrival !== null && arrival.entry === run.at(-1)
+    const start = run.at(-1)!
+    openAtStart = arrival?.entry === start && !start.fastForward && start.before !== NO_COMMIT
     const isOldest = index === runs.length - 1
-    since = isOldest && log.fromTheStart ? Number.NEGATIVE_INFINITY : run.at(-1)!.at.notBefore
-    if (isEnough({ stays, since })) break
+    since = isOldest && log.fromTheStart ? Number.NEGATIVE_INFINITY : start.at.notBefore
+    if (isEnough({ stays, since, openAtStart })) break
   }
-  return { stays, since }
+  return { stays, since, openAtStart }
 }
 
 /** Newest first, each as long as one push built on the other. Only its oldest entry can be something else. */

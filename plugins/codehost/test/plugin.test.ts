@@ -1,0 +1,177 @@
+import { isPlugin, isSecret } from '@claimcheck/core'
+import codehost from '@claimcheck/plugin-codehost'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { status } from '../../../test/destinations/faults.ts'
+import { GitServer } from '../../../test/destinations/git-server.ts'
+import { GitHubStandIn } from '../../../test/destinations/github.ts'
+import { claimOf } from './claim.ts'
+import { check, createContext, outcome, setUp } from './context.ts'
+
+const SHA = '0123456789abcdef0123456789abcdef01234567'
+
+t.test('the plugin is one, and offers its action through both providers', async (t) => {
+  t.ok(isPlugin(codehost))
+  const { verifier, connections } = await setUp()
+  t.equal(verifier.profile.action, 'codehost.commit.push')
+  t.same(verifier.providers, ['github', 'git'])
+  t.same([...connections.keys()], ['github', 'git'])
+  t.same(verifier.profile.aliases, { 'github.commit.push': { providers: ['github'] } })
+})
+
+t.test('targets and params are held to the rules of hosts and of git', async (t) => {
+  const { verifier } = await setUp()
+  const { target, params } = verifier.profile
+  const ajv = new Ajv2020({ strict: true, strictTypes: false })
+  const isTarget = ajv.compile(target)
+  const isParams = ajv.compile(params)
+  const isBranch = (branch: string) => isParams({ sha: SHA, branch })
+  const isSha = (sha: string) => isParams({ sha, branch: 'main' })
+  const isHost = (host: string) => isParams({ sha: SHA, branch: 'main', host })
+
+  t.same(
+    ['acme/app', 'A-1/b_c.d-e', 'acme/.github', 'a/-b', '_x/y'].filter((slug) => !isTarget(slug)),
+    [],
+  )
+  const wrongShapes = ['', 'acme', 'acme/', '/app', 'acme/app/x', 'acme/..', 'acme/.', '../app', '-a/b', 'acme/app.git']
+  const wrongCharacters = ['a b/c', 'ä/b', 'a/b\n', 'a/b?x', 'a/b#x', 'a/%2e', 'a/b\u0000']
+  t.same(
+    [...wrongShapes, ...wrongCharacters].filter((slug) => isTarget(slug)),
+    [],
+  )
+
+  const branches = ['main', 'feature/x', 'a.b', 'x@y', '100%', 'zweig-ü', '😀', 'a./b', 'refs/heads/main', SHA]
+  t.same(
+    branches.filter((branch) => !isBranch(branch)),
+    [],
+  )
+  const otherThings = ['', '-x', '@', 'user:main', '..', 'a..b', '../main', 'a~1', 'a^', 'a@{1}', 'a\u2028..b']
+  const wrongParts = ['.a', 'a/.b', '/a', 'a/', 'a//b', 'a.', 'a.lock', 'a.lock/b', 'x'.repeat(256)]
+  const wrongInNames = ['a b', 'a\tb', 'a\u007f', 'a\n', 'a\u0000b', 'a?', 'a*', 'a[b', 'a\\b', 'a\ud800']
+  t.same(
+    [...otherThings, ...wrongParts, ...wrongInNames].filter((branch) => isBranch(branch)),
+    [],
+  )
+
+  t.ok(isSha(SHA.toUpperCase()))
+  t.same(
+    [SHA.slice(1), `${SHA}0`, `${SHA.slice(1)}g`, 'main', ''].filter((sha) => isSha(sha)),
+    [],
+  )
+  t.same(
+    ['github.com', 'git.example.com:8443', 'LOCALHOST'].filter((host) => !isHost(host)),
+    [],
+  )
+  t.same(
+    ['', 'https://github.com', 'a/b', 'a@b', '-a', 'a:x'].filter((host) => isHost(host)),
+    [],
+  )
+  t.notOk(isParams({ sha: SHA, branch: 'main', other: 1 }))
+})
+
+t.test('a sha and a host have one form', async (t) => {
+  const { verifier } = await setUp()
+  const given = { target: 'Acme/App', params: { sha: SHA.toUpperCase(), branch: 'Main', host: 'GitHub.com' } }
+  t.same(verifier.normalize?.(given), { target: 'Acme/App', params: { sha: SHA, branch: 'Main', host: 'github.com' } })
+  t.same(verifier.normalize?.({ target: 'a/b', params: { sha: SHA, branch: 'x' } }).params, { sha: SHA, branch: 'x' })
+})
+
+t.test('a connection fits the claims of its host and its owners', async (t) => {
+  const { connections } = await setUp()
+  const fits = (provider: string, options: object, host?: string) =>
+    connections.get(provider)!.fits(options as never, claimOf({ sha: SHA, ...(host === undefined ? {} : { host }) }))
+
+  t.ok(fits('github', {}))
+  t.ok(fits('github', {}, 'github.com'))
+  t.ok(fits('github', {}, 'GitHub.com'))
+  t.ok(fits('github', {}, 'api.github.com'))
+  t.notOk(fits('github', {}, 'gitlab.com'))
+  const enterprise = { base_url: 'https://ghe.example.com/api/v3' }
+  t.ok(fits('github', enterprise, 'ghe.example.com'))
+  t.notOk(fits('github', enterprise, 'github.com'))
+  t.ok(fits('github', { owners: ['other', 'ACME'] }))
+  t.notOk(fits('github', { owners: ['other'] }))
+  t.ok(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com:8443'))
+  t.notOk(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com'))
+  t.notOk(fits('git', { base_url: 'https://git.example.com', owners: [] }))
+})
+
+t.test('without a connection the public host is read, and no other', async (t) => {
+  const github = await GitHubStandIn.start()
+  t.teardown(() => github.close())
+  const repository = await github.createRepository('acme/app')
+  const sha = await repository.commit()
+  await repository.push('main', sha)
+  const { verifier } = await setUp({ public_base_url: `${github.url}/` })
+  const { host } = new URL(github.url)
+  t.equal(await outcome(check(verifier, claimOf({ sha }), createContext())), 'as claimed')
+  t.equal(await outcome(check(verifier, claimOf({ sha, host }), createContext())), 'as claimed')
+  t.equal(await outcome(check(verifier, claimOf({ sha, host: 'gitlab.com' }), createContext())), 'no_connection')
+})
+
+t.test('secrets of connections are marked as such', async (t) => {
+  const { connections } = await setUp()
+  const secretsOf = (provider: string) =>
+    Object.entries(connections.get(provider)!.options.properties)
+      .filter(([, schema]) => isSecret(schema))
+      .map(([name]) => name)
+  t.same(secretsOf('github'), ['token'])
+  t.same(secretsOf('git'), ['password'])
+})
+
+t.test('a base URL with credentials, a query or another protocol is refused', async (t) => {
+  const { connections } = await setUp()
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['x-secret'] })
+  const isOptions = ajv.compile(connections.get('git')!.options)
+  for (const base_url of ['https://git.example.com', 'http://127.0.0.1:3000/scm/'])
+    t.ok(isOptions({ base_url }), base_url)
+  for (const base_url of [
+    'https://me:pw@git.example.com',
+    'https://git.example.com?x',
+    'file:///srv',
+    'ssh://git@host',
+    'ext::sh',
+  ]) {
+    t.notOk(isOptions({ base_url }), base_url)
+  }
+})
+
+t.test('probing GitHub tells a refused token, and one that can do more than read', async (t) => {
+  const github = await GitHubStandIn.start()
+  t.teardown(() => github.close())
+  github.addToken({ token: 'fine-grained' })
+  github.addToken({ token: 'classic', scopes: 'repo, read:org' })
+  const { connections } = await setUp()
+  const probe = (token?: string) =>
+    connections
+      .get('github')!
+      .probe({ base_url: github.url, ...(token === undefined ? {} : { token }) } as never, createContext())
+
+  t.same(await probe(), { scopes: [], warnings: [] })
+  t.same(await probe('fine-grained'), { scopes: [], warnings: [] })
+  const classic = await probe('classic')
+  t.same(classic.scopes, ['repo', 'read:org'])
+  t.equal(classic.warnings.length, 1)
+  await t.rejects(probe('revoked'), { code: 'unauthorized' })
+  github.faults.inject({ fault: status(404), times: 1 })
+  t.same(await probe('classic'), { scopes: [], warnings: [] }, 'an Enterprise server without rate limits')
+  github.faults.inject({ fault: status(500), times: 1 })
+  await t.rejects(probe(), { code: 'unavailable' })
+})
+
+t.test('probing a git server tells whether it can be reached, and warns of what cannot be told', async (t) => {
+  const server = await GitServer.start()
+  t.teardown(() => server.close())
+  const { connections } = await setUp()
+  const probe = (options: object = {}) =>
+    connections.get('git')!.probe({ base_url: server.url, ...options } as never, createContext())
+
+  t.same(await probe(), { scopes: [], warnings: [] })
+  t.equal((await probe({ username: 'reader', password: 'x' })).warnings.length, 2)
+  server.faults.inject({ fault: status(401), times: 1 })
+  await t.rejects(probe({ username: 'reader', password: 'x' }), { code: 'unauthorized' })
+  server.faults.inject({ fault: status(503), times: 1 })
+  await t.rejects(probe(), { code: 'unavailable' })
+  await server.stopListening()
+  await t.rejects(probe(), { code: 'unavailable' })
+})
