@@ -23,15 +23,17 @@ export type AnswerCheck = (template: string, status: number, body: unknown) => s
 /** Whether answers are checked at all. */
 export const isDescribed = existsSync(FILE)
 
-const UNCHECKED: AnswerCheck = () => undefined
-
 let check: AnswerCheck | undefined
 
-/** Its absence is printed once. */
 export function answerCheck(): AnswerCheck {
-  check ??= isDescribed ? describedAnswers() : UNCHECKED
-  if (check === UNCHECKED) process.emitWarning(`The GitHub stand-in's answers are not checked: there is no ${FILE}`)
+  check ??= isDescribed ? describedAnswers() : unchecked()
   return check
+}
+
+/** Says so, once. */
+function unchecked(): AnswerCheck {
+  process.emitWarning(`The GitHub stand-in's answers are not checked: there is no ${FILE}`)
+  return () => undefined
 }
 
 function describedAnswers(): AnswerCheck {
