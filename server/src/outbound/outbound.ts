@@ -173,7 +173,11 @@ function toLookupFunction(find: (hostname: string) => Promise<LookupAddress[]>):
 /** The same answer with a body that ends in an error when it is too long or the check's time is over. */
 function bounded(response: Response, signal: AbortSignal): Response {
   const { status, statusText, headers } = response
-  const copy = (body: ReadableStream | null) => new Response(body, { status, statusText, headers: [...headers] })
+  const copy = (body: ReadableStream | null) => {
+    const copied = new Response(body, { status, statusText, headers: [...headers] })
+    // Only fetch itself can give a response its address.
+    return Object.defineProperty(copied, 'url', { value: response.url })
+  }
   if (!response.body || NO_BODY.has(status)) return copy(null)
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   let size = 0

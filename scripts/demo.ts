@@ -1,0 +1,173 @@
+/** `npm run demo`: the whole story on this machine. An agent claims five things, and each receipt says what was so. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Agent } from '../test/destinations/agent.ts'
+import { GitServer } from '../test/destinations/git-server.ts'
+import { Service } from './demo/service.ts'
+import { command, heading, paint, say, showVerdict, waiting } from './demo/terminal.ts'
+
+const TARGET = 'acme/api'
+const TOLERANCE_MS = 10 * 60_000
+
+interface ClaimStatus {
+  readonly claim_id: string
+  readonly state: string
+  readonly verdict: string
+  readonly reason_code: string | null
+  readonly receipt_id: string
+  readonly attempts: number
+}
+
+interface ClaimTimes {
+  /** From now until the end of the tolerance. */
+  readonly toleranceEndsInMs: number
+  /** From then until the deadline. */
+  readonly deadlineMs: number
+}
+
+class Client {
+  readonly #url: string
+  readonly #headers: Record<string, string>
+  #claims = 0
+
+  constructor(url: string, key: string) {
+    this.#url = url
+    this.#headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  }
+
+  /** Claimed a while ago where the story needs an end of the tolerance within seconds: it is ten minutes after the claim. */
+  async claim(sha: string, branch: string, times?: ClaimTimes): Promise<ClaimStatus> {
+    const claimedAt = times ? Date.now() + times.toleranceEndsInMs - TOLERANCE_MS : Date.now()
+    const body = {
+      client_claim_id: `demo-${++this.#claims}`,
+      agent_id: 'demo-agent',
+      action: 'codehost.commit.push',
+      target: TARGET,
+      params: { sha, branch },
+      claimed_at: new Date(claimedAt).toISOString(),
+      ...(times ? { deadline_at: new Date(claimedAt + TOLERANCE_MS + times.deadlineMs).toISOString() } : {}),
+    }
+    const response = await fetch(`${this.#url}/v1/claims`, {
+      method: 'POST',
+      headers: this.#headers,
+      body: JSON.stringify(body),
+    })
+    if (response.status !== 202) throw new Error(`the claim was refused: ${await response.text()}`)
+    return response.json() as Promise<ClaimStatus>
+  }
+
+  async decided({ claim_id }: ClaimStatus): Promise<ClaimStatus> {
+    for (;;) {
+      const response = await fetch(`${this.#url}/v1/claims/${claim_id}`, { headers: this.#headers })
+      const status = (await response.json()) as ClaimStatus
+      if (status.state === 'decided') return status
+      await pause(100)
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms))
+}
+
+function short(sha: string): string {
+  return sha.slice(0, 10)
+}
+
+function outcome({ verdict, reason_code, attempts }: ClaimStatus): string {
+  const reason = reason_code ? ` (${reason_code.replaceAll('_', ' ')})` : ''
+  return `${showVerdict(verdict)}${reason} ${paint('dim', `after ${attempts} ${attempts === 1 ? 'check' : 'checks'}`)}`
+}
+
+async function tell(gitServer: GitServer, agent: Agent, service: Service): Promise<boolean> {
+  heading('An operator sets up Claimcheck, beside a git server that an agent works with')
+  await service.start()
+  say(`  git server  ${gitServer.url}`)
+  say(`  Claimcheck  ${service.url}`)
+  await service.show('workspace', 'create', 'acme')
+  const { key } = await service.show<{ key: string }>('key', 'create', '--workspace', 'acme')
+  await service.show('connection', 'add', 'git', '--workspace', 'acme', '--set', `base_url=${gitServer.url}`)
+  const client = new Client(service.url, key)
+  const repository = `${gitServer.url}/${TARGET}.git`
+
+  const decided: ClaimStatus[] = []
+  const settle = async (text: string, claim: ClaimStatus) => {
+    decided.push(await waiting(text, client.decided(claim), outcome))
+  }
+
+  heading('1. The agent pushes a commit to main, and says so')
+  const first = await agent.commit({ message: 'Add the endpoint' })
+  await agent.push(repository, first, 'main')
+  await settle(`looking for ${short(first)} on main`, await client.claim(first, 'main'))
+
+  heading('2. It claims a push, and makes it only after the tolerance is over')
+  const second = await agent.commit({ message: 'Mend the endpoint', parents: [first] })
+  const late = await client.claim(second, 'main', { toleranceEndsInMs: 1500, deadlineMs: 4500 })
+  const pushedLate = pause(2500).then(() => agent.push(repository, second, 'main'))
+  await settle(`looking for ${short(second)} on main, which comes late`, late)
+  await pushedLate
+
+  heading('3. It pushes to a branch of its own, and claims main')
+  const third = await agent.commit({ message: 'Try something', parents: [second] })
+  await agent.push(repository, third, 'experiment')
+  const misplaced = await client.claim(third, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
+  await settle(`looking for ${short(third)} on main until the deadline`, misplaced)
+
+  heading('4. It claims a commit that it never pushed')
+  const fourth = await agent.commit({ message: 'Never pushed', parents: [second] })
+  const missing = await client.claim(fourth, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
+  await settle(`looking for ${short(fourth)} on main until the deadline`, missing)
+
+  heading('5. The git server is down when it claims. That says nothing about the agent')
+  await gitServer.stopListening()
+  const unreadable = await client.claim(first, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
+  await settle('looking, and finding nobody to ask', unreadable)
+
+  heading('Anybody can fetch the receipts, and check them without us: the service is stopped now')
+  const receipts = await Promise.all(
+    decided.map(async ({ receipt_id }) => (await fetch(`${service.url}/v1/receipts/${receipt_id}`)).text()),
+  )
+  const keys = await (await fetch(`${service.url}/.well-known/poaw-keys.json`)).text()
+  await service.stop()
+  await writeFile(join(service.folder, 'keys.json'), keys)
+
+  let isAsExpected = true
+  for (const [index, receipt] of receipts.entries()) {
+    isAsExpected = (await check(service, `receipt-${index + 1}.json`, receipt, 0)) && isAsExpected
+  }
+  heading('And one in which somebody made a failure a success')
+  const tampered = receipts[3]!
+    .replace('"value":"failed"', '"value":"verified"')
+    .replace('"reason_code":"not_found",', '')
+  isAsExpected = (await check(service, 'tampered.json', tampered, 1)) && isAsExpected
+
+  const expected = ['verified', 'late', 'mismatch', 'failed', 'unverifiable']
+  return isAsExpected && decided.every(({ verdict }, index) => verdict === expected[index])
+}
+
+/** Whether the check ended as it had to. */
+async function check(service: Service, name: string, receipt: string, expected: number): Promise<boolean> {
+  await writeFile(join(service.folder, name), receipt)
+  command(`npx claimcheck verify ${name} --keys keys.json`)
+  const { code, stdout } = await service.run('verify', name, '--keys', 'keys.json')
+  const [result = '', ...checks] = stdout.trim().split('\n')
+  say(`  ${paint(code === 0 ? 'green' : 'red', result)}`)
+  for (const line of checks.filter((line) => line.includes('NOT'))) say(`  ${paint('red', line.trim())}`)
+  return code === expected
+}
+
+const startedAt = Date.now()
+const gitServer = await GitServer.start()
+await gitServer.createRepository(TARGET)
+const agent = await Agent.create()
+const service = await Service.create([new URL(gitServer.url).host])
+try {
+  const isAsExpected = await tell(gitServer, agent, service)
+  const seconds = Math.round((Date.now() - startedAt) / 1000)
+  say(isAsExpected ? `\nFive claims, five verdicts, in ${seconds} s.` : '\nThe story did not end as it should.')
+  process.exitCode = isAsExpected ? 0 : 1
+} finally {
+  await service.remove()
+  await agent.close()
+  await gitServer.close()
+}

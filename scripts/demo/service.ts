@@ -1,0 +1,83 @@
+/** The service as an operator runs it: the command line in a folder of its own, and the server as a child process. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { command } from './terminal.ts'
+
+const CLAIMCHECK = resolve('server/bin/claimcheck.js')
+
+export interface Run {
+  readonly code: number | null
+  readonly stdout: string
+}
+
+export class Service {
+  readonly folder: string
+  readonly #env: NodeJS.ProcessEnv
+  #server: ChildProcess | undefined
+  url = ''
+
+  private constructor(folder: string, env: NodeJS.ProcessEnv) {
+    this.folder = folder
+    this.#env = env
+  }
+
+  /** @param allowPrivate the loopback addresses that may be read */
+  static async create(allowPrivate: readonly string[]): Promise<Service> {
+    const folder = await mkdtemp(join(tmpdir(), 'claimcheck-demo-'))
+    const configuration = {
+      plugins: [{ use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }],
+      // A person is waiting: unreadable destinations are given up after seconds instead of minutes.
+      checks: { closing_ms: 5000, grace_ms: 2000, timeout_ms: 3000 },
+    }
+    await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(configuration))
+    const env = { ...process.env, PORT: '0', LOG_LEVEL: 'warn', ALLOW_PRIVATE: allowPrivate.join(',') }
+    return new Service(folder, env)
+  }
+
+  async start(): Promise<void> {
+    this.#server = spawn(process.execPath, [CLAIMCHECK, 'serve', '--json'], {
+      cwd: this.folder,
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [line] = await Promise.race([once(this.#server.stdout!, 'data'), once(this.#server, 'exit')])
+    if (this.#server.exitCode !== null) throw new Error('the service did not start')
+    this.url = JSON.parse(String(line)).url
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server || this.#server.exitCode !== null) return
+    const exit = once(this.#server, 'exit')
+    this.#server.kill('SIGTERM')
+    await exit
+  }
+
+  async remove(): Promise<void> {
+    await this.stop()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  /** Runs a command as a person would type it. */
+  async run(...args: string[]): Promise<Run> {
+    const child = spawn(process.execPath, [CLAIMCHECK, ...args], { cwd: this.folder, env: this.#env })
+    let stdout = ''
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+    })
+    child.stderr.pipe(process.stderr)
+    const [code] = await once(child, 'close')
+    return { code, stdout }
+  }
+
+  /** The same, shown, for commands that answer with one JSON value. */
+  async show<T>(...args: string[]): Promise<T> {
+    command(`npx claimcheck ${args.join(' ')}`)
+    const { code, stdout } = await this.run(...args, '--json')
+    if (code !== 0) throw new Error(`claimcheck ${args.join(' ')} ended with ${code}`)
+    return JSON.parse(stdout)
+  }
+}
