@@ -1,27 +1,19 @@
-/** A log as the rest sees it: entries go in, and never out. */
+/** A log as the rest sees it: what is in it stays as it is, and everything it says of itself comes with its proof. */
 import type { ProvenConsistency, ProvenInclusion } from './tiles.ts'
 import type { SignedTreeHead } from './tree-head.ts'
 
+/**
+ * Appending belongs to whoever keeps a log, in one step with what the entries stand for. To that keeper these are the promises:
+ * an entry, the hashes above it and the signed head are on disk together before anybody is told of them; of two writers at one size
+ * one succeeds and the other starts again, so that a log never forks; heads never shrink, and one size has one root.
+ */
 export interface Log {
-  /** base64url of the SHA-256 of the log's name. */
-  readonly logId: string
+  /** The newest signed head. */
+  head(): Promise<SignedTreeHead>
 
-  /**
-   * Appends these entries, in this order, under one new signed head.
-   *
-   * When it resolves, the entries, the tree's hashes and the signed head are on disk together: a crash at any later instruction
-   * loses none of them. When it rejects or the process dies before, either all of them happened or nothing did; ask `head`.
-   * Two writers never fork the log: of two appends to the same size one succeeds, the other starts again from the new size.
-   * Nobody is shown a head, or an entry, that may still be undone.
-   */
-  append(entries: readonly Uint8Array[]): Promise<{ readonly firstIndex: number; readonly head: SignedTreeHead }>
-
-  /** The newest signed head; `undefined` before the first. Heads never shrink, and one size has one root. */
-  head(): Promise<SignedTreeHead | undefined>
-
-  /** @throws RangeError when the leaf is not in a tree of that size, or the log has not reached the size */
+  /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
   proveInclusion(leafIndex: number, treeSize: number): Promise<ProvenInclusion>
 
-  /** @throws RangeError when first is 0 or above second, or the log has not reached second */
+  /** @throws RangeError when first is 0 or above second; TileError when the log has not reached second */
   proveConsistency(first: number, second: number): Promise<ProvenConsistency>
 }

@@ -26,7 +26,7 @@ import {
 import type { ClaimRow } from '../storage/claims.ts'
 import type { ReceiptRow, SigningKeyRow, TreeHeadRow } from '../storage/log.ts'
 import type { Reads, Storage } from '../storage/storage.ts'
-import { SHA256_TREE } from './log-tiles.ts'
+import { SHA256_TREE } from './stored-log.ts'
 
 export interface Diagnosis {
   readonly ok: boolean

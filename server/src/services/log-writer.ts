@@ -17,8 +17,8 @@ import { newId } from '../ids.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 import type { ReceiptRow } from '../storage/log.ts'
 import type { Writes } from '../storage/storage.ts'
-import { SHA256_TREE, tileReader } from './log-tiles.ts'
 import type { ReceiptContent } from './receipt-content.ts'
+import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 export interface Leaf {
   readonly claimId: string

@@ -1,9 +1,9 @@
 /** The public log: heads, entries, proofs. It tells leaf indexes, leaf hashes and times, never what a leaf holds. */
-import { type Instant, proveConsistency, proveInclusion, toBase64url } from '@claimcheck/core'
+import { type Instant, toBase64url } from '@claimcheck/core'
 import type { LogState } from '../storage/log.ts'
 import type { Storage } from '../storage/storage.ts'
 import { ServiceError } from './errors.ts'
-import { SHA256_TREE, tileReader } from './log-tiles.ts'
+import { createStoredLog } from './stored-log.ts'
 
 /** Hashes are base64url here, as on the wire. */
 export interface LogEntry {
@@ -51,7 +51,7 @@ export interface Anchor {
 }
 
 export interface LogService {
-  /** The newest signed tree head, as the exact JSON that was signed, with the newest landed anchor. */
+  /** The newest signed tree head as JSON text, with the newest landed anchor. */
   head(): Promise<{ readonly treeHead: string; readonly anchor: Anchor | null }>
   /** Ascending. Without `start`, the newest. @throws ServiceError `not_found` when start is beyond the tree */
   entries(start: number | undefined, limit: number): Promise<EntriesPage>
@@ -67,17 +67,16 @@ export interface LogService {
 }
 
 export function createLogService({ storage }: { storage: Storage }): LogService {
-  const log = storage.read.log
-  const readTiles = tileReader(log)
+  const rows = storage.read.log
+  const log = createStoredLog(rows)
 
   async function state(): Promise<LogState> {
-    return (await log.state())!
+    return (await rows.state())!
   }
 
   return {
     async head() {
-      const head = await log.newestHead()
-      return { treeHead: head!.signed, anchor: null }
+      return { treeHead: JSON.stringify(await log.head()), anchor: null }
     },
 
     async entries(start, limit) {
@@ -87,7 +86,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       }
       const from = start ?? Math.max(0, treeSize - limit)
       const end = Math.min(treeSize, from + limit)
-      const entries = (await log.leaves(from, end)).map(({ leafIndex, leafHash, issuedAt }) => ({
+      const entries = (await rows.leaves(from, end)).map(({ leafIndex, leafHash, issuedAt }) => ({
         leafIndex,
         leafHash: toBase64url(leafHash),
         createdAt: issuedAt,
@@ -102,7 +101,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       if (leafIndex >= treeSize) {
         throw new ServiceError('bad_request', `leaf_index must be below tree_size, which is ${treeSize}`)
       }
-      const proof = await proveInclusion(leafIndex, treeSize, readTiles, SHA256_TREE)
+      const proof = await log.proveInclusion(leafIndex, treeSize)
       return {
         logId,
         leafIndex,
@@ -123,7 +122,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       }
       if (first > current) throw beyondTheLog('first', current)
       if (second > current) throw beyondTheLog('second', current)
-      const proof = await proveConsistency(first, second, readTiles, SHA256_TREE)
+      const proof = await log.proveConsistency(first, second)
       return {
         logId,
         first,
