@@ -165,6 +165,8 @@ export interface PluginHost {
 export interface PluginParts {
   readonly verifiers?: readonly Verifier[]
   readonly connections?: readonly ConnectionType[]
+  /** Called once when the host stops, after the last check. */
+  close?(): Promise<void>
 }
 
 export interface Plugin<O extends TObject = TObject> {

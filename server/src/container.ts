@@ -72,7 +72,9 @@ export async function openClaimcheck(config: Config, { plugins, now = Date.now }
     registry: asValue(registry),
 
     secrets: asFunction(() => openSecrets(config)).singleton(),
-    outbound: asFunction(() => createOutbound(config)).singleton().disposer((outbound) => outbound.close()),
+    outbound: asFunction(() => createOutbound(config))
+      .singleton()
+      .disposer((outbound) => outbound.close()),
     vault: asFunction(() => createKeyFiles(config)).singleton(),
     signingKeys: asFunction(createSigningKeys).singleton(),
     logWriter: asFunction(createLogWriter).singleton(),

@@ -1,7 +1,9 @@
-/** The running service: HTTP in front, the worker behind, started and stopped in the order that loses nothing. */
+/** The running service: HTTP in front, plugins and worker behind, all with one life that starts and ends in the order that loses nothing. */
+import fastifyPlugin from 'fastify-plugin'
 import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
+import type { LoadedPlugin } from './plugins.ts'
 
 export interface RunningServer {
   readonly url: string
@@ -11,20 +13,38 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's key is not here, and what `listen` throws */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, recheckWorker, adjudication, sequencer } = claimcheck
+  const { config, registry, signingKeys, recheckWorker } = claimcheck
   await signingKeys.ensureLog()
   const app = await createApp(claimcheck)
+  // Closed in reverse: requests are answered, the worker ends, and only then the plugins that it checks with.
+  for (const plugin of registry.plugins) await app.register(hosted(plugin))
+  await app.register(backgroundWork(claimcheck))
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
-  return {
-    url: app.listeningOrigin,
-    async stop() {
-      await app.close()
-      await recheckWorker.stop()
-      await adjudication.idle()
-      await sequencer.idle()
+  return { url: app.listeningOrigin, stop: () => app.close() }
+}
+
+/** A plugin of ours as one of Fastify's: named, and closed with the server. */
+function hosted({ name, parts }: LoadedPlugin) {
+  return fastifyPlugin(
+    async (app) => {
+      app.addHook('onClose', async () => parts.close?.())
     },
-  }
+    { name: `claimcheck:${name}`, fastify: '5.x' },
+  )
+}
+
+function backgroundWork({ recheckWorker, adjudication, sequencer }: Claimcheck) {
+  return fastifyPlugin(
+    async (app) => {
+      app.addHook('onClose', async () => {
+        await recheckWorker.stop()
+        await adjudication.idle()
+        await sequencer.idle()
+      })
+    },
+    { name: 'background-work', fastify: '5.x' },
+  )
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {

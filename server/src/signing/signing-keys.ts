@@ -10,7 +10,7 @@ import {
   toBase64url,
 } from '@claimcheck/core'
 import type { Config } from '../config.ts'
-import { SHA256_TREE } from '../services/log-tiles.ts'
+import { SHA256_TREE } from '../services/stored-log.ts'
 import type { SigningKeyRow } from '../storage/log.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 
