@@ -8,6 +8,7 @@ import {
   type Logger,
 } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
+import { createBatch } from '../batch.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -60,6 +61,8 @@ interface ConnectionServiceOptions {
   readonly config: Pick<Config, 'checks'>
 }
 
+const MOST_LOOKUPS = 500
+
 export function createConnectionService(dependencies: ConnectionServiceOptions): ConnectionService {
   const { storage, registry, secrets, outbound, logger, now } = dependencies
   const { timeoutMs } = dependencies.config.checks
@@ -81,6 +84,15 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     opened.set(row.id, connection)
     return connection
   }
+
+  // Claims that arrive together are looked up together.
+  const lookups = createBatch<string, readonly ConnectionRow[]>(
+    async (workspaceIds) => {
+      const rows = await storage.read.connections.active([...new Set(workspaceIds)])
+      return workspaceIds.map((id) => rows.filter((row) => row.workspaceId === id))
+    },
+    { most: MOST_LOOKUPS },
+  )
 
   function toSummary(row: ConnectionRow): ConnectionSummary {
     const { options: _, sealedSecrets: __, ...summary } = row
@@ -135,7 +147,9 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       return { ...toSummary(row), notes }
     },
     async list(workspaceId) {
-      return (await storage.read.connections.active(workspaceId)).map(toSummary)
+      return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
+        toSummary,
+      )
     },
     async remove(id) {
       const removed = await storage.write((tx) => tx.connections.disconnect(id, now()))
@@ -143,7 +157,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       opened.delete(id)
     },
     async open(workspaceId) {
-      return (await storage.read.connections.active(workspaceId)).map(open)
+      return (await lookups.add(workspaceId)).map(open)
     },
     async openById(id) {
       const row = await storage.read.connections.activeById(id)

@@ -1,6 +1,7 @@
 /** API keys: made once, kept as a hash, and revoked for good. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
+import { createBatch } from '../batch.ts'
 import { newId } from '../ids.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ApiKeyRow } from '../storage/workspaces.ts'
@@ -37,7 +38,19 @@ const PREFIX = 'svc_sk_'
 // 32 bytes in base64url.
 const KEY = /^svc_sk_[A-Za-z0-9_-]{43}$/
 
+const MOST_LOOKUPS = 500
+
 export function createKeyService({ storage, now }: { storage: Storage; now: () => Instant }): KeyService {
+  // Requests that arrive together are looked up together, each after it has arrived.
+  const lookups = createBatch<string, ApiKeyRow | undefined>(
+    async (hashes) => {
+      const found = await storage.read.keys.byHashes([...new Set(hashes)])
+      const byHash = new Map(found.map((row) => [row.keyHash, row]))
+      return hashes.map((keyHash) => byHash.get(keyHash))
+    },
+    { most: MOST_LOOKUPS },
+  )
+
   return {
     async create(workspaceId, name) {
       const key = PREFIX + randomBytes(32).toString('base64url')
@@ -65,7 +78,7 @@ export function createKeyService({ storage, now }: { storage: Storage; now: () =
     async authenticate(key) {
       if (!KEY.test(key)) return undefined
       // Found by the hash of 32 random bytes: how long the look-up takes tells nothing about any key.
-      const row = await storage.read.keys.byHash(hash(key))
+      const row = await lookups.add(hash(key))
       if (!row || row.revokedAt !== null) return undefined
       return { kind: 'key', keyId: row.id, workspaceId: row.workspaceId }
     },

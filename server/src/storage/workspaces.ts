@@ -62,9 +62,10 @@ export function workspaceWrites(db: Knex) {
 
 export function keyReads(db: Knex) {
   return {
-    async byHash(keyHash: string): Promise<ApiKeyRow | undefined> {
-      const [row] = await db.raw('SELECT * FROM api_keys WHERE key_hash = ?', [keyHash])
-      return row && toKey(row)
+    async byHashes(keyHashes: readonly string[]): Promise<ApiKeyRow[]> {
+      const marks = keyHashes.map(() => '?').join(',')
+      const rows: Row[] = await db.raw(`SELECT * FROM api_keys WHERE key_hash IN (${marks})`, [...keyHashes])
+      return rows.map(toKey)
     },
     async list(workspaceId?: string): Promise<ApiKeyRow[]> {
       const query = db('api_keys').orderBy(['created_at', 'id'])
@@ -98,10 +99,10 @@ export function keyWrites(db: Knex) {
 
 export function connectionReads(db: Knex) {
   return {
-    /** Oldest first. */
-    async active(workspaceId?: string): Promise<ConnectionRow[]> {
+    /** Oldest first; of all workspaces when none is named. */
+    async active(workspaceIds?: readonly string[]): Promise<ConnectionRow[]> {
       const query = db('connections').whereNull('disconnected_at').orderBy(['connected_at', 'id'])
-      return (await (workspaceId ? query.where('workspace_id', workspaceId) : query)).map(toConnection)
+      return (await (workspaceIds ? query.whereIn('workspace_id', workspaceIds) : query)).map(toConnection)
     },
     async activeById(id: string): Promise<ConnectionRow | undefined> {
       const row = await db('connections').where({ id }).whereNull('disconnected_at').first()
