@@ -55,8 +55,13 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     publicActions: registry.publicActions(),
     keyDocument: () => signingKeys.document(),
     readiness: async () => {
-      await storage.read.log.state()
-      return { ok: true, problems: [] }
+      try {
+        await storage.read.log.state()
+        return { ok: true, problems: [] }
+      } catch (error) {
+        logger.error({ err: error }, 'the database cannot be read')
+        return { ok: false, problems: ['the database cannot be read'] }
+      }
     },
     rateLimits: config.rateLimits,
     trustProxy: config.trustProxy,

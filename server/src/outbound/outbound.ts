@@ -57,7 +57,7 @@ export function createOutbound(
   /** @throws DestinationError `unavailable` for what must not be reached */
   function checkUrl(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined
-    if (!url || url.username !== '' || url.password !== '') throw refused('not a URL without credentials')
+    if (url?.username !== '' || url.password !== '') throw refused('not a URL without credentials')
     if (isAllowed(url)) {
       if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused('neither http nor https')
       return url
