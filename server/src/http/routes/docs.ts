@@ -20,7 +20,7 @@ export async function docsRoutes(app: App): Promise<void> {
     routePrefix: '/docs',
     validatorUrl: false,
     staticCSP: CONTENT_SECURITY_POLICY,
+    uiConfig: { deepLinking: true, docExpansion: 'list', layout: 'BaseLayout' },
     theme: { title: 'Claimcheck API' },
-    uiConfig: { deepLinking: true, docExpansion: 'list' },
   })
 }
