@@ -1,6 +1,8 @@
 /** `npm run demo`: the whole story on this machine. An agent claims five things, and each receipt says what was so. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ClaimStatus } from '@claimcheck/core/api'
+import { type Client, createClient } from '@claimcheck/core/client'
 import { Agent } from '../test/destinations/agent.ts'
 import { GitServer } from '../test/destinations/git-server.ts'
 import { Service } from './demo/service.ts'
@@ -9,15 +11,6 @@ import { command, heading, paint, say, showVerdict, waiting } from './demo/termi
 const TARGET = 'acme/api'
 const TOLERANCE_MS = 10 * 60_000
 
-interface ClaimStatus {
-  readonly claim_id: string
-  readonly state: string
-  readonly verdict: string
-  readonly reason_code: string | null
-  readonly receipt_id: string
-  readonly attempts: number
-}
-
 interface ClaimTimes {
   /** From now until the end of the tolerance. */
   readonly toleranceEndsInMs: number
@@ -25,45 +18,20 @@ interface ClaimTimes {
   readonly deadlineMs: number
 }
 
-class Client {
-  readonly #url: string
-  readonly #headers: Record<string, string>
-  #claims = 0
+let claims = 0
 
-  constructor(url: string, key: string) {
-    this.#url = url
-    this.#headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  }
-
-  /** Claimed a while ago where the story needs an end of the tolerance within seconds: it is ten minutes after the claim. */
-  async claim(sha: string, branch: string, times?: ClaimTimes): Promise<ClaimStatus> {
-    const claimedAt = times ? Date.now() + times.toleranceEndsInMs - TOLERANCE_MS : Date.now()
-    const body = {
-      client_claim_id: `demo-${++this.#claims}`,
-      agent_id: 'demo-agent',
-      action: 'codehost.commit.push',
-      target: TARGET,
-      params: { sha, branch },
-      claimed_at: new Date(claimedAt).toISOString(),
-      ...(times ? { deadline_at: new Date(claimedAt + TOLERANCE_MS + times.deadlineMs).toISOString() } : {}),
-    }
-    const response = await fetch(`${this.#url}/v1/claims`, {
-      method: 'POST',
-      headers: this.#headers,
-      body: JSON.stringify(body),
-    })
-    if (response.status !== 202) throw new Error(`the claim was refused: ${await response.text()}`)
-    return response.json() as Promise<ClaimStatus>
-  }
-
-  async decided({ claim_id }: ClaimStatus): Promise<ClaimStatus> {
-    for (;;) {
-      const response = await fetch(`${this.#url}/v1/claims/${claim_id}`, { headers: this.#headers })
-      const status = (await response.json()) as ClaimStatus
-      if (status.state === 'decided') return status
-      await pause(100)
-    }
-  }
+/** Claimed a while ago where the story needs an end of the tolerance within seconds: it is ten minutes after the claim. */
+function claim(client: Client, sha: string, branch: string, times?: ClaimTimes): Promise<ClaimStatus> {
+  const claimedAt = times ? Date.now() + times.toleranceEndsInMs - TOLERANCE_MS : Date.now()
+  return client.submit({
+    client_claim_id: `demo-${++claims}`,
+    agent_id: 'demo-agent',
+    action: 'codehost.commit.push',
+    target: TARGET,
+    params: { sha, branch },
+    claimed_at: new Date(claimedAt).toISOString(),
+    ...(times ? { deadline_at: new Date(claimedAt + TOLERANCE_MS + times.deadlineMs).toISOString() } : {}),
+  })
 }
 
 function pause(ms: number): Promise<void> {
@@ -76,7 +44,7 @@ function short(sha: string): string {
 
 function outcome({ verdict, reason_code, attempts }: ClaimStatus): string {
   const reason = reason_code ? ` (${reason_code.replaceAll('_', ' ')})` : ''
-  return `${showVerdict(verdict)}${reason} ${paint('dim', `after ${attempts} ${attempts === 1 ? 'check' : 'checks'}`)}`
+  return `${showVerdict(verdict!)}${reason} ${paint('dim', `after ${attempts} ${attempts === 1 ? 'check' : 'checks'}`)}`
 }
 
 async function tell(gitServer: GitServer, agent: Agent, service: Service): Promise<boolean> {
@@ -87,22 +55,22 @@ async function tell(gitServer: GitServer, agent: Agent, service: Service): Promi
   await service.show('workspace', 'create', 'acme')
   const { key } = await service.show<{ key: string }>('key', 'create', '--workspace', 'acme')
   await service.show('connection', 'add', 'git', '--workspace', 'acme', '--set', `base_url=${gitServer.url}`)
-  const client = new Client(service.url, key)
+  const client = createClient({ baseUrl: service.url, key })
   const repository = `${gitServer.url}/${TARGET}.git`
 
   const decided: ClaimStatus[] = []
-  const settle = async (text: string, claim: ClaimStatus) => {
-    decided.push(await waiting(text, client.decided(claim), outcome))
+  const settle = async (text: string, { claim_id }: ClaimStatus) => {
+    decided.push(await waiting(text, client.decided(claim_id), outcome))
   }
 
   heading('1. The agent pushes a commit to main, and says so')
   const first = await agent.commit({ message: 'Add the endpoint' })
   await agent.push(repository, first, 'main')
-  await settle(`looking for ${short(first)} on main`, await client.claim(first, 'main'))
+  await settle(`looking for ${short(first)} on main`, await claim(client, first, 'main'))
 
   heading('2. It claims a push, and makes it only after the tolerance is over')
   const second = await agent.commit({ message: 'Mend the endpoint', parents: [first] })
-  const late = await client.claim(second, 'main', { toleranceEndsInMs: 1500, deadlineMs: 4500 })
+  const late = await claim(client, second, 'main', { toleranceEndsInMs: 1500, deadlineMs: 4500 })
   const pushedLate = pause(2500).then(() => agent.push(repository, second, 'main'))
   await settle(`looking for ${short(second)} on main, which comes late`, late)
   await pushedLate
@@ -110,24 +78,22 @@ async function tell(gitServer: GitServer, agent: Agent, service: Service): Promi
   heading('3. It pushes to a branch of its own, and claims main')
   const third = await agent.commit({ message: 'Try something', parents: [second] })
   await agent.push(repository, third, 'experiment')
-  const misplaced = await client.claim(third, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
+  const misplaced = await claim(client, third, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
   await settle(`looking for ${short(third)} on main until the deadline`, misplaced)
 
   heading('4. It claims a commit that it never pushed')
   const fourth = await agent.commit({ message: 'Never pushed', parents: [second] })
-  const missing = await client.claim(fourth, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
+  const missing = await claim(client, fourth, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
   await settle(`looking for ${short(fourth)} on main until the deadline`, missing)
 
   heading('5. The git server is down when it claims. That says nothing about the agent')
   await gitServer.stopListening()
-  const unreadable = await client.claim(first, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
+  const unreadable = await claim(client, first, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
   await settle('looking, and finding nobody to ask', unreadable)
 
   heading('Anybody can fetch the receipts, and check them without us: the service is stopped now')
-  const receipts = await Promise.all(
-    decided.map(async ({ receipt_id }) => (await fetch(`${service.url}/v1/receipts/${receipt_id}`)).text()),
-  )
-  const keys = await (await fetch(`${service.url}/.well-known/poaw-keys.json`)).text()
+  const receipts = await Promise.all(decided.map(({ receipt_id }) => client.receipt(receipt_id!)))
+  const keys = await client.keys()
   await service.stop()
   await writeFile(join(service.folder, 'keys.json'), keys)
 

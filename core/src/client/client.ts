@@ -1,0 +1,126 @@
+/** A client of the service, for agents and for whoever holds a receipt. It does its requests with the `fetch` that it is given. */
+import type {
+  ClaimList,
+  ClaimQuery,
+  ClaimRequest,
+  ClaimStatus,
+  SubmittedClaim,
+  ValidationErrorItem,
+} from '../api/index.ts'
+
+export interface ClientOptions {
+  /** `https://claimcheck.example.com` */
+  readonly baseUrl: string
+  /** An API key, `svc_sk_...`; receipts and keys are read without. */
+  readonly key?: string
+  readonly fetch?: typeof fetch
+}
+
+export interface Client {
+  /** The same `client_claim_id` again answers with the same claim, so that a submission may be repeated. @throws ApiError */
+  submit(claim: ClaimRequest): Promise<SubmittedClaim>
+  /** @throws ApiError */
+  claim(claimId: string): Promise<ClaimStatus>
+  /** Newest first. @throws ApiError */
+  claims(query?: Partial<ClaimQuery>): Promise<ClaimList>
+  /** Waits until the claim is decided. @throws ApiError, and the signal's reason when it is aborted */
+  decided(claimId: string, options?: { readonly signal?: AbortSignal }): Promise<ClaimStatus>
+  /** As text, to be kept as it is: `checkReceipt` judges the raw text. @throws ApiError */
+  receipt(receiptId: string): Promise<string>
+  /** The issuer's key document as text, for `parseKeySet`. @throws ApiError */
+  keys(): Promise<string>
+}
+
+/** The service answered, and refused. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  /** Each mistake, where the service found the input wrong. */
+  readonly issues: readonly ValidationErrorItem[]
+  /** How long the service asked to wait. Milliseconds. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(status: number, detail: unknown, retryAfterMs: number | undefined) {
+    const issues: ValidationErrorItem[] = Array.isArray(detail) ? detail : []
+    const words = issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
+    super(`the service answered ${status}: ${words || String(detail)}`)
+    this.status = status
+    this.issues = issues
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+const SHORTEST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 2000
+/** Answers after which the same request may succeed. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientOptions): Client {
+  const root = baseUrl.replace(/\/+$/, '')
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
+
+  async function request(path: string, init: RequestInit = {}): Promise<string> {
+    const response = await fetch(root + path, { ...init, headers: { ...authorization, ...init.headers } })
+    const text = await response.text()
+    if (!response.ok) throw new ApiError(response.status, detailOf(text), retryAfterMs(response))
+    return text
+  }
+
+  const claim = async (claimId: string, init?: RequestInit): Promise<ClaimStatus> =>
+    JSON.parse(await request(`/v1/claims/${encodeURIComponent(claimId)}`, init))
+
+  return {
+    async submit(body) {
+      const headers = { 'content-type': 'application/json' }
+      return JSON.parse(await request('/v1/claims', { method: 'POST', headers, body: JSON.stringify(body) }))
+    },
+    claim: (claimId) => claim(claimId),
+    async claims(query = {}) {
+      const given = Object.entries(query).map(([name, value]) => [name, String(value)])
+      return JSON.parse(await request(`/v1/claims?${new URLSearchParams(given)}`))
+    },
+    async decided(claimId, { signal } = {}) {
+      for (let waitMs = SHORTEST_PAUSE_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_PAUSE_MS)) {
+        let askedMs = 0
+        try {
+          const status = await claim(claimId, signal ? { signal } : {})
+          if (status.state === 'decided') return status
+        } catch (error) {
+          if (!(error instanceof ApiError) || !PASSING.has(error.status)) throw error
+          askedMs = error.retryAfterMs ?? LONGEST_PAUSE_MS
+        }
+        await pause(Math.max(waitMs, askedMs), signal)
+      }
+    },
+    receipt: (receiptId) => request(`/v1/receipts/${encodeURIComponent(receiptId)}`),
+    keys: () => request('/.well-known/poaw-keys.json'),
+  }
+}
+
+function detailOf(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { detail?: unknown }).detail ?? text
+  } catch {
+    return text
+  }
+}
+
+function retryAfterMs({ headers }: Response): number | undefined {
+  const seconds = headers.get('retry-after')
+  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}
