@@ -26,6 +26,9 @@ const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   unavailable: 503,
 }
 
+/** With 503: what was in the way is over soon, or not at all. */
+const RETRY_AFTER_SECONDS = 1
+
 const MOST_ISSUES = 32
 const LONGEST_STEP = 128
 
@@ -39,7 +42,9 @@ export function answerErrors(app: App): void {
     reply.header('cache-control', 'no-store')
     if (error instanceof ServiceError) {
       const detail = error.code === 'invalid' ? bounded(error.issues) : error.message
-      return reply.code(STATUS[error.code]).send({ detail })
+      const status = STATUS[error.code]
+      if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
+      return reply.code(status).send({ detail })
     }
     const { statusCode } = error
     if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
