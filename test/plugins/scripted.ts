@@ -24,7 +24,7 @@ const profile = {
       ]),
       retry_after_ms: Type.Optional(Type.Integer({ minimum: 0 })),
       /** What it sees from this moment on, in milliseconds since the epoch. */
-      then: Type.Optional(Type.Object({ at: Type.Integer(), see: Type.String() })),
+      later: Type.Optional(Type.Object({ at: Type.Integer(), see: Type.String() })),
     },
     { additionalProperties: false },
   ),
@@ -40,8 +40,8 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: [],
   async check({ params }, context) {
-    const { then } = params
-    const see = then && context.now() >= then.at ? then.see : params.see
+    const { later } = params
+    const see = later && context.now() >= later.at ? later.see : params.see
     const facts = { seen: see }
     switch (see) {
       case 'present':

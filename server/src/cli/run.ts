@@ -1,7 +1,7 @@
 /** What a command does around its work: opens the installation, closes it again, prints one JSON value or lines for people. */
 import type { Command } from 'commander'
 import { loadConfig } from '../config.ts'
-import { type Claimcheck, openClaimcheck } from '../container.ts'
+import type { Claimcheck } from '../container.ts'
 
 export interface OutputOptions {
   readonly json?: boolean
@@ -26,6 +26,8 @@ export async function withClaimcheck<T>(
   work: (claimcheck: Claimcheck) => Promise<T>,
   { plugins = false }: { readonly plugins?: boolean } = {},
 ): Promise<T> {
+  // Loaded when it is needed: help and `verify` are there at once.
+  const { openClaimcheck } = await import('../container.ts')
   const claimcheck = await openClaimcheck(loadConfig(process.env, process.cwd()), { plugins })
   try {
     return await work(claimcheck)

@@ -11,7 +11,7 @@ import type { ReceiptService } from '../services/receipts.ts'
 import { requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
-import { cachePublicly, logRequests, setHeaders } from './hooks.ts'
+import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
@@ -79,6 +79,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   answerErrors(app)
   logRequests(app)
   setHeaders(app)
+  endConnectionsOnClose(app)
   await app.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
   await describeApi(app, options.publicUrl)
   const limiters = await createLimiters(app, options.rateLimits)

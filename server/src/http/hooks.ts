@@ -16,6 +16,17 @@ export function setHeaders(app: App): void {
   })
 }
 
+/** While the server closes, each answer is the last on its connection: clients that keep asking would keep it open for ever. */
+export function endConnectionsOnClose(app: App): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close')
+  })
+}
+
 export async function cachePublicly(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header('cache-control', PUBLIC_CACHE)
 }

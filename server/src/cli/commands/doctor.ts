@@ -1,11 +1,11 @@
 /** `claimcheck doctor` */
 import type { Command } from 'commander'
-import { diagnose } from '../../services/doctor.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 export function addDoctorCommand(program: Command): void {
   subcommand(program, 'doctor', 'derive everything again from what is stored, and say what does not fit').action(
     async (options: OutputOptions) => {
+      const { diagnose } = await import('../../services/doctor.ts')
       const { ok, problems, leaves } = await withClaimcheck(({ storage }) => diagnose(storage, progress(options)))
       print(options, { ok, problems }, ok ? [`All is well: ${leaves} receipts, each in the log once.`] : problems)
       if (!ok) process.exitCode = 1

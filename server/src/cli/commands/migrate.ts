@@ -1,12 +1,12 @@
 /** `claimcheck migrate` */
 import type { Command } from 'commander'
 import { loadConfig } from '../../config.ts'
-import { openStorage } from '../../storage/open.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addMigrateCommand(program: Command): void {
   subcommand(program, 'migrate', "bring the database to this version's schema").action(
     async (options: OutputOptions) => {
+      const { openStorage } = await import('../../storage/open.ts')
       const storage = await openStorage(loadConfig(process.env, process.cwd()))
       await storage.close()
       const lines = storage.migrated.map((name) => `Applied ${name}.`)

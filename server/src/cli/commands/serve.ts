@@ -1,13 +1,15 @@
 /** `claimcheck serve` */
 import type { Command } from 'commander'
 import { loadConfig } from '../../config.ts'
-import { openClaimcheck } from '../../container.ts'
-import { startServer } from '../../server.ts'
 import { VERSION } from '../../version.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addServeCommand(program: Command): void {
   subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {
+    const [{ openClaimcheck }, { startServer }] = await Promise.all([
+      import('../../container.ts'),
+      import('../../server.ts'),
+    ])
     const config = loadConfig(process.env, process.cwd())
     const claimcheck = await openClaimcheck(config, { plugins: true })
     const server = await startServer(claimcheck).catch(async (error) => {

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createClient } from '@claimcheck/core/client'
+import t from 'tap'
+import { Installation, SCRIPTED } from '../support/installation.ts'
+
+const TOLERANCE_MS = 10 * 60_000
+
+t.test('a queued claim is looked at again after a restart, and decided by the whole history', async (t) => {
+  const installation = await Installation.start()
+  t.teardown(() => installation.remove())
+  const client = await installation.client('restart')
+  const claimedAt = Date.now() + 500 - TOLERANCE_MS
+  const { body } = await client.submit({
+    params: { see: 'absent' },
+    claimed_at: new Date(claimedAt).toISOString(),
+    deadline_at: new Date(claimedAt + TOLERANCE_MS + 1500).toISOString(),
+  })
+  t.match(body, { state: 'queued', attempts: 1 })
+  await installation.stop()
+  await installation.resume()
+  const status = await client.decided(body.claim_id)
+  t.match(status, { verdict: 'failed', reason_code: 'not_found' })
+  t.ok(status.attempts >= 2)
+})
+
+t.test('stopping finishes the checks that are under way', async (t) => {
+  const installation = await Installation.start({ file: { checks: { timeout_ms: 1000, first_answer_ms: 100 } } })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('stopping')
+  const { body } = await client.submit({ params: { see: 'hang' } })
+  t.equal(body.attempts, 0)
+  await installation.stop()
+  await installation.resume()
+  t.match((await client.get(`/v1/claims/${body.claim_id}`)).body, { attempts: 1, last_check: { code: 'timeout' } })
+})
+
+t.test('a verifier that hangs costs only its own check', async (t) => {
+  const installation = await Installation.start({ file: { checks: { timeout_ms: 3000, first_answer_ms: 3000 } } })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('hanging')
+  const hanging = client.submit({ params: { see: 'hang' } })
+  for (let i = 0; i < 5; i++) t.match(await client.submit(), { body: { verdict: 'verified' } })
+  t.match(await hanging, { status: 202, body: { state: 'queued' } })
+})
+
+/** `claimcheck serve` as a process of its own. */
+async function serve(folder: string): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), 'serve', '--json'], {
+    cwd: folder,
+    env: { ...process.env, PORT: '0', LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(child.stdout!, 'data')
+  return { child, url: JSON.parse(String(line)).url }
+}
+
+async function command(folder: string, ...args: string[]) {
+  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args, '--json'], { cwd: folder })
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  const [code] = await once(child, 'close')
+  return { code, output: JSON.parse(output) }
+}
+
+t.test(
+  'after SIGTERM under load every claim that was acknowledged is there, and every receipt that was named',
+  async (t) => {
+    const folder = t.testdir()
+    writeFileSync(
+      join(folder, 'claimcheck.config.json'),
+      JSON.stringify({ plugins: [SCRIPTED], rate_limits: { key: 0, receipts: 0 } }),
+    )
+    const first = await serve(folder)
+    await command(folder, 'workspace', 'create', 'load')
+    const { key } = (await command(folder, 'key', 'create', '--workspace', 'load')).output
+    const client = createClient({ baseUrl: first.url, key })
+
+    const acknowledged: { claim_id: string; receipt_id: string | null }[] = []
+    let stopped = false
+    const senders = Array.from({ length: 8 }, async (_, sender) => {
+      for (let i = 0; !stopped; i++) {
+        const claim = {
+          client_claim_id: `${sender}-${i}`,
+          agent_id: 'agent',
+          action: 'test.outcome.reach',
+          target: 'somewhere',
+          params: { see: i % 3 === 0 ? 'absent' : 'present' },
+          claimed_at: new Date().toISOString(),
+        }
+        // Refused connections are no acknowledgement.
+        const status = await client.submit(claim).catch(() => undefined)
+        if (status) acknowledged.push(status)
+        else stopped = true
+      }
+    })
+    await new Promise((done) => setTimeout(done, 300))
+    first.child.kill('SIGTERM')
+    const [code] = await once(first.child, 'exit')
+    stopped = true
+    await Promise.all(senders)
+    t.equal(code, 0)
+    t.ok(acknowledged.length > 20, `${acknowledged.length} claims were acknowledged`)
+
+    const second = await serve(folder)
+    const after = createClient({ baseUrl: second.url, key })
+    const kept = await Promise.all(
+      acknowledged.map(async ({ claim_id, receipt_id }) => {
+        const status = await after.claim(claim_id)
+        if (receipt_id !== null) await after.receipt(receipt_id)
+        return receipt_id === null || status.receipt_id === receipt_id
+      }),
+    )
+    t.ok(kept.every(Boolean))
+    t.strictSame((await command(folder, 'doctor')).output, { ok: true, problems: [] })
+    second.child.kill('SIGTERM')
+    await once(second.child, 'exit')
+  },
+)
