@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { DestinationError } from '@claimcheck/core'
 import t from 'tap'
@@ -120,3 +121,11 @@ async function commandLines(url: string): Promise<string[]> {
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'latin1').catch(() => '')))
   return lines.filter((line) => line.includes(url))
 }
+
+t.test('a history of which the server lacks a part is neither fetched piece by piece nor believed', async (t) => {
+  const { server, repository, base, first, look, leftBehind } = await atGitServer(t)
+  await writeFile(join(repository.folder, 'shallow'), `${base}\n`)
+  t.equal(await outcome(look(first)), 'unavailable')
+  t.ok(server.requests.length <= 6, `${server.requests.length} requests`)
+  t.same(await leftBehind(), [])
+})

@@ -29,6 +29,9 @@ export function gitEnvironment(folder: string, remote?: Remote): NodeJS.ProcessE
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
+    // What a fetch did not bring stays missing, and stops the walk. A server that leaves gaps could otherwise have git fetch
+    // them one by one, each fetch starting the next, without end.
+    GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: remote ? new URL(remote.url).protocol.slice(0, -1) : 'none',
     ...configuration(remote ? [...SAFE, ...connection(remote)] : SAFE),
   }
