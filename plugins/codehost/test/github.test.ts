@@ -174,6 +174,11 @@ t.test('a commit that a force-push removed', async (t) => {
     await push('d', sha, NOON)
     await repository.deleteBranch('d')
     t.match(await look(sha, { branch: 'd' }), { kind: 'present', appeared: wholeSecond(NOON) })
+    t.equal(
+      await outcome(look('0'.repeat(40), { branch: 'd' })),
+      'absent',
+      'the log writes its end as a commit of zeros',
+    )
   })
 })
 
@@ -283,4 +288,21 @@ t.test('remembered answers are asked for anew with their tags, and belong to one
   t.same(github.statuses, [200, 200, 200, 304, 304, 304])
   await look(base, { cache, connection: { ...connection, id: 'conn_2' } })
   t.same(github.statuses.slice(6), [200, 200, 200])
+})
+
+t.test('what one server says of a history does not count at another', async (t) => {
+  const { github, repository, base, first, look, connect } = await atGitHub(t)
+  github.addToken({ token: 'one', repositories: [repository] })
+  const cache = createCache()
+  const connection = connect('one')
+  const lie = await repository.commit()
+  for (const sha of [lie, first]) {
+    const status = sha === lie ? 'ahead' : 'diverged'
+    const answer = json({ status, merge_base_commit: { sha: sha === lie ? sha : base } })
+    github.faults.inject({ fault: answer, on: /compare/, times: 1 })
+    const told = await outcome(look(sha, { cache, connection }))
+    t.equal(told, sha === lie ? 'as claimed' : 'absent', 'the connection that was lied to believes it')
+  }
+  t.equal(await outcome(look(lie, { cache })), 'absent')
+  t.equal(await outcome(look(first, { cache })), 'as claimed')
 })

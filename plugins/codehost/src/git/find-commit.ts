@@ -10,7 +10,7 @@ import { requireGit } from './version.ts'
 export interface GitAccess {
   readonly baseUrl: string
   readonly authorization?: string
-  /** Whose reads may be shared: those of one connection do not answer for another. */
+  /** Whose reads may be shared and remembered: those of one connection do not answer for another. */
   readonly shareScope: string
 }
 
@@ -36,7 +36,7 @@ export function createGitHost({ baseUrl, authorization, shareScope }: GitAccess,
         if (tip === undefined) return false
         const inHistory = () =>
           cache.share(`${place} history ${tip} ${name}`, () => historyOf(name, tip, remote, context, limits))
-        return (await isReachable(sha, tip, cache, async () => (await inHistory()).has(sha))) === true
+        return (await isReachable(sha, tip, shareScope, cache, async () => (await inHistory()).has(sha))) === true
       }
 
       async function find(): Promise<Finding> {

@@ -12,7 +12,7 @@ export type Answer<T> =
   | { readonly value: T; readonly link: string | null; readonly headers: Headers }
   | { readonly refused: Refusal }
 
-export interface GitHubApi {
+export interface GitHubApi extends Pick<GitHubAccess, 'cacheScope'> {
   /**
    * @param refusals the statuses that the caller tells apart; every other that is not 200 is thrown
    * @throws DestinationError
@@ -44,6 +44,7 @@ export function createGitHubApi({ baseUrl, token, cacheScope }: GitHubAccess, re
   }
 
   return {
+    cacheScope,
     async get<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[] = []) {
       const url = baseUrl + path
       const key = `github ${cacheScope} ${url}`

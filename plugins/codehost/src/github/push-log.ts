@@ -117,11 +117,13 @@ async function arrivalIn(
   sha: string,
   contains: Contains,
 ): Promise<Arrival | null | undefined> {
+  const tip = run[0]!.after
+  // The end of the branch, which no claimed id must match.
+  if (tip === NO_COMMIT) return null
   const asTip = run.findLastIndex(({ after }) => after === sha)
   if (asTip !== -1) return { entry: run[asTip]!, earlier: false }
 
-  const tip = run[0]!.after
-  const atEnd = tip === NO_COMMIT ? false : await contains(tip)
+  const atEnd = await contains(tip)
   if (!atEnd) return atEnd === false ? null : undefined
 
   // Invariant: run[has] contains the commit; run[hasNot] does not, or is beyond the run.
