@@ -97,16 +97,14 @@ export interface Interval {
  * destination's times and our reads exclude each other.
  */
 export function appearance(history: readonly CheckRecord[], lagMs: number): Interval | 'contradictory' | undefined {
-  const shown = history.filter(isRead).filter(showsOutcome)
+  const reads = history.filter(isRead)
+  const shown = reads.filter(showsOutcome)
   if (shown.length === 0) return undefined
-  const firstSentAt = Math.min(...shown.map((read) => read.sentAt))
 
   // A read that did not show it bounds from below by the moment it was sent, less the age an answer may have.
-  // Only reads before the first that showed it count: later absence means that it went, not that it had not come.
-  const unseenBefore = history
-    .filter(isRead)
-    .filter((read) => !showsOutcome(read) && read.sentAt < firstSentAt)
-    .map((read) => read.sentAt - lagMs)
+  // Only reads before the first that showed it count: later absence means that it went, not that it had not come. Before
+  // is by their order, so that a clock that was set back between them shows as the contradiction that it is.
+  const unseenBefore = reads.slice(0, reads.findIndex(showsOutcome)).map((read) => read.sentAt - lagMs)
 
   const points = shown.flatMap(({ observation, clockOffsetMs }) =>
     observation.kind === 'present' && observation.appeared && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS

@@ -152,6 +152,11 @@ const rows: Row[] = [
     expected: 'unverifiable/claim_ambiguous',
   },
   {
+    name: 'our own clock, set back between two reads, contradicts itself: no more verified',
+    history: [absent(L + 100_000), present(L - 50_000)],
+    expected: undefined,
+  },
+  {
     name: 'a point in time by a clock that is a day off counts for nothing',
     history: [present(L + 50_000, { appeared: [1000, 1999], offset: 86_400_001 })],
     expected: undefined,
