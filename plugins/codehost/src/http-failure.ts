@@ -37,7 +37,7 @@ function waitMs(headers: Headers, now: Instant): number | undefined {
   const retryAfter = headers.get('retry-after')
   if (retryAfter !== null) {
     const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - theirNow
-    if (Number.isFinite(ms)) return Math.max(ms, 0)
+    if (!Number.isNaN(ms)) return Math.max(ms, 0)
   }
   const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN)
   return headers.get('x-ratelimit-remaining') === '0' && Number.isFinite(reset)

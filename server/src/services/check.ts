@@ -17,7 +17,7 @@ import type { Outbound } from '../outbound/outbound.ts'
 import type { RegisteredVerifier, Registry } from '../plugins.ts'
 import type { ClaimRow } from '../storage/claims.ts'
 import type { ConnectionService } from './connections.ts'
-import { observationProblem } from './observation.ts'
+import { LATEST_INSTANT, observationProblem } from './observation.ts'
 
 export interface CheckRunner {
   /** Never throws: what goes wrong is in the record. */
@@ -62,7 +62,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
         timer,
         timeoutMs,
       )
-      const answeredAt = now()
+      const answeredAt = answerTime(sentAt)
       const problem = observationProblem(verifier.profile, observation, secretsOf(connection))
       if (problem) {
         logger.warn({ action: verifier.profile.action, claimId: claim.claimId, problem }, 'verifier returned nonsense')
@@ -72,6 +72,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     } finally {
       timer.abort()
     }
+  }
+
+  /** Now; and by a clock that is set back during the check, not before it was sent. */
+  function answerTime(sentAt: Instant): Instant {
+    return Math.max(now(), sentAt)
   }
 
   function secretsOf(connection: Connection | null): string[] {
@@ -85,7 +90,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord> {
     const sentAt = now()
-    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: now(), failure })
+    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), failure })
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     try {
       const registered = registry.verifierFor(claim.action)
@@ -152,7 +157,10 @@ function isDestinationError(error: unknown): error is DestinationError {
 function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
   return {
     code,
-    ...(Number.isSafeInteger(retryAfterMs) && retryAfterMs! > 0 ? { retryAt: now + retryAfterMs! } : {}),
+    // A wait that is no whole number, or longer than times can say, is a wait all the same.
+    ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
+      ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
+      : {}),
     ...(Number.isSafeInteger(status) ? { status: status! } : {}),
   }
 }

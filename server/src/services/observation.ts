@@ -3,8 +3,8 @@ import type { ActionProfile, Observation } from '@claimcheck/core'
 import { validator } from '../validation.ts'
 
 const LARGEST_FACTS_BYTES = 8192
-// The last moment that a receipt's timestamp can say.
-const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+/** The last moment that a receipt's timestamp can say. */
+export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** What is wrong with it, in words for the log; undefined when nothing is. */
 export function observationProblem(
@@ -29,7 +29,10 @@ function presenceProblem(
   profile: ActionProfile,
   { differs, appeared }: Extract<Observation, { kind: 'present' }>,
 ): string | undefined {
-  if (!Array.isArray(differs) || !differs.every((field) => typeof field === 'string' && field in profile.required)) {
+  if (
+    !Array.isArray(differs) ||
+    !differs.every((field) => typeof field === 'string' && Object.hasOwn(profile.required, field))
+  ) {
     return 'differs names what is not a required field'
   }
   if (appeared === undefined) return undefined
