@@ -1,0 +1,50 @@
+/** One trap: what happens, what is so, and what must be said of it. */
+import type { Client } from '../support/installation.ts'
+import type { World } from './world.ts'
+
+/** Whether the claimed outcome came about: in time, late, never, at another place; or nobody can know from what is shown. */
+export type Truth = 'in_time' | 'late' | 'never' | 'elsewhere' | 'unknowable'
+
+export interface Trap {
+  readonly name: string
+  readonly truth: Truth
+  /** `value` or `value/reason_code`; `422`: the claim is refused. */
+  readonly verdict: string
+  /** It moves what the others share, such as the host's clock, and is played by itself. */
+  readonly alone?: boolean
+  /** Sets it up, and gives the claim. */
+  play(world: World): Promise<Play>
+}
+
+export interface Play {
+  readonly client: Client
+  readonly action?: string
+  readonly target: string
+  readonly params: { readonly sha: string; readonly branch: string; readonly host?: string }
+  readonly claimed_at: string
+  readonly deadline_at?: string
+  /** What happens after the claim was submitted. */
+  readonly meanwhile?: () => Promise<void>
+  /** How long after. */
+  readonly afterMs?: number
+  /** How far the host's clock is off while the claim is decided. */
+  readonly skewMs?: number
+}
+
+/** Verdicts that are right, given the truth. What cannot be told is never wrong. */
+const RIGHT: Readonly<Record<Truth, readonly string[]>> = {
+  in_time: ['verified', 'unverifiable'],
+  // After the deadline it is no longer late: it was not there by it.
+  late: ['late', 'failed', 'unverifiable'],
+  never: ['failed', 'unverifiable'],
+  elsewhere: ['mismatch', 'unverifiable'],
+  unknowable: ['unverifiable'],
+}
+
+export function isFalseVerified(truth: Truth, verdict: string): boolean {
+  return verdict === 'verified' && !RIGHT[truth].includes(verdict)
+}
+
+export function isFalseBlame(truth: Truth, verdict: string): boolean {
+  return ['late', 'mismatch', 'failed'].includes(verdict) && !RIGHT[truth].includes(verdict)
+}
