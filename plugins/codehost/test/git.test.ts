@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { git } from '../../../test/destinations/git.ts'
 import { createCache, outcome } from './context.ts'
@@ -132,6 +133,26 @@ t.test('claims that wait for one branch share its reading', async (t) => {
   t.same(outcomes, ['as claimed', ...shas.map(() => 'absent')])
   const alone = await requestsOf(server, () => look(shas[0]!, { cache: createCache() }))
   t.ok(server.requests.length - alone.length <= 3 * alone.length, `${server.requests.length} requests`)
+})
+
+t.test('a claim joins the fetching of a history that is under way: it was the same before', async (t) => {
+  const { server, first, base, repository, look } = await atGitServer(t)
+  const tip = await repository.commit({ parents: [base] })
+  await repository.push('main', tip)
+  const cache = createCache()
+  const POST = /POST .*git-upload-pack/
+  let second: Promise<string> | undefined
+  server.faults.beforeNext(POST, () => {})
+  // The branches are listed; now the first look begins to fetch.
+  server.faults.beforeNext(POST, async () => {
+    second = outcome(look(base, { cache }))
+    const listed = server.requests.length + 3
+    while (server.requests.length < listed) await setTimeout(10)
+    await setTimeout(300)
+  })
+  t.equal(await outcome(look(first, { cache })), 'as claimed')
+  t.equal(await second, 'as claimed')
+  t.equal(server.requests.filter((request) => POST.test(request)).length, 4, 'two listings, and one fetch')
 })
 
 t.test('a history that has been walked is not fetched again', async (t) => {

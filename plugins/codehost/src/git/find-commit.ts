@@ -1,9 +1,9 @@
 /** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
-import type { CheckContext } from '@claimcheck/core'
+import type { CheckCache, CheckContext } from '@claimcheck/core'
 import { isReachable } from '../ancestry.ts'
 import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
 import type { Remote } from './environment.ts'
-import { defaultBranch, historyOf, type Limits, listBranches } from './remote-repository.ts'
+import { defaultBranch, type History, historyOf, type Limits, listBranches } from './remote-repository.ts'
 import { discover } from './repository-url.ts'
 import { requireGit } from './version.ts'
 
@@ -35,7 +35,7 @@ export function createGitHost({ baseUrl, authorization, shareScope }: GitAccess,
         const tip = branches.get(name)
         if (tip === undefined) return false
         const inHistory = () =>
-          cache.share(`${place} history ${tip} ${name}`, () => historyOf(name, tip, remote, context, limits))
+          joined(`${place} history ${tip} ${name}`, cache, () => historyOf(name, tip, remote, context, limits))
         return (await isReachable(sha, tip, shareScope, cache, async () => (await inHistory()).has(sha))) === true
       }
 
@@ -53,4 +53,13 @@ export function createGitHost({ baseUrl, authorization, shareScope }: GitAccess,
       return { finding: await find(), ...(head === undefined ? {} : { head }) }
     },
   }
+}
+
+/** Joins also what has begun already, as `share` does not: a tip's history is the same whenever it is read. */
+function joined(key: string, cache: CheckCache, read: () => Promise<History>): Promise<History> {
+  const begun = cache.get(key) as Promise<History> | undefined
+  if (begun) return begun
+  const reading = read().finally(() => cache.set(key, undefined))
+  cache.set(key, reading)
+  return reading
 }
