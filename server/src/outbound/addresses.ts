@@ -34,10 +34,13 @@ const SPECIAL: readonly [subnet: string, prefix: number, family: 'ipv4' | 'ipv6'
   ['ff00::', 8, 'ipv6'], // multicast, RFC 4291
 ]
 
-const special = new BlockList()
-for (const [subnet, prefix, family] of SPECIAL) special.addSubnet(subnet, prefix, family)
+// A list for each family: in a common one the rule for IPv4-mapped addresses would hold for every IPv4 address, too.
+const special = { ipv4: new BlockList(), ipv6: new BlockList() }
+for (const [subnet, prefix, family] of SPECIAL) special[family].addSubnet(subnet, prefix, family)
 
 export function isPublicAddress(address: string): boolean {
-  const family = isIP(address)
-  return family !== 0 && !special.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  const version = isIP(address)
+  if (version === 0) return false
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  return !special[family].check(address, family)
 }

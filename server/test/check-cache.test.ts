@@ -1,0 +1,62 @@
+import { createCheckCache } from '@claimcheck/server/check-cache'
+import t from 'tap'
+
+function gate() {
+  let open: () => void = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+t.test('a caller never joins a read that has begun, and shares the next one with all who wait', async (t) => {
+  const cache = createCheckCache()
+  const gates = [gate(), gate()]
+  let reads = 0
+  const read = async () => {
+    const number = reads++
+    await gates[number]!.opened
+    return number
+  }
+  const first = cache.share('a', read)
+  const second = cache.share('a', read)
+  const third = cache.share('a', read)
+  t.equal(reads, 1)
+  gates[0]!.open()
+  t.equal(await first, 0)
+  await new Promise((done) => setImmediate(done))
+  t.equal(reads, 2)
+  gates[1]!.open()
+  t.strictSame(await Promise.all([second, third]), [1, 1])
+})
+
+t.test('a read that fails fails for those who shared it, and the next is made anew', async (t) => {
+  const cache = createCheckCache()
+  let reads = 0
+  const read = async () => {
+    if (reads++ === 0) throw new Error('unreadable')
+    return 'read'
+  }
+  const first = cache.share('a', read)
+  const second = cache.share('a', read)
+  await t.rejects(first, { message: 'unreadable' })
+  t.equal(await second, 'read')
+  t.equal(await cache.share('a', read), 'read')
+})
+
+t.test('reads of different things do not wait for each other', async (t) => {
+  const cache = createCheckCache()
+  const never = cache.share('a', () => new Promise(() => {}))
+  t.equal(await cache.share('b', async () => 'b'), 'b')
+  t.ok(never)
+})
+
+t.test('it remembers, within bounds', async (t) => {
+  const cache = createCheckCache()
+  cache.set('first', undefined)
+  cache.set('second', { some: 'thing' })
+  t.strictSame(cache.get('second'), { some: 'thing' })
+  t.equal(cache.get('third'), undefined)
+  for (let i = 0; i < 6000; i++) cache.set(`filler ${i}`, i)
+  t.equal(cache.get('second'), undefined)
+})
