@@ -290,6 +290,16 @@ t.test('remembered answers are asked for anew with their tags, and belong to one
   t.same(github.statuses.slice(6), [200, 200, 200])
 })
 
+t.test('an answer of unusual size is read, and not remembered', async (t) => {
+  const { github, look } = await atGitHub(t)
+  const repository = await github.createRepository('acme/large', { defaultBranch: 'x'.repeat(40_000) })
+  const sha = await repository.commit()
+  await repository.push('main', sha)
+  const cache = createCache()
+  for (let i = 0; i < 2; i++) t.equal(await outcome(look(sha, { target: 'acme/large', cache })), 'as claimed')
+  t.same(github.statuses, [200, 200, 200, 200, 304, 304])
+})
+
 t.test('what one server says of a history does not count at another', async (t) => {
   const { github, repository, base, first, look, connect } = await atGitHub(t)
   github.addToken({ token: 'one', repositories: [repository] })

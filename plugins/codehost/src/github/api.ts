@@ -35,6 +35,9 @@ interface Remembered {
   readonly link: string | null
 }
 
+/** A page of the push log takes two thirds of it. The cache counts entries: large ones would be a way to fill the memory. */
+const LARGEST_REMEMBERED = 32 * 1024
+
 export function createGitHubApi({ baseUrl, token, cacheScope }: GitHubAccess, reading: Reading): GitHubApi {
   const { fetch, now, cache } = reading
   const baseHeaders = {
@@ -66,7 +69,10 @@ export function createGitHubApi({ baseUrl, token, cacheScope }: GitHubAccess, re
       if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
       const link = headers.get('link')
       const etag = headers.get('etag')
-      if (etag !== null) cache?.set(key, { etag, value: Value.Clean(schema, value), link } satisfies Remembered)
+      if (etag !== null) {
+        const remembered: Remembered = { etag, value: Value.Clean(schema, value), link }
+        if (JSON.stringify(remembered).length <= LARGEST_REMEMBERED) cache?.set(key, remembered)
+      }
       return { value, link, headers }
     },
   }
