@@ -171,7 +171,7 @@ function readPublicUrl(text: string | undefined, complain: Complain): string | u
     url.search !== '' ||
     url.hash !== ''
   ) {
-    complain(`PUBLIC_URL: an http or https address without user, query or fragment, not ${text}`)
+    complain('PUBLIC_URL: an http or https address without user, query or fragment')
   }
   return text.replace(/\/+$/, '')
 }

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { openSecrets } from '@claimcheck/server/secrets'
+import t from 'tap'
+
+const KEY = Buffer.alloc(32, 1)
+
+t.test('a secret opens again, in its own place and under its own key alone', async (t) => {
+  const dataDir = t.testdir()
+  const secrets = openSecrets({ secretKey: KEY, dataDir })
+  const sealed = secrets.seal('tökèn', 'connection:a:token')
+  t.equal(secrets.open(sealed, 'connection:a:token'), 'tökèn')
+  t.not(secrets.seal('tökèn', 'connection:a:token'), sealed, 'sealed alike, no two look alike')
+  const wrong: [string, () => string][] = [
+    ['another place', () => secrets.open(sealed, 'connection:b:token')],
+    ['another key', () => openSecrets({ secretKey: Buffer.alloc(32, 2), dataDir }).open(sealed, 'connection:a:token')],
+    ['a changed byte', () => secrets.open(`${sealed.slice(0, -3)}AAA`, 'connection:a:token')],
+    ['a piece of it', () => secrets.open(sealed.slice(0, 12), 'connection:a:token')],
+    ['nothing', () => secrets.open('', 'connection:a:token')],
+    ['another version', () => secrets.open(sealed.replace('v1', 'v2'), 'connection:a:token')],
+  ]
+  for (const [name, open] of wrong) t.throws(open, { code: 'wrong_key' }, name)
+  t.notOk(existsSync(join(dataDir, 'secret.key')), 'no key is kept where one is given')
+})
+
+t.test('a key is made once, for its owner alone, and two that start together take the same', async (t) => {
+  const dataDir = join(t.testdir(), 'data')
+  const script = `import { openSecrets } from ${JSON.stringify(resolve('server/dist/secrets.js'))}
+    process.stdout.write(openSecrets({ dataDir: ${JSON.stringify(dataDir)} }).seal('x', 'c'))`
+  const sealed = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+      const [output] = await Promise.all([once(child.stdout, 'data'), once(child, 'close')])
+      return String(output[0])
+    }),
+  )
+  const secrets = openSecrets({ secretKey: undefined, dataDir })
+  t.strictSame(
+    sealed.map((text) => secrets.open(text, 'c')),
+    ['x', 'x', 'x', 'x'],
+  )
+  t.equal(statSync(join(dataDir, 'secret.key')).mode & 0o777, 0o600)
+})
+
+t.test('a kept key that cannot be used is told', async (t) => {
+  const dataDir = t.testdir({ 'secret.key': 'short' })
+  t.throws(() => openSecrets({ secretKey: undefined, dataDir }), { code: 'unusable_key_file' })
+  t.equal(readFileSync(join(dataDir, 'secret.key'), 'utf8'), 'short', 'and left as it is')
+  writeFileSync(join(dataDir, 'file'), '')
+  t.throws(() => openSecrets({ secretKey: undefined, dataDir: join(dataDir, 'file') }), { code: 'unusable_key_file' })
+})

@@ -1,0 +1,227 @@
+import { join } from 'node:path'
+import { type CheckRecord, claimDigest, type Decision, isRead } from '@claimcheck/core'
+import { createBatch } from '@claimcheck/server/batch'
+import { diagnose } from '@claimcheck/server/services/doctor'
+import { createLogWriter } from '@claimcheck/server/services/log-writer'
+import { createSequencer, type Outcome } from '@claimcheck/server/services/sequencer'
+import { createStoredLog } from '@claimcheck/server/services/stored-log'
+import { createKeyFiles } from '@claimcheck/server/signing/key-files'
+import { createSigningKeys } from '@claimcheck/server/signing/signing-keys'
+import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import type { Storage, Writes } from '@claimcheck/server/storage/storage'
+import t, { type Test } from 'tap'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+
+async function open(t: Test, { folder = t.testdir(), now = () => NOON }: { folder?: string; now?: () => number } = {}) {
+  const storage = await openSqlite(join(folder, 'claimcheck.db'))
+  t.teardown(() => storage.close())
+  const config = { issuerName: undefined, publicUrl: undefined }
+  const signingKeys = createSigningKeys({ storage, vault: createKeyFiles({ dataDir: folder }), now, config })
+  await signingKeys.ensureLog()
+  const logWriter = createLogWriter({ signingKeys, now, config })
+  await storage.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
+  return { folder, storage, signingKeys, logWriter, sequencer: createSequencer({ storage, logWriter }) }
+}
+
+let claims = 0
+
+async function newClaim(storage: Storage): Promise<ClaimRow> {
+  const number = ++claims
+  const submitted = {
+    clientClaimId: `client-${number}`,
+    action: 'test.outcome.reach',
+    target: 'somewhere',
+    params: {},
+    claimedAt: NOON,
+  }
+  const claim: ClaimRow = {
+    ...submitted,
+    claimId: `clm_${number}`,
+    workspaceId: 'ws_1',
+    agentId: 'agent',
+    deadlineAt: NOON + 900_000,
+    submittedAt: NOON,
+    claimDigest: claimDigest(submitted),
+    access: 'anonymous',
+    connectionId: null,
+    profileAction: 'test.outcome.reach',
+    profileVersion: '1',
+    state: 'queued',
+    attempts: 0,
+    dueAt: NOON,
+    nextCheckAt: NOON,
+    lastCheck: null,
+    receiptId: null,
+    verdict: null,
+    reasonCode: null,
+  }
+  await storage.write((tx) => tx.claims.insertNew([claim]))
+  return claim
+}
+
+const record: CheckRecord = {
+  sentAt: NOON,
+  answeredAt: NOON + 10,
+  clockOffsetMs: 0,
+  observation: { kind: 'present', facts: {}, differs: [] },
+}
+const decision: Decision = { verdict: { value: 'verified' }, basis: record }
+const decided = (claim: ClaimRow): Outcome => ({ claim, record, decision, nextCheckAt: null })
+const waiting = (claim: ClaimRow): Outcome => ({ claim, record, decision: undefined, nextCheckAt: NOON + 5000 })
+
+t.test('a decision, its check, its receipt and the head come together', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const claim = await newClaim(storage)
+  const recorded = await sequencer.add(decided(claim))
+  t.match(recorded, { state: 'decided', attempts: 1, verdict: 'verified', receiptId: /^rcpt_/, dueAt: null })
+  const receipt = await storage.read.log.receiptById(recorded!.receiptId!)
+  t.match(receipt, { leafIndex: 0, claimId: claim.claimId, issuedAt: NOON })
+  t.match(await storage.read.log.newestHead(), { treeSize: 1 })
+  t.strictSame(await storage.read.claims.history(claim.claimId), [record])
+})
+
+t.test('a check without a decision is kept, and the claim waits for its next', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const claim = await newClaim(storage)
+  t.match(await sequencer.add(waiting(claim)), { state: 'queued', attempts: 1, dueAt: NOON + 5000, receiptId: null })
+  t.match(await storage.read.log.newestHead(), { treeSize: 0 })
+})
+
+t.test('one claim has one receipt, however often it is decided', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const claim = await newClaim(storage)
+  const together = await Promise.all([
+    sequencer.add(decided(claim)),
+    sequencer.add(decided(claim)),
+    sequencer.add(waiting(claim)),
+  ])
+  t.equal(together.filter(Boolean).length, 1)
+  t.equal(await sequencer.add(decided(claim)), undefined, 'nor later')
+  t.equal((await storage.read.log.state())!.treeSize, 1)
+})
+
+t.test('an outcome that another host was faster with is dropped whole', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const claim = await newClaim(storage)
+  await sequencer.add(waiting(claim))
+  t.equal(await sequencer.add(decided(claim)), undefined)
+  t.equal((await storage.read.claims.history(claim.claimId)).length, 1)
+})
+
+t.test('what fails in the middle never happened, and the next append is right', async (t) => {
+  const { storage, logWriter } = await open(t)
+  const points: (keyof Writes['log'] | keyof Writes['claims'])[] = [
+    'insertReceipts',
+    'insertTiles',
+    'insertHead',
+    'insertChecks',
+    'advance',
+  ]
+  let failAt: string | undefined
+  const failing: Storage = {
+    ...storage,
+    write: (work) =>
+      storage.write((tx) => {
+        const guarded = <T extends object>(part: T): T =>
+          new Proxy(part, {
+            get: (target, name, receiver) => {
+              if (name === failAt) return () => Promise.reject(new Error(`crashed at ${String(name)}`))
+              return Reflect.get(target, name, receiver)
+            },
+          })
+        return work({ ...tx, log: guarded(tx.log), claims: guarded(tx.claims) })
+      }),
+  }
+  const sequencer = createSequencer({ storage: failing, logWriter })
+  for (const point of points) {
+    const claim = await newClaim(storage)
+    const before = (await storage.read.log.state())!.treeSize
+    failAt = point
+    await t.rejects(sequencer.add(decided(claim)), { message: `crashed at ${point}` })
+    failAt = undefined
+    t.equal((await storage.read.log.state())!.treeSize, before)
+    t.match(await storage.read.claims.byId('ws_1', claim.claimId), { state: 'queued', attempts: 0 })
+    t.match(await sequencer.add(decided(claim)), { state: 'decided' })
+  }
+  t.match(await diagnose(storage), { leaves: points.length })
+  t.strictSame((await diagnose(storage)).problems, [])
+})
+
+t.test('two hosts on one database make one log', async (t) => {
+  const first = await open(t)
+  const second = await open(t, { folder: first.folder })
+  const outcomes = await Promise.all(Array.from({ length: 20 }, async () => decided(await newClaim(first.storage))))
+  await Promise.all(outcomes.map((outcome, i) => (i % 2 ? first : second).sequencer.add(outcome)))
+  t.equal((await first.storage.read.log.state())!.treeSize, 20)
+  const leaves = await first.storage.read.log.leaves(0, 20)
+  t.strictSame(
+    leaves.map((leaf) => leaf.leafIndex),
+    Array.from({ length: 20 }, (_, index) => index),
+  )
+  t.strictSame((await diagnose(first.storage)).problems, [])
+})
+
+t.test('proofs hold across full tiles, also for a host that has just started', async (t) => {
+  const { folder, storage, sequencer } = await open(t)
+  for (const size of [200, 100, 250]) {
+    const made = await Promise.all(Array.from({ length: size }, () => newClaim(storage)))
+    await Promise.all(made.map((claim) => sequencer.add(decided(claim))))
+  }
+  const restarted = await open(t, { folder })
+  await restarted.sequencer.add(decided(await newClaim(restarted.storage)))
+  t.equal((await restarted.storage.read.log.state())!.treeSize, 551)
+  t.strictSame((await diagnose(restarted.storage)).problems, [])
+  const log = createStoredLog(restarted.storage.read.log)
+  const { rootHash } = (await restarted.storage.read.log.newestHead())!
+  t.same((await log.proveInclusion(255, 551)).rootHash, rootHash)
+  t.same((await log.proveConsistency(256, 551)).secondRoot, rootHash)
+  await t.rejects(log.proveInclusion(551, 551), { name: 'RangeError' })
+  await t.rejects(log.proveInclusion(551, 552), { code: 'short_tile' })
+})
+
+t.test('a clock that is set back leaves receipts and heads in order', async (t) => {
+  let now = NOON
+  const { storage, sequencer, signingKeys } = await open(t, { now: () => now })
+  await sequencer.add(decided(await newClaim(storage)))
+  now = NOON - 3_600_000
+  await sequencer.add(decided(await newClaim(storage)))
+  await signingKeys.rotate()
+  await sequencer.add(decided(await newClaim(storage)))
+  const issued = (await storage.read.log.leaves(0, 3)).map((leaf) => leaf.issuedAt)
+  t.strictSame(issued, [NOON, NOON, NOON + 1])
+  const [old, next] = await storage.read.log.signingKeys()
+  t.equal(old!.revokedAt, next!.validFrom)
+})
+
+t.test('rows of the log and of checks are never changed, and never deleted', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const claim = await newClaim(storage)
+  await sequencer.add(decided(claim))
+  t.ok(isRead(record))
+  await t.rejects(storage.write((tx) => tx.claims.insertChecks([{ claimId: claim.claimId, attempt: 1, record }])))
+  const head = (await storage.read.log.newestHead())!
+  await t.rejects(storage.write((tx) => tx.log.insertHead(head)))
+})
+
+t.test('a batch takes what waits together, and fails together', async (t) => {
+  const flushed: number[][] = []
+  const batch = createBatch<number, number>(
+    async (items) => {
+      flushed.push([...items])
+      if (items.includes(13)) throw new Error('unlucky')
+      return items.map((item) => 2 * item)
+    },
+    { most: 3 },
+  )
+  t.strictSame(await Promise.all([1, 2, 3, 4].map((item) => batch.add(item))), [2, 4, 6, 8])
+  t.strictSame(flushed, [[1, 2, 3], [4]])
+  const results = await Promise.allSettled([batch.add(12), batch.add(13)])
+  t.strictSame(
+    results.map((result) => result.status),
+    ['rejected', 'rejected'],
+  )
+  t.equal(await batch.add(5), 10, 'and goes on')
+  await batch.idle()
+})
