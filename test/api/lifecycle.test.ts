@@ -46,6 +46,21 @@ t.test('a verifier that hangs costs only its own check', async (t) => {
   t.match(await hanging, { status: 202, body: { state: 'queued' } })
 })
 
+t.test('more claims than can be checked at once are taken all the same, and checked in turn', async (t) => {
+  const checks = { timeout_ms: 600, first_answer_ms: 5000, concurrency: 1 }
+  const installation = await Installation.start({ file: { checks } })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('many')
+  const hanging = Array.from({ length: 4 }, () => client.submit({ params: { see: 'hang' } }))
+  await new Promise((done) => setTimeout(done, 200))
+  const startedAt = Date.now()
+  const { body } = await client.submit()
+  t.match(body, { state: 'queued', attempts: 0 })
+  t.ok(Date.now() - startedAt < 300, 'answered at once')
+  t.match(await client.decided(body.claim_id), { verdict: 'verified' })
+  t.ok((await Promise.all(hanging)).every(({ status }) => status === 202))
+})
+
 /** `claimcheck serve` as a process of its own. */
 async function serve(folder: string): Promise<{ child: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), 'serve', '--json'], {

@@ -11,6 +11,8 @@ import type { Sequencer } from './sequencer.ts'
 export interface Adjudication {
   /** Checks the claim once and records the outcome. Rejects when it could not be recorded: the claim's lease runs out then. */
   advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
+  /** There is room for another check; without, a claim is left to the worker. */
+  hasRoom(): boolean
   /** The check of this claim that this host is making right now, if any. */
   underWay(claimId: string): Promise<ClaimRow> | undefined
   /** Until when a claim that is handed out at `now` is hidden from other workers. */
@@ -27,12 +29,15 @@ interface AdjudicationOptions {
   readonly config: Pick<Config, 'checks'>
 }
 
-// What recording an outcome may take on a slow disk, on top of the check itself.
-const RECORDING_MS = 20_000
+// What recording an outcome may take on a slow disk, on top of the check itself. Short, so that a closing check whose host died
+// is made again by another while it still counts.
+const RECORDING_MS = 5_000
+/** How many claims may be checked for each of the worker's places, those of submissions included. */
+const CHECKS_PER_PLACE = 4
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const { storage, registry, checkRunner, sequencer } = options
-  const { timeoutMs, ...closing } = options.config.checks
+  const { timeoutMs, concurrency, ...closing } = options.config.checks
   const checks = new Map<string, Promise<ClaimRow>>()
 
   async function checkOnce(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow> {
@@ -52,6 +57,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
       checks.set(claim.claimId, check)
       return check
     },
+    hasRoom: () => checks.size < CHECKS_PER_PLACE * concurrency,
     underWay: (claimId) => checks.get(claimId),
     leaseEnd: (now) => now + timeoutMs + RECORDING_MS,
     idle: async () => {

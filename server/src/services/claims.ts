@@ -96,11 +96,12 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         registry,
         connections: () => connections.open(workspaceId),
       })
-      // Leased from the start: the queue takes it up only if this host does not finish its first check.
-      const created = await intake.add({ ...row, dueAt: adjudication.leaseEnd(row.submittedAt) })
+      // Leased from the start, when this host checks it at once: the queue takes it up only if that is not finished.
+      const atOnce = adjudication.hasRoom()
+      const created = await intake.add(atOnce ? { ...row, dueAt: adjudication.leaseEnd(row.submittedAt) } : row)
       const stored = created ? row : await storage.read.claims.byClientId(workspaceId, input.clientClaimId)
       if (!stored) throw new ServiceError('unavailable', 'the claim is being stored by another request: try again')
-      const checked = created ? adjudication.advance(row, []) : adjudication.underWay(stored.claimId)
+      const checked = created && atOnce ? adjudication.advance(row, []) : adjudication.underWay(stored.claimId)
       const settled = checked && (await within(firstAnswerMs, checked))
       return { claim: toStatus(settled ?? stored), created }
     },
