@@ -29,18 +29,21 @@ export type Observation<F = JsonObject> =
       readonly settled?: boolean
     }
 
+/** Why a verifier could not read its destination. */
+export const DESTINATION_ERROR_CODES = [
+  'unauthorized',
+  'forbidden',
+  'no_connection',
+  'rate_limited',
+  'unavailable',
+  'timeout',
+  'unexpected_response',
+  'ambiguous_claim',
+] as const
+export type DestinationErrorCode = (typeof DESTINATION_ERROR_CODES)[number]
+
 /** Why a check saw nothing. It is never evidence for or against the agent. */
-export type FailureCode =
-  | 'unauthorized'
-  | 'forbidden'
-  | 'no_connection'
-  | 'rate_limited'
-  | 'unavailable'
-  | 'timeout'
-  | 'unexpected_response'
-  | 'ambiguous_claim'
-  | 'unsupported_action'
-  | 'verifier_error'
+export type FailureCode = DestinationErrorCode | 'unsupported_action' | 'verifier_error'
 
 export interface Failure {
   readonly code: FailureCode

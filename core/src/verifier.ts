@@ -3,7 +3,7 @@
  * A plugin has no way to say "verified".
  */
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import type { Instant, Observation } from './evidence.ts'
+import type { DestinationErrorCode, Instant, Observation } from './evidence.ts'
 import type { JsonObject } from './json.ts'
 import type { ActionProfile } from './profile.ts'
 
@@ -88,16 +88,6 @@ export interface CheckCache {
    */
   share<T>(key: string, read: () => Promise<T>): Promise<T>
 }
-
-export type DestinationErrorCode =
-  | 'unauthorized'
-  | 'forbidden'
-  | 'no_connection'
-  | 'rate_limited'
-  | 'unavailable'
-  | 'timeout'
-  | 'unexpected_response'
-  | 'ambiguous_claim'
 
 /** Could not read: the destination gave no answer that tells about the outcome. Never evidence for or against the agent. */
 export class DestinationError extends Error {

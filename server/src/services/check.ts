@@ -4,6 +4,7 @@ import {
   type CheckRecord,
   type Claim,
   type Connection,
+  DESTINATION_ERROR_CODES,
   type DestinationError,
   type Failure,
   type Instant,
@@ -134,16 +135,7 @@ async function withinTime(
   }
 }
 
-const DESTINATION_CODES: ReadonlySet<unknown> = new Set([
-  'unauthorized',
-  'forbidden',
-  'no_connection',
-  'rate_limited',
-  'unavailable',
-  'timeout',
-  'unexpected_response',
-  'ambiguous_claim',
-])
+const DESTINATION_CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
 // By name and code: a plugin may carry a copy of core of its own, so that instanceof would not know its errors.
 function isDestinationError(error: unknown): error is DestinationError {

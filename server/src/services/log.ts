@@ -1,5 +1,5 @@
 /** The public log: heads, entries, proofs. It tells leaf indexes, leaf hashes and times, never what a leaf holds. */
-import { type Instant, toBase64url } from '@claimcheck/core'
+import { type Anchor, type Instant, toBase64url } from '@claimcheck/core'
 import type { LogState } from '../storage/log.ts'
 import type { Storage } from '../storage/storage.ts'
 import { ServiceError } from './errors.ts'
@@ -35,19 +35,6 @@ export interface ConsistencyProof {
   readonly firstRoot: string
   readonly secondRoot: string
   readonly proof: readonly string[]
-}
-
-/** A landed anchor, fields as on the wire in camelCase. */
-export interface Anchor {
-  readonly chain: string
-  readonly scheme: string
-  readonly uid: string
-  readonly txHash: string
-  readonly treeSize: number
-  readonly rootHash: string
-  readonly blockNumber: number
-  /** Unix seconds. */
-  readonly blockTime: number
 }
 
 export interface LogService {

@@ -5,7 +5,8 @@ import type { ClaimInput, ClaimService, ClaimStatus } from '@claimcheck/server/s
 import type { ConnectionSummary } from '@claimcheck/server/services/connections'
 import { ServiceError } from '@claimcheck/server/services/errors'
 import type { Credential } from '@claimcheck/server/services/keys'
-import type { Anchor, LogService } from '@claimcheck/server/services/log'
+import type { Anchor } from '@claimcheck/core'
+import type { LogService } from '@claimcheck/server/services/log'
 import type { ReceiptService } from '@claimcheck/server/services/receipts'
 
 export const NOW: Instant = Date.UTC(2026, 8, 25, 14, 2, 11)
