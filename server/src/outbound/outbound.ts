@@ -22,7 +22,6 @@ export interface CheckRequests {
   readonly resolve: (url: string) => Promise<ResolvedAddress>
   /** How far the clocks of the destinations were seen to be off, at most, without sign. Milliseconds. */
   clockOffsetMs(): number
-  requests(): number
 }
 
 /** As node:dns has it; tests of rebinding bring their own. */
@@ -78,7 +77,7 @@ export function createOutbound(
         const sentAt = now()
         const response = await undiciFetch(url.href, {
           method: init?.method ?? 'GET',
-          headers: { 'user-agent': `claimcheck/${VERSION}`, ...init?.headers },
+          headers: checkHeaders({ 'user-agent': `claimcheck/${VERSION}`, ...init?.headers }),
           redirect: 'manual',
           signal,
           dispatcher: isAllowed(url) ? allowed : publicOnly,
@@ -118,12 +117,20 @@ export function createOutbound(
           return { hostname, port, address: first!.address }
         },
         clockOffsetMs: () => clockOffsetMs,
-        requests: () => requests,
       }
     },
     async close() {
       await Promise.all([publicOnly.destroy(), allowed.destroy()])
     },
+  }
+}
+
+/** @throws DestinationError `unavailable`; fetch's own error would repeat the value, which may be a credential */
+function checkHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  try {
+    return Object.fromEntries(new Headers(headers))
+  } catch {
+    throw refused('a header that cannot be sent')
   }
 }
 
@@ -170,9 +177,14 @@ function toLookupFunction(find: (hostname: string) => Promise<LookupAddress[]>):
   }
 }
 
-/** The same answer with a body that ends in an error when it is too long or the check's time is over. */
+/**
+ * The same answer with a body that ends in an error when it is too long or the check's time is over.
+ * @throws DestinationError `unexpected_response` for a status that is none
+ */
 function bounded(response: Response, signal: AbortSignal): Response {
   const { status, statusText, headers } = response
+  // No Response can be made of these.
+  if (status < 200 || status > 599) throw new DestinationError('unexpected_response', { status })
   const copy = (body: ReadableStream | null) => {
     const copied = new Response(body, { status, statusText, headers: [...headers] })
     // Only fetch itself can give a response its address.

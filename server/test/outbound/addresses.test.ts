@@ -42,6 +42,13 @@ const rows: [address: string, isPublic: boolean][] = [
   ['fe80::1', false],
   ['fec0::1', false],
   ['ff02::1', false],
+  ['fe80::1%eth0', false],
+  ['::ffff:0:127.0.0.1', false],
+  ['100:0:0:1::1', false],
+  ['4000::1', false],
+  ['2001:1ff:ffff::1', false],
+  ['2001:200::1', true],
+  ['3ffe:ffff::1', true],
   ['not an address', false],
   ['', false],
 ]

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { DestinationError } from '@claimcheck/core'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
@@ -9,12 +11,23 @@ import t, { type Test } from 'tap'
 const MIB = 1024 * 1024
 
 async function serve(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
+  const server = createServer(listener)
+  t.teardown(() => server.closeAllConnections())
+  return listen(t, server)
+}
+
+/** Sends these bytes to whoever asks, whatever they are. */
+function answer(t: Test, bytes: string | Buffer): Promise<string> {
+  return listen(
+    t,
+    createTcpServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(bytes))),
+  )
+}
+
+async function listen(t: Test, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  t.teardown(() => server.close())
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
@@ -60,6 +73,11 @@ for (const url of [
   'https://2130706433/',
   'https://[::1]/',
   'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:8.8.8.8]/',
+  'https://127.0.0.1./',
+  'https://0177.0.0.1/',
+  'https://0/',
+  'https://[fd00::1]:8443/',
   'https://169.254.169.254/latest/meta-data/',
   'https://user:password@example.com/',
   'file:///etc/passwd',
@@ -170,7 +188,6 @@ t.test("the destination's clock is measured, beyond what the Date header cannot 
   t.ok(Math.abs(check.clockOffsetMs() - 89_500) < 1500, `${check.clockOffsetMs()}`)
   await (await check.fetch(`http://${host}/`)).text()
   t.ok(Math.abs(check.clockOffsetMs() - 3_600_000) < 2500, 'the largest counts')
-  t.equal(check.requests(), 4)
 })
 
 t.test('a check makes a bounded number of requests', async (t) => {
@@ -179,3 +196,137 @@ t.test('a check makes a bounded number of requests', async (t) => {
   for (let i = 0; i < 64; i++) await (await fetch(`http://${host}/`)).text()
   t.equal(await code(fetch(`http://${host}/`)), 'unavailable')
 })
+
+t.test('a name that is aimed elsewhere between two requests is not followed', async (t) => {
+  const host = await serve(t, (_, response) => response.end())
+  const port = host.split(':')[1]
+  const answers = ['8.8.8.8', '127.0.0.1']
+  const resolver: Resolver = (_hostname, _options, done) => done(null, [{ address: answers.shift()!, family: 4 }])
+  const { fetch, resolve } = requests(t, [], { resolver })
+  t.match(await resolve(`https://rebound.example:${port}/`), { address: '8.8.8.8' })
+  t.equal(await code(fetch(`https://rebound.example:${port}/`)), 'unavailable')
+  t.strictSame(answers, [], 'what was resolved last was refused')
+})
+
+t.test(
+  'what is allowed on one port lends no connection to another, and an allowed address none to names',
+  async (t) => {
+    const host = await serve(t, (_, response) => response.end())
+    const port = host.split(':')[1]
+    const { fetch } = requests(t, [`inner.example:${port}`], { resolver: resolveTo('127.0.0.1') })
+    t.equal((await fetch(`http://inner.example:${port}/`)).status, 200)
+    for (const url of [`http://other.example:${port}/`, `https://inner.example/`, `http://127.0.0.1:${port}/`]) {
+      t.equal(await code(fetch(url)), 'unavailable', url)
+    }
+  },
+)
+
+t.test('IPv6 addresses are allowed as URLs write them', async (t) => {
+  const { resolve } = requests(t, ['[::1]:8080', '[fd00::2]'])
+  t.strictSame(await resolve('http://[0:0::1]:8080/'), { hostname: '::1', port: 8080, address: '::1' })
+  t.match(await resolve('http://[fd00::2]/'), { port: 80, address: 'fd00::2' })
+  t.match(await resolve('https://[fd00::2]/'), { port: 443 })
+  t.equal(await code(resolve('http://[::1]:8081/')), 'unavailable')
+  t.equal(await code(resolve('http://[::1]/')), 'unavailable')
+})
+
+t.test('a redirect to what is not allowed, to credentials and to plain http is not followed', async (t) => {
+  let location = ''
+  let asked = 0
+  const host = await serve(t, (_, response) => {
+    asked++
+    response.writeHead(302, { location }).end()
+  })
+  const { fetch } = requests(t, [host])
+  for (location of ['http://localhost/', 'file:///etc/passwd', 'https://[', `https://${host}/`, '//169.254.169.254/']) {
+    t.equal(await code(fetch(`http://${host}/`)), 'unexpected_response', location)
+  }
+  location = `http://user:password@${host}/`
+  t.equal(await code(fetch(`http://${host}/`)), 'unavailable')
+  t.equal(asked, 6)
+})
+
+t.test('a redirect that names no place is an answer like others', async (t) => {
+  const host = await serve(t, (_, response) => response.writeHead(304, { etag: '"1"' }).end())
+  const { status, headers, body } = await requests(t, [host]).fetch(`http://${host}/`)
+  t.strictSame([status, headers.get('etag'), body], [304, '"1"', null])
+})
+
+t.test('a server whose certificate nobody vouches for is not read, also where it is allowed', async (t) => {
+  const server = createHttpsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (_, response) => response.end('hello'))
+  const port = (await listen(t, server)).split(':')[1]
+  const { fetch } = requests(t, ['inner.example'], { resolver: resolveTo('127.0.0.1') })
+  t.equal(await code(fetch(`https://inner.example:${port}/`)), 'unavailable')
+})
+
+const unreadable: [name: string, bytes: string][] = [
+  ['a status above all that there are', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'],
+  ['a status below all that there are', 'HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'],
+  ['another protocol that nobody asked for', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+  ['something that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+  ['headers beyond the bound', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`],
+  ['nothing', ''],
+]
+for (const [name, bytes] of unreadable) {
+  t.test(`${name} is no answer`, async (t) => {
+    const host = await answer(t, bytes)
+    t.match(await code(requests(t, [host]).fetch(`http://${host}/`)), /^(unavailable|unexpected_response)$/)
+  })
+}
+
+t.test('a body that breaks off, or is not compressed as it says, is unavailable', async (t) => {
+  const cut = await answer(t, 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')
+  t.equal(await code((await requests(t, [cut]).fetch(`http://${cut}/`)).text()), 'unavailable')
+  const garbled = await answer(t, 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nhalf')
+  t.equal(await code((await requests(t, [garbled]).fetch(`http://${garbled}/`)).text()), 'unavailable')
+})
+
+t.test('a body that trickles ends with the check, however long each piece takes', async (t) => {
+  const host = await serve(t, (_, response) => {
+    const timer = setInterval(() => response.write('a'), 10)
+    response.on('close', () => clearInterval(timer))
+  })
+  const { fetch } = requests(t, [host], { signal: AbortSignal.timeout(200) })
+  t.equal(await code((await fetch(`http://${host}/`)).text()), 'timeout')
+})
+
+t.test('a check whose time is over asks nothing more', async (t) => {
+  let asked = 0
+  const host = await serve(t, (_, response) => {
+    asked++
+    response.end()
+  })
+  const { fetch } = requests(t, [host], { signal: AbortSignal.abort() })
+  t.equal(await code(fetch(`http://${host}/`)), 'timeout')
+  t.equal(asked, 0)
+})
+
+t.test('no error repeats a credential, not even one that cannot be sent', async (t) => {
+  const secrets = ['s3cret-token', 's3cret\ntoken', 's3cret\u0000', 's3cret☃']
+  const silent = await answer(t, '')
+  for (const secret of secrets) {
+    const { fetch } = requests(t, [silent])
+    const headers = { authorization: `Bearer ${secret}` }
+    const error = await fetch(`http://${silent}/?key=s3cret`, { headers }).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'unavailable' })
+    t.notMatch(inspect(error, { depth: 10, showHidden: true }), /s3cret/)
+  }
+})
+
+// Made for this test, and trusted by nobody.
+const TEST_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTmpSgXtjueVJaq7L
+vJi+BDzjnYeuty2yQT6PyutEvnShRANCAARS/dQh9K4IddKf56q8wAFCQkGmUtu8
+crmqJZsgzH9P7lbuYDxvzN5Uww27L1qCwrA3sG/oc6wmxTXdnYkLpjcy
+-----END PRIVATE KEY-----`
+const TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBoDCCAUegAwIBAgIUCRc40sPHKa6uxg2bK++u0zmQ19kwCgYIKoZIzj0EAwIw
+GDEWMBQGA1UEAwwNaW5uZXIuZXhhbXBsZTAgFw0yNjExMjEwNzEyMzJaGA8yMTI2
+MTAyODA3MTIzMlowGDEWMBQGA1UEAwwNaW5uZXIuZXhhbXBsZTBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABFL91CH0rgh10p/nqrzAAUJCQaZS27xyuaolmyDMf0/u
+Vu5gPG/M3lTDDbsvWoLCsDewb+hzrCbFNd2diQumNzKjbTBrMB0GA1UdDgQWBBSX
+pzErIjsZltqsUryTePsW74+RETAfBgNVHSMEGDAWgBSXpzErIjsZltqsUryTePsW
+74+RETAPBgNVHRMBAf8EBTADAQH/MBgGA1UdEQQRMA+CDWlubmVyLmV4YW1wbGUw
+CgYIKoZIzj0EAwIDRwAwRAIgOtMi0naC71VDGbmtdp//ExjOeKZozhD9HnGKWIW3
+n60CIE6tB+3cKbPuWajtvGqeUGaU3HvbyeklUs8zUqbyQBzb
+-----END CERTIFICATE-----`
