@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
-import { CLOSING, type Closing } from '@claimcheck/core'
+import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/core'
 import { type Static, Type } from 'typebox'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './http/rate-limit.ts'
 import { validator } from './validation.ts'
@@ -144,9 +144,11 @@ function readFile(path: string, isNamed: boolean, complain: Complain): ConfigFil
   }
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseStrictJson(text).value
   } catch (error) {
-    complain(`${path}: not JSON: ${(error as Error).message}`)
+    if (!(error instanceof JsonError)) throw error
+    // Where, and never what: a plugin's options may hold a credential.
+    complain(`${path}: not JSON: ${error.code} in line ${text.slice(0, error.position).split('\n').length}`)
     return {}
   }
   const issues = validator(ConfigFile)(value, [])
@@ -167,7 +169,7 @@ function readPublicUrl(text: string | undefined, complain: Complain): string | u
   if (
     !url ||
     !['http:', 'https:'].includes(url.protocol) ||
-    url.username !== '' ||
+    url.username + url.password !== '' ||
     url.search !== '' ||
     url.hash !== ''
   ) {
@@ -186,8 +188,7 @@ const DATABASE_SCHEMES: Readonly<Record<string, (rest: string, cwd: string, comp
 function readDatabaseUrl(text: string | undefined, cwd: string, dataDir: string, complain: Complain): string {
   if (!text) return `sqlite:${resolve(dataDir, 'claimcheck.db')}`
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text) ?? []
-  const read = DATABASE_SCHEMES[scheme]
-  if (read) return read(rest, cwd, complain)
+  if (Object.hasOwn(DATABASE_SCHEMES, scheme)) return DATABASE_SCHEMES[scheme]!(rest, cwd, complain)
   // What stands behind the scheme may hold a password.
   complain(
     `DATABASE_URL: ${scheme || 'that'} is not a database of this version, which knows ${Object.keys(DATABASE_SCHEMES).join(', ')}`,
@@ -197,9 +198,11 @@ function readDatabaseUrl(text: string | undefined, cwd: string, dataDir: string,
 
 function readSecretKey(text: string | undefined, complain: Complain): Buffer | undefined {
   if (!text) return undefined
-  const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
-  if (key.length !== 32) complain('SECRET_KEY: 32 bytes in hex or base64, such as `openssl rand -hex 32` prints')
-  return key
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
+  // Buffer passes over what is no base64, so that a mistyped key would be another key.
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
+  complain('SECRET_KEY: 32 bytes in hex or base64, such as `openssl rand -hex 32` prints')
+  return undefined
 }
 
 /** Off, on, or the proxies' own addresses and networks with commas between them. */
@@ -207,9 +210,14 @@ function readTrustProxy(text: string | undefined, complain: Complain): boolean |
   if (!text || /^(off|false|no)$/i.test(text)) return false
   if (/^(on|true|yes)$/i.test(text)) return true
   const entries = text.split(',').map((entry) => entry.trim())
-  const isAddress = (entry: string) => PROXY_NAMES.has(entry) || isIP(entry.replace(/\/\d{1,3}$/, '')) !== 0
-  if (!entries.every(isAddress)) complain(`TRUST_PROXY: off, on, or the addresses of the proxies, not ${text}`)
+  if (!entries.every(isNetwork)) complain(`TRUST_PROXY: off, on, or the addresses of the proxies, not ${text}`)
   return text
+}
+
+function isNetwork(entry: string): boolean {
+  if (PROXY_NAMES.has(entry)) return true
+  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
+  return Number(prefix) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1)
 }
 
 function readLogLevel(given: string | undefined, complain: Complain): string {
@@ -221,14 +229,23 @@ function readLogLevel(given: string | undefined, complain: Complain): string {
 function readAllowPrivate(text: string | undefined, complain: Complain): string[] {
   const entries = (text ?? '')
     .split(',')
-    .map((entry) => entry.trim().toLowerCase())
+    .map((entry) => entry.trim())
     .filter(Boolean)
-  for (const entry of entries) {
-    if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/.test(entry)) {
-      complain(`ALLOW_PRIVATE: host or host:port entries with commas between them, not ${entry}`)
-    }
-  }
-  return entries
+  return entries.flatMap((entry, index) => {
+    const normal = hostAndPort(entry)
+    // Not repeated: it may be an address with a password.
+    if (!normal)
+      complain(`ALLOW_PRIVATE: host or host:port entries with commas between them, which entry ${index + 1} is not`)
+    return normal ?? []
+  })
+}
+
+/** As URLs write it, so that one host has one name; undefined for what is neither a host nor a host and a port. */
+function hostAndPort(entry: string): string | undefined {
+  const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(entry) ?? []
+  if (host === undefined || !URL.canParse(`http://${host}`) || Number(port ?? 1) > 65_535) return undefined
+  const { hostname } = new URL(`http://${host}`)
+  return port === undefined ? hostname : `${hostname}:${Number(port)}`
 }
 
 function readChecks(file: NonNullable<ConfigFile['checks']>): CheckSettings {

@@ -49,7 +49,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     SECRET_KEY: 'ab'.repeat(32),
     TRUST_PROXY: 'loopback, 10.0.0.0/8',
     LOG_LEVEL: 'debug',
-    ALLOW_PRIVATE: 'git.internal:3000, [::1] ,10.0.0.7',
+    ALLOW_PRIVATE: 'Git.internal:03000, [0:0::1] ,10.0.0.7,127.1:80',
     CONFIG: 'elsewhere/mine.json',
   }
   const config = loadConfig(env, folder)
@@ -61,7 +61,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     dataDir: join(folder, 'kept'),
     trustProxy: 'loopback, 10.0.0.0/8',
     logLevel: 'debug',
-    allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7'],
+    allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80'],
     pluginDir: join(folder, 'elsewhere'),
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
@@ -71,18 +71,67 @@ t.test('each variable and each member of the file is taken', async (t) => {
   t.equal(config.secretKey?.length, 32)
 })
 
+t.test('a secret key is the same in hex and in either base64', async (t) => {
+  const key = Buffer.alloc(32, 0xfb)
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    t.same(loadConfig({ SECRET_KEY: key.toString(encoding) }, t.testdir()).secretKey, key, encoding)
+  }
+})
+
+t.test('proxies are believed as they are named', async (t) => {
+  for (const [text, trust] of [
+    ['', false],
+    ['off', false],
+    ['No', false],
+    ['on', true],
+    ['TRUE', true],
+    ['10.0.0.0/8, fd00::/8', '10.0.0.0/8, fd00::/8'],
+    ['::1,loopback', '::1,loopback'],
+  ] as const) {
+    t.equal(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
+  }
+})
+
+t.test('a variable that is empty is one that is not set', async (t) => {
+  const names =
+    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(' ')
+  const folder = t.testdir()
+  t.same(loadConfig(Object.fromEntries(names.map((name) => [name, ''])), folder), loadConfig({}, folder))
+})
+
 const bad: [name: string, env: Record<string, string>, file: string | undefined, named: RegExp[]][] = [
   ['a port that is none', { PORT: 'http' }, undefined, [/^PORT/]],
   ['a port beyond the last', { PORT: '65536' }, undefined, [/^PORT/]],
   ['a public address with a user', { PUBLIC_URL: 'https://u:p@example.com' }, undefined, [/^PUBLIC_URL/]],
+  ['a public address with a password alone', { PUBLIC_URL: 'https://:u:p@example.com' }, undefined, [/^PUBLIC_URL/]],
+  ['a public address that is no URL', { PUBLIC_URL: 'u:p@' }, undefined, [/^PUBLIC_URL/]],
+  ['a public address with a query', { PUBLIC_URL: 'https://example.com/?a' }, undefined, [/^PUBLIC_URL/]],
+  ['a database of no kind', { DATABASE_URL: 'u:p@host/db' }, undefined, [/^DATABASE_URL/]],
+  ['a database named like what objects inherit', { DATABASE_URL: 'constructor:x' }, undefined, [/^DATABASE_URL/]],
+  ['a database without a file', { DATABASE_URL: 'sqlite:' }, undefined, [/^DATABASE_URL/]],
   ['a database of another kind', { DATABASE_URL: 'mysql://u:p@host/db' }, undefined, [/^DATABASE_URL/]],
   ['a database in memory', { DATABASE_URL: 'sqlite::memory:' }, undefined, [/^DATABASE_URL/]],
   ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, undefined, [/^SECRET_KEY/]],
+  ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, undefined, [/^SECRET_KEY/]],
+  ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, undefined, [/^SECRET_KEY/]],
+  ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
+  ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
   ['a proxy that is no address', { TRUST_PROXY: '2' }, undefined, [/^TRUST_PROXY/]],
   ['an allowed entry that is an address of a page', { ALLOW_PRIVATE: 'http://host/' }, undefined, [/^ALLOW_PRIVATE/]],
+  ['an allowed entry with a password', { ALLOW_PRIVATE: 'good.example,u:p@host' }, undefined, [/^ALLOW_PRIVATE.*2/]],
+  ['an allowed port that is none', { ALLOW_PRIVATE: 'host:65536' }, undefined, [/^ALLOW_PRIVATE/]],
+  ['an allowed IPv6 address without brackets', { ALLOW_PRIVATE: '::1' }, undefined, [/^ALLOW_PRIVATE/]],
+  ['an allowed address that is none', { ALLOW_PRIVATE: '[::1::]' }, undefined, [/^ALLOW_PRIVATE/]],
   ['a level that is none', { LOG_LEVEL: 'loud' }, undefined, [/^LOG_LEVEL/]],
   ['a file that is not there', { CONFIG: 'missing.json' }, undefined, [/^CONFIG.*missing\.json/]],
   ['a file that is not JSON', {}, '{', [/not JSON/]],
+  [
+    'a file with a slip behind a secret',
+    {},
+    '{"plugins": [{"use": "a", "with": {"token": "u:p@x" "b"',
+    [/not JSON.*line 1$/],
+  ],
+  ['a file that says something twice', {}, '{\n"issuer_name": "a",\n"issuer_name": "b"}', [/duplicate.*line 3$/]],
   ['a file that is a list', {}, '[]', [/file/]],
   ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
   ['a plugin without a name', {}, '{"plugins": [{"with": {}}]}', [/plugins\.0\.use/]],
