@@ -27,7 +27,7 @@ class ImmediateSqliteClient extends SqliteClient {
 /** Opens, and makes if need be, the database file, and migrates it. @throws StorageError */
 export async function openSqlite(file: string): Promise<Storage & { readonly migrated: readonly string[] }> {
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   } catch (cause) {
     throw new StorageError('unwritable', `cannot make the folder of ${file}`, { cause })
   }
