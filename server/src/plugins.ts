@@ -14,7 +14,9 @@ import {
 } from '@claimcheck/core'
 import { createCheckCache } from './check-cache.ts'
 import type { Config, PluginEntry } from './config.ts'
-import { profileProblems } from './profile-problems.ts'
+import { partsProblems } from './parts-problems.ts'
+import { schemaProblem } from './profile-problems.ts'
+import { withinTime } from './time-limit.ts'
 import { validator } from './validation.ts'
 
 const API = 1
@@ -74,34 +76,39 @@ export async function loadPlugins(
   { plugins: entries, pluginDir }: Pick<Config, 'plugins' | 'pluginDir'>,
   options: LoadOptions,
 ): Promise<Registry> {
+  const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = options
   const problems: string[] = []
   const plugins: LoadedPlugin[] = []
   for (const entry of entries) {
     try {
-      plugins.push(await loadPlugin(entry, pluginDir, options))
+      const expire = () => new Error(`it was not ready within ${limitMs} ms`)
+      const plugin = await withinTime(loadPlugin(entry, pluginDir, options), limitMs, expire)
+      const wrong = partsProblems(plugin.parts)
+      problems.push(...wrong.map((problem) => `${entry.use}: ${problem}`))
+      if (wrong.length === 0) plugins.push(plugin)
     } catch (error) {
-      problems.push(`${entry.use}: ${(error as Error).message}`)
+      problems.push(`${entry.use}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  problems.push(...partsProblems(plugins))
+  problems.push(...duplicates(plugins))
+  // Of plugins that could not be loaded nobody knows what they would have offered.
+  if (problems.length === 0) problems.push(...missingProviders(plugins))
   if (problems.length > 0) throw new PluginError(problems)
   return createRegistry(plugins)
 }
 
-async function loadPlugin(
-  entry: PluginEntry,
-  folder: string,
-  { logger, now, setupTimeoutMs }: LoadOptions,
-): Promise<LoadedPlugin> {
+async function loadPlugin(entry: PluginEntry, folder: string, { logger, now }: LoadOptions): Promise<LoadedPlugin> {
   const { default: plugin } = await importFrom(folder, entry.use)
   if (!isPlugin(plugin)) throw new Error('its default export is not made with definePlugin')
   if (plugin.api !== API) throw new Error(`it is written for api ${plugin.api}, and this host has api ${API}`)
+  if (typeof plugin.name !== 'string' || plugin.name === '') throw new Error('it has no name')
+  if (typeof plugin.setup !== 'function') throw new Error('it has no setup')
+  const wrongOptions = schemaProblem(plugin.options)
+  if (wrongOptions !== undefined) throw new Error(`its options are a schema that does not compile: ${wrongOptions}`)
   const issues = validator(plugin.options)(entry.with, ['with'])
   if (issues.length > 0) throw new Error(issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '))
   const tools = { logger: logger.child({ plugin: plugin.name }), cache: createCheckCache() }
-  const setup = async () => plugin.setup({ logger: tools.logger, now }, entry.with as never)
-  const parts = await withinTime(setup(), setupTimeoutMs ?? SETUP_TIMEOUT_MS)
-  if (typeof parts !== 'object' || parts === null) throw new Error('its setup returned nothing')
+  const parts = await plugin.setup({ logger: tools.logger, now }, entry.with as never)
   return { name: plugin.name, parts, tools }
 }
 
@@ -116,45 +123,36 @@ async function importFrom(folder: string, use: string): Promise<{ default?: unkn
   return import(pathToFileURL(path).href)
 }
 
-async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const expiry = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`its setup took longer than ${limitMs} ms`)), limitMs)
-  })
-  try {
-    return await Promise.race([work, expiry])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function partsProblems(plugins: readonly LoadedPlugin[]): string[] {
+function duplicates(plugins: readonly LoadedPlugin[]): string[] {
   const problems: string[] = []
   const owners = new Map<string, string>()
-  const claimName = (kind: string, name: string, plugin: string) => {
-    const owner = owners.get(`${kind} ${name}`)
-    if (owner !== undefined) problems.push(`${plugin}: the ${kind} ${name} is offered by ${owner} already`)
-    owners.set(`${kind} ${name}`, plugin)
-  }
   for (const { name, parts } of plugins) {
-    claimName('plugin', name, name)
-    for (const type of parts.connections ?? []) claimName('provider', type.provider, name)
-    for (const { profile } of parts.verifiers ?? []) {
-      const wrong = profileProblems(profile)
-      problems.push(...wrong.map((problem) => `${name}: the profile ${profile?.action ?? '(unnamed)'} ${problem}`))
-      if (wrong.length > 0) continue
-      for (const action of [profile.action, ...Object.keys(profile.aliases ?? {})]) claimName('action', action, name)
-    }
-  }
-  const verifiers = plugins.flatMap(({ name, parts }) =>
-    (parts.verifiers ?? []).map((verifier) => ({ name, verifier })),
-  )
-  for (const { name, verifier } of verifiers) {
-    for (const provider of verifier.providers) {
-      if (!owners.has(`provider ${provider}`)) problems.push(`${name}: no plugin offers the provider ${provider}`)
+    for (const offer of offersOf(name, parts)) {
+      const owner = owners.get(offer)
+      if (owner !== undefined) problems.push(`${name}: the ${offer} is offered by ${owner} already`)
+      owners.set(offer, name)
     }
   }
   return problems
+}
+
+function offersOf(name: string, { connections = [], verifiers = [] }: PluginParts): string[] {
+  const actions = verifiers.flatMap(({ profile }) => [profile.action, ...Object.keys(profile.aliases ?? {})])
+  return [
+    `plugin ${name}`,
+    ...connections.map(({ provider }) => `provider ${provider}`),
+    ...actions.map((action) => `action ${action}`),
+  ]
+}
+
+function missingProviders(plugins: readonly LoadedPlugin[]): string[] {
+  const offered = new Set(plugins.flatMap(({ parts }) => parts.connections ?? []).map(({ provider }) => provider))
+  return plugins.flatMap(({ name, parts }) => {
+    const read = new Set((parts.verifiers ?? []).flatMap(({ providers }) => providers))
+    return [...read]
+      .filter((provider) => !offered.has(provider))
+      .map((provider) => `${name}: no plugin offers the provider ${provider}`)
+  })
 }
 
 function createRegistry(plugins: readonly LoadedPlugin[]): Registry {

@@ -1,6 +1,6 @@
 /** What is wrong with an action profile, before a claim meets it. */
 import { ACTION_PATTERN, type ActionProfile } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { validator } from './validation.ts'
 
 const actionName = Type.String({ pattern: ACTION_PATTERN, maxLength: 128 })
@@ -15,6 +15,7 @@ const Profile = Type.Object({
     Type.Record(
       Type.String({ pattern: ACTION_PATTERN }),
       Type.Object({ providers: Type.Array(Type.String(), { minItems: 1 }) }),
+      { additionalProperties: false },
     ),
   ),
   target: jsonSchema('string'),
@@ -37,11 +38,18 @@ export function profileProblems(profile: unknown): string[] {
   if (deadlineMs <= toleranceMs) problems.push('has a deadline that is not after the tolerance')
   if (maxDeadlineMs < deadlineMs) problems.push('has a maxDeadlineMs below its deadlineMs')
   for (const name of ['target', 'params', 'facts'] as const) {
-    try {
-      validator(schemas[name])
-    } catch (error) {
-      problems.push(`has a ${name} schema that does not compile: ${(error as Error).message}`)
-    }
+    const problem = schemaProblem(schemas[name])
+    if (problem !== undefined) problems.push(`has a ${name} schema that does not compile: ${problem}`)
   }
   return problems
+}
+
+/** Why nothing can be validated against a schema; undefined when it can. */
+export function schemaProblem(schema: TSchema): string | undefined {
+  try {
+    validator(schema)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }

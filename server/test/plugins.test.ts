@@ -68,7 +68,39 @@ const refused: [name: string, text: string, problem: RegExp][] = [
   ['whose options are not given', plugin({ options: 'Type.Object({ token: Type.String() })' }), /with\.token/],
   ['whose setup throws', plugin({ setup: '() => { throw new Error("no setup") }' }), /no setup/],
   ['whose setup hangs', plugin({ setup: '() => new Promise(() => {})' }), /100 ms/],
-  ['whose setup gives nothing', plugin({ setup: '() => undefined' }), /nothing/],
+  ['whose setup gives nothing', plugin({ setup: '() => undefined' }), /setup result/],
+  ['whose setup gives a list', plugin({ setup: '() => []' }), /setup result/],
+  ['whose setup gives a misspelt part', plugin({ setup: '() => ({ verifier: [] })' }), /verifier/],
+  ['whose verifiers are no list', plugin({ setup: '() => ({ verifiers: {} })' }), /verifiers/],
+  ['whose connections hold nothing', plugin({ setup: '() => ({ connections: [null] })' }), /connections\.0/],
+  ['whose close is no function', plugin({ setup: '() => ({ close: 1 })' }), /close/],
+  ['whose module throws what is no error', 'throw null', /null/],
+  ['whose module waits for ever', 'await new Promise(() => setTimeout(() => {}, 1000)); export default {}', /100 ms/],
+  ['without a name', plugin({ name: '' }), /name/],
+  ['without a setup', plugin({ setup: 'undefined' }), /setup/],
+  ['without options', plugin({ options: 'undefined' }), /options/],
+  ['with options that do not compile', plugin({ options: "{ type: 'nonsense' }" }), /options/],
+  [
+    'with a keyword that schemas do not have',
+    plugin({ profile: "{ facts: { type: 'object', propertys: {} } }" }),
+    /facts/,
+  ],
+  [
+    'with an alias of two parts',
+    plugin({ profile: "{ aliases: { 'other.thing': { providers: ['x'] } } }" }),
+    /aliases/,
+  ],
+  ['with an alias for nobody', plugin({ profile: "{ aliases: { 'a.b.c': { providers: [] } } }" }), /aliases/],
+  [
+    'that offers one action twice',
+    plugin({ profile: "{ aliases: { 'test.thing.do': { providers: ['x'] } } }" }),
+    /already/,
+  ],
+  [
+    'whose setup gives a verifier without a profile',
+    plugin({ setup: '() => ({ verifiers: [{ providers: [], check() {} }] })' }),
+    /verifiers\.0\.profile/,
+  ],
   ['with an action of two parts', plugin({ profile: "{ action: 'test.thing' }" }), /action/],
   ['with a version that is not digits', plugin({ profile: "{ version: '1.0' }" }), /version/],
   ['with a deadline within the tolerance', plugin({ profile: '{ toleranceMs: 2 }' }), /deadline/],
@@ -88,6 +120,66 @@ for (const [name, text, problem] of refused) {
     t.match(problems[0], problem)
   })
 }
+
+const verifier = (over: string) => `() => {
+  const profile = { action: 'test.thing.do', version: '1', summary: 'A thing.', target: Type.String(),
+    params: Type.Object({}), facts: Type.Object({}), required: {}, toleranceMs: 1, deadlineMs: 2, maxDeadlineMs: 3,
+    access: { permission: 'none', anonymous: false } }
+  const connection = { provider: 'x', title: 'X', help: 'Help.', options: Type.Object({}), fits() {}, probe() {} }
+  return { verifiers: [{ profile, providers: ['x'], check() {}, ...${over}.verifier }],
+    connections: [{ ...connection, ...${over}.connection }] }
+}`
+const misshapen: [name: string, over: string, problem: RegExp][] = [
+  ['a verifier that checks nothing', '{ verifier: { check: 1 } }', /verifiers\.0\.check/],
+  ['a verifier that normalizes by no function', '{ verifier: { normalize: {} } }', /verifiers\.0\.normalize/],
+  ['a verifier without providers', '{ verifier: { providers: undefined } }', /verifiers\.0\.providers/],
+  ['a verifier that reads through what nobody offers', "{ verifier: { providers: ['y'] } }", /provider y/],
+  ['a connection without a provider', '{ connection: { provider: undefined } }', /connections\.0\.provider/],
+  ['a connection without help', "{ connection: { help: '' } }", /connections\.0\.help/],
+  [
+    'a connection whose options are no object',
+    "{ connection: { options: { type: 'array', properties: {} } } }",
+    /connections\.0\.options/,
+  ],
+  [
+    'a connection whose options do not compile',
+    "{ connection: { options: { type: 'object', properties: { a: { type: 'b' } } } } }",
+    /connections\.0\.options/,
+  ],
+  ['a connection that fits nothing', '{ connection: { fits: undefined } }', /connections\.0\.fits/],
+  ['a connection that cannot be probed', '{ connection: { probe: undefined } }', /connections\.0\.probe/],
+]
+for (const [name, over, problem] of misshapen) {
+  t.test(`a plugin with ${name} is refused, and told`, async (t) => {
+    t.strictSame(await problemsOf(load(t, { 'good.mjs': plugin({ setup: verifier('{}') }) })), [])
+    const problems = await problemsOf(load(t, { 'bad.mjs': plugin({ setup: verifier(over) }) }))
+    t.equal(problems.length, 1, problems.join('\n'))
+    t.match(problems[0], problem)
+  })
+}
+
+t.test('an alias is open to the connections it names alone', async (t) => {
+  const registry = await load(t, {
+    'good.mjs': plugin({
+      setup: verifier("{ verifier: { profile: { ...profile, aliases: { 'x.thing.do': { providers: ['z'] } } } } }"),
+    }),
+  })
+  t.strictSame(registry.verifierFor('test.thing.do')?.providers, ['x'])
+  t.strictSame(registry.verifierFor('x.thing.do')?.providers, [])
+  t.strictSame(registry.actionsFor('x'), ['test.thing.do'])
+  t.strictSame(registry.actionsFor('z'), [])
+  t.strictSame(registry.publicActions(), [])
+  t.equal(registry.connectionType('x')?.title, 'X')
+})
+
+t.test('what a plugin is given under `with` is held against its options, and is in no message', async (t) => {
+  const text = plugin({
+    options: 'Type.Object({ token: Type.String({ maxLength: 2 }) }, { additionalProperties: false })',
+  })
+  const problems = await problemsOf(load(t, { 'a.mjs': text }, { 'a.mjs': { token: 's3cret', other: 's3cret' } }))
+  t.match(problems, [/with\.other.*with\.token/])
+  t.notMatch(problems.join(), /s3cret/)
+})
 
 t.test('all problems of all plugins are told at once', async (t) => {
   const modules = {

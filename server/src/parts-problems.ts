@@ -1,0 +1,68 @@
+/** What is wrong with what a plugin's setup returned, before anything is asked of it. */
+import { type TSchema, Type } from 'typebox'
+import { profileProblems, schemaProblem } from './profile-problems.ts'
+import { validator } from './validation.ts'
+
+const text = Type.String({ minLength: 1 })
+const objects = Type.Optional(Type.Array(Type.Object({})))
+
+// Closed, so that a misspelt part does not go unnoticed.
+const Parts = Type.Object(
+  { verifiers: objects, connections: objects, close: Type.Optional(Type.Unknown()) },
+  { additionalProperties: false },
+)
+const ConnectionTypeData = Type.Object({
+  provider: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
+  title: text,
+  help: text,
+  options: Type.Object({ type: Type.Literal('object'), properties: Type.Object({}) }),
+})
+const VerifierData = Type.Object({ providers: Type.Array(Type.String()) })
+
+/** Each with its place. */
+export function partsProblems(parts: unknown): string[] {
+  const wrong = dataProblems(Parts, parts, 'setup result')
+  if (wrong.length > 0) return wrong
+  const { verifiers = [], connections = [] } = parts as Readonly<Record<string, object[]>>
+  return [
+    ...functionProblems(parts as object, [], ['close'], 'setup result'),
+    ...connections.flatMap((type, index) => connectionProblems(type, `connections.${index}`)),
+    ...verifiers.flatMap((verifier, index) => verifierProblems(verifier, `verifiers.${index}`)),
+  ]
+}
+
+function connectionProblems(type: object, place: string): string[] {
+  const wrong = dataProblems(ConnectionTypeData, type, place)
+  const problem = wrong.length > 0 ? undefined : schemaProblem((type as { options: TSchema }).options)
+  return [
+    ...wrong,
+    ...(problem === undefined ? [] : [`${place}.options: the schema does not compile: ${problem}`]),
+    ...functionProblems(type, ['fits', 'probe'], [], place),
+  ]
+}
+
+function verifierProblems(verifier: object, place: string): string[] {
+  return [
+    ...dataProblems(VerifierData, verifier, place),
+    ...functionProblems(verifier, ['check'], ['normalize'], place),
+    ...profileProblems((verifier as { profile?: unknown }).profile).map((problem) => `${place}.profile ${problem}`),
+  ]
+}
+
+function dataProblems(schema: TSchema, value: unknown, place: string): string[] {
+  return validator(schema)(value, [place]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
+}
+
+function functionProblems(
+  value: object,
+  required: readonly string[],
+  optional: readonly string[],
+  place: string,
+): string[] {
+  const kindOf = (name: string) => typeof (value as Record<string, unknown>)[name]
+  const wrong = [
+    ...required.filter((name) => kindOf(name) !== 'function'),
+    ...optional.filter((name) => !['function', 'undefined'].includes(kindOf(name))),
+  ]
+  return wrong.map((name) => `${place}.${name}: should be a function`)
+}

@@ -1,0 +1,14 @@
+/** A limit on how long somebody else's work may take. */
+
+/** What `work` comes to, or what `expire` throws when that takes longer. Work that does not end is left behind. */
+export async function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const expiry = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(expire()), limitMs)
+  })
+  try {
+    return await Promise.race([work, expiry])
+  } finally {
+    clearTimeout(timer)
+  }
+}
