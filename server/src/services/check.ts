@@ -5,20 +5,20 @@ import {
   type Claim,
   type Connection,
   DESTINATION_ERROR_CODES,
-  type DestinationError,
+  DestinationError,
   type Failure,
   type Instant,
   isRead,
   isSecret,
-  type Observation,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { RegisteredVerifier, Registry } from '../plugins.ts'
 import type { ClaimRow } from '../storage/claims.ts'
+import { withinTime } from '../time-limit.ts'
 import type { ConnectionService } from './connections.ts'
-import { LATEST_INSTANT, observationProblem } from './observation.ts'
+import { LATEST_INSTANT, readObservation } from './observation.ts'
 
 export interface CheckRunner {
   /** Never throws: what goes wrong is in the record. */
@@ -40,36 +40,32 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function observe(
     claim: ClaimRow,
-    registered: RegisteredVerifier,
+    { verifier, tools }: RegisteredVerifier,
     connection: Connection | null,
     history: readonly CheckRecord[],
     sentAt: Instant,
   ): Promise<CheckRecord> {
-    const { verifier, tools } = registered
     const timer = new AbortController()
     const requests = outbound.forCheck({ signal: timer.signal, now })
+    // Copies: what a verifier changes in them, now or later, is changed nowhere else.
     const context: CheckContext = {
       ...tools,
-      connection,
+      connection: structuredClone(connection),
       fetch: requests.fetch,
       resolve: requests.resolve,
       signal: timer.signal,
       now,
-      previous: history.filter(isRead).map((read) => read.observation),
+      previous: structuredClone(history.filter(isRead).map((read) => read.observation)),
     }
+    const checking = async () => verifier.check(structuredClone(toClaim(claim)), context)
     try {
-      const observation = await withinTime(
-        verifier.check(toClaim(claim), context) as Promise<Observation>,
-        timer,
-        timeoutMs,
-      )
+      // One that does not heed its signal is left behind when its time is over.
+      const returned = await withinTime(checking(), timeoutMs, () => new DestinationError('timeout'))
       const answeredAt = answerTime(sentAt)
-      const problem = observationProblem(verifier.profile, observation, secretsOf(connection))
-      if (problem) {
-        logger.warn({ action: verifier.profile.action, claimId: claim.claimId, problem }, 'verifier returned nonsense')
-        return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
-      }
-      return { sentAt, answeredAt, observation, clockOffsetMs: requests.clockOffsetMs() }
+      const { observation, problem } = readObservation(verifier.profile, returned, secretsOf(connection))
+      if (observation) return { sentAt, answeredAt, observation, clockOffsetMs: requests.clockOffsetMs() }
+      logger.warn({ action: verifier.profile.action, claimId: claim.claimId, problem }, 'verifier returned nonsense')
+      return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
     } finally {
       timer.abort()
     }
@@ -93,16 +89,19 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     const sentAt = now()
     const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), failure })
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
+    let secrets: readonly string[] = []
     try {
       const registered = registry.verifierFor(claim.action)
       // A claim is judged by the rules it was submitted under, or not at all.
       if (registered?.verifier.profile.version !== claim.profileVersion) return failed({ code: 'unsupported_action' })
       const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
       if (connection === undefined) return failed({ code: 'no_connection' })
+      secrets = secretsOf(connection)
       return await observe(claim, registered, connection, history, sentAt)
     } catch (error) {
       if (isDestinationError(error)) return failed(toFailure(error, now()))
-      logger.warn({ err: error, action: claim.action, claimId: claim.claimId }, 'verifier failed')
+      const problem = withoutSecrets(error, secrets)
+      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'verifier failed')
       return failed({ code: 'verifier_error' })
     }
   }
@@ -115,24 +114,10 @@ export function toClaim({ action, target, params, claimedAt, deadlineAt }: Claim
   return { action, target, params, claimedAt, deadlineAt }
 }
 
-/** A verifier that does not heed its signal is left behind when its time is over. */
-async function withinTime(
-  checking: Promise<Observation>,
-  timer: AbortController,
-  timeoutMs: number,
-): Promise<Observation> {
-  let timeout: NodeJS.Timeout | undefined
-  const expiry = new Promise<never>((_, reject) => {
-    timeout = setTimeout(() => {
-      timer.abort()
-      reject(Object.assign(new Error('the check took too long'), { name: 'DestinationError', code: 'timeout' }))
-    }, timeoutMs)
-  })
-  try {
-    return await Promise.race([checking, expiry])
-  } finally {
-    clearTimeout(timeout)
-  }
+/** The text alone: the members of an error may hold a whole request, its credentials included. */
+function withoutSecrets(error: unknown, secrets: readonly string[]): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : `a ${typeof error} was thrown`
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
 }
 
 const DESTINATION_CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)

@@ -6,13 +6,35 @@ const LARGEST_FACTS_BYTES = 8192
 /** The last moment that a receipt's timestamp can say. */
 export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** What is wrong with it, in words for the log; undefined when nothing is. */
-export function observationProblem(
+/** What is recorded; or what is wrong, in words for the log. */
+export type ReadObservation =
+  | { readonly observation: Observation; readonly problem?: never }
+  | { readonly observation?: never; readonly problem: string }
+
+/** @throws what a getter throws, and TypeError for what no JSON can say */
+export function readObservation(
+  profile: ActionProfile,
+  returned: unknown,
+  secrets: readonly string[],
+): ReadObservation {
+  if (typeof returned !== 'object' || returned === null) return { problem: 'not an object' }
+  const observation = copyOf(returned as Observation)
+  const problem = observationProblem(profile, observation, secrets)
+  return problem === undefined ? { observation } : { problem }
+}
+
+/** The members of the contract, as they will be stored: what was judged is what is recorded, whatever the verifier does with its own. */
+function copyOf({ kind, facts, settled, ...rest }: Observation): Observation {
+  const { differs, appeared } = rest as Partial<Extract<Observation, { kind: 'present' }>>
+  const times = appeared === undefined ? appeared : { notBefore: appeared?.notBefore, notAfter: appeared?.notAfter }
+  return JSON.parse(JSON.stringify({ kind, facts, settled, ...(kind === 'present' && { differs, appeared: times }) }))
+}
+
+function observationProblem(
   profile: ActionProfile,
   observation: Observation,
   secrets: readonly string[],
 ): string | undefined {
-  if (typeof observation !== 'object' || observation === null) return 'not an object'
   const { kind, facts, settled } = observation
   if (kind !== 'present' && kind !== 'absent') return 'kind is neither present nor absent'
   if (settled !== undefined && typeof settled !== 'boolean') return 'settled is not a boolean'
