@@ -15,18 +15,22 @@ const SOURCE: Knex.MigrationSource<string> = {
 
 const TABLE = 'migrations'
 
-/** Returns the migrations that it ran. @throws StorageError `newer_schema` */
-export async function migrate(db: Knex): Promise<string[]> {
-  if (await db.schema.hasTable(TABLE)) {
-    const applied: { name: string }[] = await db(TABLE).select('name')
-    const unknown = applied.map((row) => row.name).filter((name) => !(name in MIGRATIONS))
-    if (unknown.length > 0) {
-      throw new StorageError(
-        'newer_schema',
-        `the database is from a newer version of Claimcheck (it has ${unknown.join(', ')}): run that version or a later one`,
-      )
-    }
-  }
-  const [, ran] = await db.migrate.latest({ migrationSource: SOURCE, tableName: TABLE })
-  return ran
+/** In one transaction: of processes that start together one migrates, and none finds half of it. Returns what it ran. @throws StorageError `newer_schema` */
+export function migrate(db: Knex): Promise<string[]> {
+  return db.transaction(async (tx) => {
+    await refuseNewer(tx)
+    const [, ran] = await tx.migrate.latest({ migrationSource: SOURCE, tableName: TABLE })
+    return ran
+  })
+}
+
+async function refuseNewer(db: Knex): Promise<void> {
+  if (!(await db.schema.hasTable(TABLE))) return
+  const applied: { name: string }[] = await db(TABLE).select('name')
+  const unknown = applied.map((row) => row.name).filter((name) => !Object.hasOwn(MIGRATIONS, name))
+  if (unknown.length === 0) return
+  throw new StorageError(
+    'newer_schema',
+    `the database is from a newer version of Claimcheck (it has ${unknown.join(', ')}): run that version or a later one`,
+  )
 }

@@ -1,5 +1,5 @@
 /** The SQLite dialect: one writing connection, a few reading ones, write-ahead log, every commit on disk. */
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import knex, { type Knex } from 'knex'
@@ -26,11 +26,7 @@ class ImmediateSqliteClient extends SqliteClient {
 
 /** Opens, and makes if need be, the database file, and migrates it. @throws StorageError */
 export async function openSqlite(file: string): Promise<Storage & { readonly migrated: readonly string[] }> {
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  } catch (cause) {
-    throw new StorageError('unwritable', `cannot make the folder of ${file}`, { cause })
-  }
+  makeFile(file)
   const writer = connect(file, 1)
   const reader = connect(file, READERS)
   const close = async () => {
@@ -51,6 +47,16 @@ export async function openSqlite(file: string): Promise<Storage & { readonly mig
   }
 }
 
+/** For its owner alone, if it is not there: what workspaces claim is nobody else's business. SQLite gives its other files the same mode. */
+function makeFile(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    closeSync(openSync(file, 'a', 0o600))
+  } catch (cause) {
+    throw storageError(file, cause)
+  }
+}
+
 function connect(file: string, connections: number): Knex {
   return knex({
     client: ImmediateSqliteClient as unknown as typeof Knex.Client,
@@ -62,9 +68,9 @@ function connect(file: string, connections: number): Knex {
       min: 0,
       max: connections,
       afterCreate: (connection: { exec(sql: string, done: (error: Error | null) => void): void }, done: never) => {
-        // SQLite keeps none of these in the file but the journal mode.
+        // SQLite keeps none of these in the file but the journal mode. Without recursive triggers REPLACE would delete unseen.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-          PRAGMA foreign_keys = ON; PRAGMA cache_size = -32000;`
+          PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -32000;`
         connection.exec(pragmas, done)
       },
     },
