@@ -1,7 +1,8 @@
 /** The log's answers in their wire form. */
+
+import type { Anchor } from '@claimcheck/core'
 import { formatInstant } from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
-import type { Anchor } from '@claimcheck/core'
 import type { ConsistencyProof, EntriesPage, InclusionProof } from '../../services/log.ts'
 
 export function toAnchor(anchor: Anchor): wire.Anchor {

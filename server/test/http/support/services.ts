@@ -1,11 +1,10 @@
 /** The services' interfaces in memory, for the rules that HTTP itself decides. */
 import { createHash } from 'node:crypto'
-import type { Instant } from '@claimcheck/core'
+import type { Anchor, Instant } from '@claimcheck/core'
 import type { ClaimInput, ClaimService, ClaimStatus } from '@claimcheck/server/services/claims'
 import type { ConnectionSummary } from '@claimcheck/server/services/connections'
 import { ServiceError } from '@claimcheck/server/services/errors'
 import type { Credential } from '@claimcheck/server/services/keys'
-import type { Anchor } from '@claimcheck/core'
 import type { LogService } from '@claimcheck/server/services/log'
 import type { ReceiptService } from '@claimcheck/server/services/receipts'
 
