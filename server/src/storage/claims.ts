@@ -73,8 +73,9 @@ export function claimReads(db: Knex) {
     async contradictions(limit: number): Promise<string[]> {
       const undocumented = `SELECT claims.claim_id FROM claims LEFT JOIN receipts ON receipts.claim_id = claims.claim_id
         WHERE (state = 'decided') <> (receipts.claim_id IS NOT NULL) LIMIT ?`
+      const own = 'SELECT COUNT(*) FROM checks WHERE checks.claim_id = claims.claim_id'
       const uncounted = `SELECT claim_id FROM claims
-        WHERE attempts <> (SELECT COUNT(*) FROM checks WHERE checks.claim_id = claims.claim_id) LIMIT ?`
+        WHERE attempts <> (${own}) OR attempts <> (${own} AND attempt BETWEEN 1 AND attempts) LIMIT ?`
       const [first, second]: Row[][] = await Promise.all([db.raw(undocumented, [limit]), db.raw(uncounted, [limit])])
       return [
         ...first!.map((row) => `claim ${row.claim_id}: decided without a receipt, or the other way round`),
@@ -99,10 +100,22 @@ export function claimReads(db: Knex) {
           .limit(query.limit)
       ).map(toClaim)
     },
+    /** The next of those that are queued, in the order of their ids. */
+    async queuedIds(after: string, limit: number): Promise<string[]> {
+      const sql = `SELECT claim_id FROM claims WHERE state = 'queued' AND claim_id > ? ORDER BY claim_id LIMIT ?`
+      return (await db.raw(sql, [after, limit])).map((row: Row) => String(row.claim_id))
+    },
     /** Every check of a claim, oldest first. */
     async history(claimId: string): Promise<CheckRecord[]> {
       const rows = await db.raw('SELECT record FROM checks WHERE claim_id = ? ORDER BY attempt', [claimId])
-      return rows.map((row: Row) => JSON.parse(String(row.record)))
+      return rows.map(toRecord)
+    },
+    /** Every check of these claims, oldest first. */
+    async histories(claimIds: readonly string[]): Promise<Map<string, CheckRecord[]>> {
+      const histories = new Map<string, CheckRecord[]>(claimIds.map((claimId) => [claimId, []]))
+      const rows = await db('checks').whereIn('claim_id', claimIds).orderBy('attempt')
+      for (const row of rows) histories.get(row.claim_id)?.push(toRecord(row))
+      return histories
     },
   }
 }
@@ -220,4 +233,8 @@ function toClaim(row: Row): ClaimRow {
     verdict: row.verdict as VerdictValue | null,
     reasonCode: row.reason_code as ReasonCode | null,
   }
+}
+
+function toRecord(row: Row): CheckRecord {
+  return JSON.parse(String(row.record))
 }

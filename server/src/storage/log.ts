@@ -45,6 +45,15 @@ export interface TreeHeadRow {
   readonly signed: string
 }
 
+export interface LogTotals {
+  /** null: there is no log. */
+  readonly treeSize: number | null
+  readonly receipts: number
+  readonly tiles: number
+  /** The key that signs what comes next is one of ours, and not retired. */
+  readonly hasSigningKey: boolean
+}
+
 export type LeafRow = Pick<ReceiptRow, 'leafIndex' | 'leafHash' | 'issuedAt'>
 
 export function logReads(db: Knex) {
@@ -83,11 +92,18 @@ export function logReads(db: Knex) {
       const [row] = await db.raw(sql, [level, index, width])
       return row && toTile(row)
     },
-    async counts(): Promise<{ readonly receipts: number; readonly tiles: number }> {
-      const [row] = await db.raw(
-        'SELECT (SELECT COUNT(*) FROM receipts) AS receipts, (SELECT COUNT(*) FROM tiles) AS tiles',
-      )
-      return { receipts: Number(row.receipts), tiles: Number(row.tiles) }
+    /** All of one moment, also while somebody appends. */
+    async totals(): Promise<LogTotals> {
+      const sql = `SELECT (SELECT tree_size FROM log) AS tree_size, (SELECT COUNT(*) FROM receipts) AS receipts,
+        (SELECT COUNT(*) FROM tiles) AS tiles,
+        (SELECT COUNT(*) FROM log JOIN signing_keys ON signing_keys.key_id = log.key_id AND revoked_at IS NULL) AS signing`
+      const [row] = await db.raw(sql)
+      return {
+        treeSize: nullableNumber(row.tree_size),
+        receipts: Number(row.receipts),
+        tiles: Number(row.tiles),
+        hasSigningKey: Number(row.signing) === 1,
+      }
     },
     async signingKey(keyId: string): Promise<SigningKeyRow | undefined> {
       const [row] = await db.raw('SELECT * FROM signing_keys WHERE key_id = ?', [keyId])
