@@ -1,9 +1,9 @@
 /** Seals the credentials of connections: AES-256-GCM under the installation's secret key, bound to the place they belong to. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import { writeNewFile } from './files.ts'
+import { readPrivateFile, writeNewFile } from './files.ts'
 
 export interface Secrets {
   /** @param context where the value belongs: it opens nowhere else */
@@ -65,7 +65,7 @@ export function openSecrets({ secretKey, dataDir }: Pick<Config, 'secretKey' | '
 function keptKey(path: string): Buffer {
   try {
     if (!existsSync(path)) writeNewFile(path, `${randomBytes(KEY_BYTES).toString('hex')}\n`)
-    const text = readFileSync(path, 'utf8').trim()
+    const text = readPrivateFile(path).trim()
     if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
   } catch (cause) {
     throw new SecretError('unusable_key_file', `cannot read or make ${path}: ${(cause as Error).message}`, { cause })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openSecrets } from '@claimcheck/server/secrets'
 import t from 'tap'
@@ -42,12 +42,37 @@ t.test('a key is made once, for its owner alone, and two that start together tak
     ['x', 'x', 'x', 'x'],
   )
   t.equal(statSync(join(dataDir, 'secret.key')).mode & 0o777, 0o600)
+  t.strictSame(readdirSync(dataDir), ['secret.key'], 'and nothing else is left behind')
 })
 
 t.test('a kept key that cannot be used is told', async (t) => {
   const dataDir = t.testdir({ 'secret.key': 'short' })
+  chmodSync(join(dataDir, 'secret.key'), 0o600)
   t.throws(() => openSecrets({ secretKey: undefined, dataDir }), { code: 'unusable_key_file' })
   t.equal(readFileSync(join(dataDir, 'secret.key'), 'utf8'), 'short', 'and left as it is')
   writeFileSync(join(dataDir, 'file'), '')
   t.throws(() => openSecrets({ secretKey: undefined, dataDir: join(dataDir, 'file') }), { code: 'unusable_key_file' })
+})
+
+t.test('a kept key that others can read is not used', async (t) => {
+  const dataDir = t.testdir()
+  openSecrets({ secretKey: undefined, dataDir })
+  const path = join(dataDir, 'secret.key')
+  for (const mode of [0o644, 0o640, 0o604, 0o660]) {
+    chmodSync(path, mode)
+    t.throws(() => openSecrets({ secretKey: undefined, dataDir }), { code: 'unusable_key_file' })
+  }
+  chmodSync(path, 0o400)
+  t.doesNotThrow(() => openSecrets({ secretKey: undefined, dataDir }))
+})
+
+t.test('not a single byte of a sealed secret can be changed', async (t) => {
+  const secrets = openSecrets({ secretKey: KEY, dataDir: t.testdir() })
+  const [version, sealed = ''] = secrets.seal('token', 'place').split('.')
+  const bytes = Buffer.from(sealed, 'base64url')
+  for (const index of bytes.keys()) {
+    const other = Buffer.from(bytes)
+    other[index]! ^= 1
+    t.throws(() => secrets.open(`${version}.${other.toString('base64url')}`, 'place'), { code: 'wrong_key' })
+  }
 })

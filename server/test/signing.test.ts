@@ -37,7 +37,9 @@ t.test('a key that is missing, corrupt, another one, or open to others is told',
   chmodSync(path, 0o644)
   await t.rejects(vault.load(keyId), { code: 'unusable_key_file' })
   chmodSync(path, 0o600)
-  for (const content of ['', 'not a key', other]) {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const x25519 = generateKeyPairSync('x25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+  for (const content of ['', 'not a key', other, rsa, x25519]) {
     writeFileSync(path, content)
     await t.rejects(vault.load(keyId), { code: 'unusable_key_file' })
   }

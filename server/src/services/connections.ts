@@ -2,6 +2,7 @@
 import {
   type Connection,
   type ConnectionType,
+  DestinationError,
   type Instant,
   isSecret,
   type JsonObject,
@@ -16,6 +17,7 @@ import type { Registry } from '../plugins.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionRow } from '../storage/workspaces.ts'
+import { withinTime } from '../time-limit.ts'
 import { validator } from '../validation.ts'
 import { ServiceError } from './errors.ts'
 
@@ -103,19 +105,22 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     type: ConnectionType,
     options: JsonObject,
   ): Promise<{ scopes: readonly string[]; notes: readonly string[] }> {
-    const timer = AbortSignal.timeout(timeoutMs)
-    const { fetch, resolve } = outbound.forCheck({ signal: timer, now })
+    const timer = new AbortController()
+    const { signal } = timer
+    const { fetch, resolve } = outbound.forCheck({ signal, now })
+    // A copy of the options: what is kept is what the owner gave.
+    const given: Record<string, unknown> = structuredClone(options)
+    const probing = async () => type.probe(given, { fetch, resolve, signal, logger })
     try {
-      const { scopes, warnings } = await type.probe(options as Record<string, unknown>, {
-        fetch,
-        resolve,
-        signal: timer,
-        logger,
-      })
+      const { scopes, warnings } = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
+      if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe returned nonsense')
       return { scopes, notes: warnings }
     } catch (error) {
-      const { code } = error as { code?: unknown }
-      return { scopes: [], notes: [`the destination could not be read just now: ${code ?? 'unexpected error'}`] }
+      // The code alone: a message may repeat a credential.
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected_error'
+      return { scopes: [], notes: [`the destination could not be read just now: ${code}`] }
+    } finally {
+      timer.abort()
     }
   }
 
@@ -164,6 +169,10 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       return row && open(row)
     },
   }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 /** Binds a sealed secret to its place: moved to another connection or field it does not open. */

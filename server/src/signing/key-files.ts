@@ -1,10 +1,9 @@
 /** Private signing keys as files: one a key, in a folder for their owner alone. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromBase64url, keyIdOf, type Signer, signedMessage } from '@claimcheck/core'
 import type { Config } from '../config.ts'
-import { writeNewFile } from '../files.ts'
+import { readPrivateFile, writeNewFile } from '../files.ts'
 import type { KeyVault } from './signing-keys.ts'
 
 export type SigningErrorCode = 'missing_key' | 'unusable_key_file'
@@ -30,39 +29,37 @@ export function createKeyFiles({ dataDir }: Pick<Config, 'dataDir'>): KeyVault {
       try {
         writeNewFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
       } catch (cause) {
-        throw unusable(path, `cannot be written: ${(cause as Error).message}`, cause)
+        throw unusable(path, `it cannot be written: ${(cause as Error).message}`, cause)
       }
       return signer
     },
     async load(keyId) {
       const path = pathOf(keyId)
-      const signer = createSigner(readPrivateKey(path, keyId))
-      if (signer.keyId !== keyId) throw unusable(path, 'is the key of another id')
+      const signer = readSigner(path, keyId)
+      if (signer.keyId !== keyId) throw unusable(path, 'it is the key of another id')
       return signer
     },
   }
 }
 
-function readPrivateKey(path: string, keyId: string): KeyObject {
+function readSigner(path: string, keyId: string): Signer {
   let pem: string
   try {
-    if (statSync(path).mode & 0o077) throw unusable(path, 'can be read by others than its owner: chmod 600 it')
-    pem = readFileSync(path, 'utf8')
+    pem = readPrivateFile(path)
   } catch (error) {
-    if (error instanceof SigningError) throw error
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(path, (error as Error).message, error)
     const message = `the log is signed with ${keyId}, whose private key is not here: bring back ${path}`
     throw new SigningError('missing_key', message, { cause: error })
   }
   try {
-    return createPrivateKey(pem)
+    return createSigner(createPrivateKey(pem))
   } catch (cause) {
-    throw unusable(path, 'is not a private key', cause)
+    throw unusable(path, 'it is no private key of Ed25519', cause)
   }
 }
 
 function unusable(path: string, why: string, cause?: unknown): SigningError {
-  return new SigningError('unusable_key_file', `the signing key ${path} ${why}`, { cause })
+  return new SigningError('unusable_key_file', `the signing key ${path} cannot be used: ${why}`, { cause })
 }
 
 /** Signs with node:crypto, many times as fast as what runs in browsers; the key stays in here. */

@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type ConnectionType, DestinationError, defineConnectionType, secret } from '@claimcheck/core'
+import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { EMPTY_REGISTRY } from '@claimcheck/server/plugins'
+import { openSecrets } from '@claimcheck/server/secrets'
+import { createConnectionService } from '@claimcheck/server/services/connections'
+import { createWorkspaceService } from '@claimcheck/server/services/workspaces'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import knex from 'knex'
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const TOKEN = 's3cret-token'
+
+type Probe = ConnectionType['probe']
+const nothing: Probe = async () => ({ scopes: [], warnings: [] })
+
+async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as string[], folder = t.testdir() } = {}) {
+  const type = defineConnectionType({
+    provider: 'test',
+    title: 'Test',
+    help: 'None.',
+    options: Type.Object(
+      { host: Type.String(), token: Type.Optional(secret({ description: 'A token.' })) },
+      { additionalProperties: false },
+    ),
+    fits: () => true,
+    probe,
+  })
+  const file = join(folder, 'claimcheck.db')
+  const storage = await openSqlite(file)
+  const outbound = createOutbound({ allowPrivate })
+  t.teardown(async () => {
+    await outbound.close()
+    await storage.close()
+  })
+  const logger = { debug() {}, info() {}, warn() {} }
+  const connections = (secretKey = Buffer.alloc(32, 1)) =>
+    createConnectionService({
+      storage,
+      registry: {
+        ...EMPTY_REGISTRY,
+        connectionType: (provider) => (provider === 'test' ? type : undefined),
+        actionsFor: () => ['test.thing.do'],
+      },
+      secrets: openSecrets({ secretKey, dataDir: folder }),
+      outbound,
+      logger,
+      now: () => NOON,
+      config: { checks: { timeoutMs: 100, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
+    })
+  const workspace = await createWorkspaceService({ storage, now: () => NOON }).create('acme')
+  const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
+  t.teardown(() => db.destroy())
+  return { connections, workspace, db }
+}
+
+t.test('a connection keeps its secret sealed, and gives it to checks alone', async (t) => {
+  const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
+  const service = connections()
+  const added = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  t.match(added, { provider: 'test', scopes: ['read'], notes: ['can write'], actions: ['test.thing.do'] })
+  const listed = await service.list(workspace.id)
+  t.match(listed, [{ id: added.id, connectedAt: NOON, disconnectedAt: null }])
+  t.notMatch(JSON.stringify([added, listed]), TOKEN)
+  t.notMatch(JSON.stringify(await db('connections')), TOKEN)
+  for (const [opened] of [await service.open(workspace.id), await connections().open(workspace.id)]) {
+    t.same(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN } })
+  }
+  t.same(await service.openById(added.id), (await service.open(workspace.id))[0])
+  t.strictSame(await service.open('ws_other'), [], 'and not to those of another workspace')
+  t.strictSame(await service.list('ws_other'), [])
+})
+
+t.test('a connection that was removed opens no more, also where it was open already', async (t) => {
+  const { connections, workspace } = await open(t)
+  const [service, other] = [connections(), connections()]
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  t.equal((await other.openById(id))?.id, id)
+  await service.remove(id)
+  for (const each of [service, other]) {
+    t.equal(await each.openById(id), undefined)
+    t.strictSame(await each.open(workspace.id), [])
+    t.strictSame(await each.list(), [])
+    await t.rejects(each.remove(id), { code: 'not_found' })
+  }
+})
+
+t.test('a secret opens under no other key, and in no other row', async (t) => {
+  const { connections, workspace, db } = await open(t)
+  const first = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const second = await connections().add(workspace.id, 'test', { host: 'b', token: 'another' })
+  await t.rejects(connections(Buffer.alloc(32, 2)).openById(first.id), { code: 'wrong_key' })
+  const { sealed_secrets: sealed } = await db('connections').where('id', first.id).first()
+  await db('connections').where('id', second.id).update({ sealed_secrets: sealed })
+  await t.rejects(connections().openById(second.id), { code: 'wrong_key' })
+})
+
+t.test('options that do not fit are told by their place, and without their value', async (t) => {
+  const { connections, workspace } = await open(t)
+  const service = connections()
+  await t.rejects(service.add(workspace.id, 'elsewhere', {}), { code: 'not_found' })
+  for (const options of [{}, { host: 'a', token: '' }, { host: 'a', tokn: TOKEN }, { host: 1, token: TOKEN }]) {
+    const error = await service.add(workspace.id, 'test', options).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'invalid' })
+    t.notMatch(JSON.stringify(error), TOKEN)
+  }
+  t.strictSame(await service.list(), [])
+})
+
+const probes: [name: string, probe: Probe, note: RegExp][] = [
+  ['cannot read', async () => Promise.reject(new DestinationError('unauthorized')), /: unauthorized$/],
+  ['hangs', () => new Promise(() => {}), /: timeout$/],
+  [
+    'throws',
+    () => {
+      throw new Error(`no ${TOKEN}`)
+    },
+    /: unexpected_error$/,
+  ],
+  [
+    'throws nothing',
+    () => {
+      throw undefined
+    },
+    /: unexpected_error$/,
+  ],
+  ['returns nothing', async () => undefined as never, /: unexpected_error$/],
+  ['returns nonsense', async () => ({ scopes: [{}], warnings: [] }) as never, /: unexpected_error$/],
+  [
+    'changes what it was given',
+    async (options) => {
+      Object.assign(options, { host: 'b' })
+      throw new DestinationError('forbidden')
+    },
+    /: forbidden$/,
+  ],
+]
+for (const [name, probe, note] of probes) {
+  t.test(`a connection is kept as it was given also when its probe ${name}`, async (t) => {
+    const { connections, workspace } = await open(t, probe)
+    const { id, scopes, notes } = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
+    t.strictSame(scopes, [])
+    t.equal(notes.length, 1)
+    t.match(notes[0], note)
+    t.notMatch(notes[0], TOKEN)
+    t.same((await connections().openById(id))?.options, { host: 'a', token: TOKEN })
+  })
+}
+
+t.test('a probe reads the destination with the credentials', async (t) => {
+  const server = createServer((request, response) => response.end(request.headers.authorization))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const probe: Probe = async (options, { fetch }) => {
+    const response = await fetch(`http://${options.host}/`, { headers: { authorization: String(options.token) } })
+    return { scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
+  }
+  const { connections, workspace } = await open(t, probe, { allowPrivate: [host] })
+  t.match(await connections().add(workspace.id, 'test', { host, token: TOKEN }), { scopes: ['true'] })
+})
