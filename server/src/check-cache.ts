@@ -8,7 +8,7 @@ interface Shared {
   /** The read that has begun. */
   readonly running: Promise<unknown>
   /** The one after it, which has not. */
-  next?: Promise<unknown>
+  next?: { readonly promise: Promise<unknown>; read: () => Promise<unknown> }
 }
 
 export function createCheckCache(): CheckCache {
@@ -16,7 +16,7 @@ export function createCheckCache(): CheckCache {
   const shared = new Map<string, Shared>()
 
   function begin<T>(key: string, read: () => Promise<T>): Promise<T> {
-    const running = read()
+    const running = (async () => read())()
     const entry: Shared = { running }
     shared.set(key, entry)
     const forget = () => {
@@ -35,11 +35,14 @@ export function createCheckCache(): CheckCache {
       const current = shared.get(key)
       if (!current) return begin(key, read)
       // What has begun may have been answered before this caller asked: it waits for the next read, with all who wait by then.
-      current.next ??= current.running.then(
-        () => begin(key, read),
-        () => begin(key, read),
-      )
-      return current.next as Promise<T>
+      // That is read by the last of them, whose check has the most time left.
+      if (current.next) {
+        current.next.read = read
+      } else {
+        const beginNext = () => begin(key, current.next!.read)
+        current.next = { promise: current.running.then(beginNext, beginNext), read }
+      }
+      return current.next.promise as Promise<T>
     },
   }
 }

@@ -60,3 +60,42 @@ t.test('it remembers, within bounds', async (t) => {
   for (let i = 0; i < 6000; i++) cache.set(`filler ${i}`, i)
   t.equal(cache.get('second'), undefined)
 })
+
+t.test('of those who wait for a read the last one makes it: its check has the most time left', async (t) => {
+  const cache = createCheckCache()
+  const { open, opened } = gate()
+  const first = cache.share('a', () => opened)
+  const waiting = ['second', 'third', 'fourth'].map((name) => cache.share('a', async () => name))
+  open()
+  await first
+  t.strictSame(await Promise.all(waiting), ['fourth', 'fourth', 'fourth'])
+})
+
+t.test('who asks when a read has just ended joins none that had begun', async (t) => {
+  const cache = createCheckCache()
+  let reads = 0
+  const read = async () => ++reads
+  const seen: number[] = []
+  const ask = async (depth: number): Promise<void> => {
+    const before = reads
+    const number = await cache.share('a', read)
+    t.ok(number > before, 'begun after it was asked for')
+    seen.push(number)
+    if (depth > 0) await Promise.all([ask(depth - 1), ask(depth - 1)])
+  }
+  await ask(6)
+  t.equal(seen.length, 127)
+})
+
+t.test('a read that throws before it begins leaves the next one possible', async (t) => {
+  const cache = createCheckCache()
+  const fail = () => {
+    throw new Error('no read')
+  }
+  const asked = [cache.share('a', fail), cache.share('a', fail), cache.share('a', fail)]
+  t.strictSame(
+    (await Promise.allSettled(asked)).map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  t.equal(await cache.share('a', async () => 'read'), 'read')
+})
