@@ -67,6 +67,7 @@ export {
 export { ACTION_PATTERN, type ActionProfile, type FieldRole, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
 export {
   type DecidedClaim,
+  entryOf,
   entryText,
   type Proof,
   type ProofAnchor,

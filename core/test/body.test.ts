@@ -1,4 +1,5 @@
 import {
+  canonicalize,
   claimDigest,
   createNobleSigner,
   type DecidedClaim,
@@ -82,7 +83,7 @@ t.test('what is not known is absent, never null', async (t) => {
 
 t.test('a built body, signed, is a receipt', async (t) => {
   const body = receiptBody({ ...DECIDED, issuer: { keyId: signer.keyId, name: 'Acme' } })
-  const signature = await signer.sign(DOMAINS.receipt, body)
+  const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
   t.ok(isReceipt({ body, signature }))
 })
 
@@ -95,7 +96,7 @@ t.test('the claim digest covers the claim as it is written in the receipt, and n
 
 t.test('the text of a leaf is the canonical body and signature, without the proof', async (t) => {
   const body = receiptBody(DECIDED)
-  const signature = await signer.sign(DOMAINS.receipt, body)
+  const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
   const receipt = { signature, proof: {} as never, body }
   t.match(entryText(receipt), /^\{"body":\{"agent":.*\},"signature":\{"alg":"Ed25519",.*\}\}$/)
   t.equal(entryText(receipt), entryText({ body, signature }))

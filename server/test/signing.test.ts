@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DOMAINS, fromBase64url, keyIdOf, signedMessage, verifyEd25519 } from '@claimcheck/core'
+import { canonicalize, DOMAINS, fromBase64url, keyIdOf, signedMessage, verifyEd25519 } from '@claimcheck/core'
 import { createKeyFiles, createSigner } from '@claimcheck/server/signing/key-files'
 import t from 'tap'
 
@@ -9,11 +9,11 @@ t.test('what the server signs holds by the strict rules of the checker', async (
   const { privateKey } = generateKeyPairSync('ed25519')
   const signer = createSigner(privateKey)
   const body = { some: ['thing', 1] }
-  const signature = await signer.sign(DOMAINS.receipt, body)
+  const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
   const bytes = fromBase64url(signature.value, 64)!
   t.strictSame([signature.alg, signature.key_id], ['Ed25519', keyIdOf(signer.publicKey)])
-  t.ok(verifyEd25519(bytes, signedMessage(DOMAINS.receipt, body), signer.publicKey))
-  t.notOk(verifyEd25519(bytes, signedMessage(DOMAINS.treeHead, body), signer.publicKey))
+  t.ok(verifyEd25519(bytes, signedMessage(DOMAINS.receipt, canonicalize(body)), signer.publicKey))
+  t.notOk(verifyEd25519(bytes, signedMessage(DOMAINS.treeHead, canonicalize(body)), signer.publicKey))
   t.notOk(JSON.stringify(signer).includes(String(privateKey.export({ format: 'jwk' }).d)))
   t.throws(() => createSigner(generateKeyPairSync('x25519').privateKey))
 })

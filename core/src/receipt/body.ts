@@ -115,7 +115,12 @@ export function receiptBody(decided: DecidedClaim): ReceiptBody {
 
 /** The text that is a leaf of the log. */
 export function entryText({ body, signature }: Pick<Receipt, 'body' | 'signature'>): string {
-  return canonicalize({ body, signature })
+  return entryOf(canonicalize(body), signature)
+}
+
+/** The same, of a body that is canonical JSON already. */
+export function entryOf(bodyText: string, signature: Signature): string {
+  return `{"body":${bodyText},"signature":${canonicalize(signature)}}`
 }
 
 function toWireInterval({ notBefore, notAfter, source }: Interval) {

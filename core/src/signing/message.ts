@@ -19,11 +19,12 @@ export type Signature = {
   readonly value: string
 }
 
-export function signedMessage(domain: Domain, body: JsonValue): Uint8Array {
-  return utf8(`${domain}\n${canonicalize(body)}`)
+/** @param text the body in canonical JSON */
+export function signedMessage(domain: Domain, text: string): Uint8Array {
+  return utf8(`${domain}\n${text}`)
 }
 
 export function verifySignature(publicKey: Uint8Array, domain: Domain, body: JsonValue, value: string): boolean {
   const signature = fromBase64url(value, 64)
-  return signature !== undefined && verifyEd25519(signature, signedMessage(domain, body), publicKey)
+  return signature !== undefined && verifyEd25519(signature, signedMessage(domain, canonicalize(body)), publicKey)
 }

@@ -1,5 +1,4 @@
 /** Signing as the rest sees it. The private key never leaves the one who implements this. */
-import type { JsonValue } from '../json.ts'
 import type { Domain, Signature } from './message.ts'
 
 export interface Signer {
@@ -7,6 +6,6 @@ export interface Signer {
   readonly keyId: string
   /** The raw 32 bytes. */
   readonly publicKey: Uint8Array
-  /** Signs `signedMessage(domain, body)`. */
-  sign(domain: Domain, body: JsonValue): Promise<Signature>
+  /** Signs a body, given as canonical JSON: `signedMessage(domain, text)`. */
+  sign(domain: Domain, text: string): Promise<Signature>
 }

@@ -192,7 +192,7 @@ function signatureCheck(rows: readonly SigningKeyRow[]): CheckSignature {
     if (!known || !value) return false
     const { validFrom, revokedAt } = known.row
     const inWindow = validFrom <= issuedAt && (revokedAt === null || issuedAt < revokedAt)
-    return inWindow && verify(null, signedMessage(domain, body), known.key, value)
+    return inWindow && verify(null, signedMessage(domain, canonicalize(body)), known.key, value)
   }
 }
 

@@ -2,9 +2,10 @@
 import {
   appendLeaves,
   bytesEqual,
+  canonicalize,
   DOMAINS,
   edgeTiles,
-  entryText,
+  entryOf,
   type Instant,
   receiptBody,
   restoreEdge,
@@ -62,7 +63,8 @@ export function createLogWriter({ signingKeys, now, config }: LogWriterOptions):
     const { issuerName: name } = config
     const issuer = { keyId: signer.keyId, ...(name === undefined ? {} : { name }) }
     const body = receiptBody({ ...content, receiptId, issuedAt, issuer })
-    const entry = entryText({ body, signature: await signer.sign(DOMAINS.receipt, body) })
+    const text = canonicalize(body)
+    const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
     return { leafIndex, receiptId, claimId, leafHash: SHA256_TREE.leaf(Buffer.from(entry)), issuedAt, entry }
   }
 

@@ -1,10 +1,14 @@
 /** Private signing keys as files: one a key, in a folder for their owner alone. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { fromBase64url, keyIdOf, type Signer, signedMessage } from '@claimcheck/core'
 import type { Config } from '../config.ts'
 import { readPrivateFile, writeNewFile } from '../files.ts'
 import type { KeyVault } from './signing-keys.ts'
+
+// On the thread pool: the event loop goes on with other requests meanwhile.
+const signInPool = promisify(sign) as (algorithm: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>
 
 export type SigningErrorCode = 'missing_key' | 'unusable_key_file'
 
@@ -71,9 +75,9 @@ export function createSigner(privateKey: KeyObject): Signer {
   return {
     keyId,
     publicKey,
-    async sign(domain, body) {
-      const value = sign(null, signedMessage(domain, body), privateKey).toString('base64url')
-      return { alg: 'Ed25519', key_id: keyId, value }
+    async sign(domain, text) {
+      const value = await signInPool(null, signedMessage(domain, text), privateKey)
+      return { alg: 'Ed25519', key_id: keyId, value: value.toString('base64url') }
     },
   }
 }
