@@ -1,0 +1,102 @@
+/** A real PostgreSQL server of the tests' own. It ends, its data with it, when the process that started it does, however that ends. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { appendFile, chown, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findPrograms, serverUser } from './postgres-programs.ts'
+
+const run = promisify(execFile)
+
+export interface Postgres {
+  /** Of the database `postgres`, as superuser. */
+  readonly url: string
+  /** As an operator stops it: clients are cut off, what was committed stays. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** For good, with everything that was stored. */
+  remove(): Promise<void>
+}
+
+// Reads until whoever started it is gone: a pipe is closed even for a process that is killed.
+const KEEPER = 'cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"'
+
+export async function startPostgres(): Promise<Postgres> {
+  const user = serverUser()
+  // Root's temporary folder may be closed to the server's user.
+  const folder = await realpath(await mkdtemp(join(user ? '/tmp' : tmpdir(), 'claimcheck-postgres-')))
+  if (user) await chown(folder, user.uid, user.gid)
+  const programs = findPrograms(user, join(folder, 'programs'))
+  const keeper = spawn('sh', ['-c', KEEPER, 'keeper', programs, folder], {
+    ...user,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  release(keeper)
+
+  const data = join(folder, 'data')
+  const log = join(folder, 'log')
+  const port = await freePort()
+  const password = randomBytes(16).toString('hex')
+  const program = (name: string, ...args: string[]) => run(join(programs, name), args, { ...user, cwd: folder })
+
+  async function start(): Promise<void> {
+    try {
+      await program('pg_ctl', '-D', data, '-l', log, '-w', 'start')
+    } catch (cause) {
+      throw new Error(`PostgreSQL did not start: ${await readFile(log, 'utf8')}`, { cause })
+    }
+  }
+
+  await writeFile(join(folder, 'password'), password)
+  // Sorted as people sort, which most installations do: what must be in the order of bytes has to say so.
+  const sorting = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C']
+  const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
+  await program('initdb', '-D', data, '--no-sync', ...sorting, ...access)
+  const settings = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
+  await appendFile(join(data, 'postgresql.conf'), [...settings, 'max_connections = 300', ''].join('\n'))
+  await start()
+
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    start,
+    stop: async () => {
+      await program('pg_ctl', '-D', data, '-m', 'fast', '-w', 'stop')
+    },
+    remove: async () => {
+      keeper.ref()
+      const ended = once(keeper, 'exit')
+      keeper.stdin!.end()
+      await ended
+    },
+  }
+}
+
+let shared: Promise<string> | undefined
+
+/** Of the server that all tests share: the one that the test command started, or this process's own. */
+export function sharedPostgresUrl(): Promise<string> {
+  shared ??= process.env.TEST_POSTGRES_URL
+    ? Promise.resolve(process.env.TEST_POSTGRES_URL)
+    : startPostgres().then(({ url }) => url)
+  return shared
+}
+
+/** This process may end without it. */
+function release(child: ChildProcess): void {
+  child.unref()
+  ;(child.stdin as unknown as { unref(): void }).unref()
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
