@@ -1,0 +1,39 @@
+/** `npm run crash`: hosts under load are killed with SIGKILL again and again, and nothing may be lost or done twice. */
+import { parseArgs } from 'node:util'
+import { runCrashTest } from '../test/crash/run.ts'
+import type { Dialect } from '../test/support/database.ts'
+
+const USAGE = 'npm run crash -- [--seconds N] [--database sqlite|postgres|both] [--hosts N, on PostgreSQL] [--seed N]'
+const DIALECTS: Readonly<Record<string, readonly Dialect[]>> = {
+  sqlite: ['sqlite'],
+  postgres: ['postgres'],
+  both: ['sqlite', 'postgres'],
+}
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '120' },
+    database: { type: 'string', default: 'both' },
+    hosts: { type: 'string', default: '3' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
+  },
+})
+const [seconds, hosts, seed] = [values.seconds, values.hosts, values.seed].map(Number) as [number, number, number]
+const dialects = DIALECTS[values.database]
+if (!dialects || !(seconds > 0) || !(hosts >= 1) || !(seed >= 0)) {
+  console.error(USAGE)
+  process.exit(2)
+}
+
+for (const dialect of dialects) {
+  const count = dialect === 'postgres' ? hosts : 1
+  console.log(`${dialect}: ${count} ${count === 1 ? 'host' : 'hosts'}, ${seconds} s, seed ${seed}`)
+  const report = await runCrashTest({ dialect, hosts: count, seconds, seed })
+  const { kills, acknowledged, claims, receipts, heads, problems } = report
+  console.log(
+    `  ${kills} kills; ${acknowledged} claims acknowledged of ${claims}; ${receipts} receipts; ${heads} heads`,
+  )
+  for (const problem of problems) console.log(`  ${problem}`)
+  console.log(problems.length === 0 ? '  nothing lost, nothing twice' : `  ${problems.length} problems`)
+  if (problems.length > 0) process.exitCode = 1
+}

@@ -1,0 +1,56 @@
+/** Claims of every kind, and for each the verdicts that are true of it. */
+import type { VerdictValue } from '@claimcheck/core'
+import type { ClaimRequest } from '@claimcheck/core/api'
+import type { Random } from './random.ts'
+
+export interface PlannedClaim {
+  readonly claim: ClaimRequest
+  /** What was interrupted may be unverifiable; anything else that is not here would be a lie. */
+  readonly truths: readonly VerdictValue[]
+}
+
+interface Situation {
+  readonly params: ClaimRequest['params']
+  readonly truths: readonly VerdictValue[]
+  /** When the tolerance ends and when the deadline is, from now; without, there is time. */
+  readonly ends?: readonly [toleranceMs: number, deadlineMs: number]
+}
+
+/** Of the scripted verifier. */
+const TOLERANCE_MS = 10 * 60_000
+
+const SITUATIONS: readonly ((random: Random, now: number) => Situation)[] = [
+  ({ between }) => short({ see: 'absent' }, ['failed', 'unverifiable'], between(100, 1500), between(300, 2000)),
+  ({ between }) => short({ see: 'differs' }, ['mismatch', 'unverifiable'], between(100, 1500), between(300, 2000)),
+  ({ pick, between }) =>
+    short({ see: pick(['unavailable', 'hang', 'throw']) }, ['unverifiable'], between(100, 500), between(200, 1000)),
+  ({ between }, now) =>
+    short(appearing(now + between(100, 900)), ['verified', 'unverifiable'], 1000, between(500, 2000)),
+  ({ between }, now) => short(appearing(now + between(700, 1500)), ['late', 'unverifiable'], 500, 2000),
+]
+
+/** Most are there at once, and no interruption makes anything else of them. */
+const AT_ONCE: Situation = { params: { see: 'present' }, truths: ['verified'] }
+
+export function planClaim(id: string, random: Random, now: number): PlannedClaim {
+  const { params, truths, ends } = random.chance(0.7) ? AT_ONCE : random.pick(SITUATIONS)(random, now)
+  const at = (instant: number) => new Date(instant).toISOString()
+  const times = ends
+    ? { claimed_at: at(now + ends[0] - TOLERANCE_MS), deadline_at: at(now + ends[1]) }
+    : { claimed_at: at(now) }
+  const claim = { client_claim_id: id, agent_id: 'agent', action: 'test.outcome.reach', target: 'somewhere', params }
+  return { claim: { ...claim, ...times }, truths }
+}
+
+function short(
+  params: ClaimRequest['params'],
+  truths: readonly VerdictValue[],
+  toleranceMs: number,
+  moreMs: number,
+): Situation {
+  return { params, truths, ends: [toleranceMs, toleranceMs + moreMs] }
+}
+
+function appearing(at: number): ClaimRequest['params'] {
+  return { see: 'absent', later: { at, see: 'present' } }
+}

@@ -1,0 +1,108 @@
+/** Hosts as processes of their own on one database, with a workspace, and what speaks to them over HTTP. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { loadConfig } from '@claimcheck/server/config'
+import { openClaimcheck } from '@claimcheck/server/container'
+import type { Database } from '../support/database.ts'
+import { SCRIPTED } from '../support/installation.ts'
+import { HostProcess } from './host-process.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly headers: Headers
+}
+
+export interface FleetOptions {
+  readonly database: Database
+  readonly hosts: number
+}
+
+const ANSWER_TIMEOUT_MS = 20_000
+const FILE = {
+  plugins: [SCRIPTED],
+  rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0 },
+  checks: { closing_ms: 5000, grace_ms: 1500, timeout_ms: 500, first_answer_ms: 1000 },
+}
+const CLAIMCHECK = resolve('server/bin/claimcheck.js')
+
+export class Fleet {
+  readonly hosts: readonly HostProcess[]
+  readonly #folder: string
+  readonly #database: Database
+  readonly #env: Readonly<Record<string, string>>
+  #key = ''
+
+  private constructor(folder: string, { database, hosts }: FleetOptions) {
+    this.#folder = folder
+    this.#database = database
+    this.#env = { PORT: '0', LOG_LEVEL: 'silent', ...database.env }
+    // Hosts on one PostgreSQL share nothing else. On SQLite they share the file, and the keys beside it.
+    const dataDir = (index: number) => (database.dialect === 'sqlite' ? 'data' : `data-${index}`)
+    this.hosts = Array.from(
+      { length: hosts },
+      (_, index) => new HostProcess(folder, { ...this.#env, DATA_DIR: dataDir(index) }),
+    )
+  }
+
+  /** Nothing runs yet. The database, which is removed with the fleet, is empty. */
+  static async create(options: FleetOptions): Promise<Fleet> {
+    const folder = await mkdtemp(join(tmpdir(), 'claimcheck-fleet-'))
+    await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(FILE))
+    return new Fleet(folder, options)
+  }
+
+  /** Makes the workspace for which everything is asked. */
+  async createWorkspace(): Promise<void> {
+    const claimcheck = await openClaimcheck(loadConfig(this.#env, this.#folder), { plugins: false })
+    const { id } = await claimcheck.workspaces.create('fleet')
+    this.#key = (await claimcheck.keys.create(id, 'fleet')).key
+    await claimcheck.close()
+  }
+
+  async startAll(): Promise<void> {
+    await Promise.all(this.hosts.map((host) => host.url ?? host.start()))
+  }
+
+  /** Undefined when the host is down, or went down before it had answered. */
+  async request(host: HostProcess, path: string, init: RequestInit = {}): Promise<Answer | undefined> {
+    const { url } = host
+    if (url === undefined) return undefined
+    const headers = { authorization: `Bearer ${this.#key}`, ...init.headers }
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
+    try {
+      const response = await fetch(url + path, { ...init, headers, signal })
+      return { status: response.status, text: await response.text(), headers: response.headers }
+    } catch {
+      return undefined
+    }
+  }
+
+  submit(host: HostProcess, claim: object): Promise<Answer | undefined> {
+    const headers = { 'content-type': 'application/json' }
+    return this.request(host, '/v1/claims', { method: 'POST', headers, body: JSON.stringify(claim) })
+  }
+
+  /** What `claimcheck doctor` finds. */
+  doctor(): Promise<string[]> {
+    return new Promise((done) => {
+      const options = { cwd: this.#folder, env: { PATH: process.env.PATH, ...this.#env } }
+      execFile(process.execPath, [CLAIMCHECK, 'doctor', '--json'], options, (_error, stdout, stderr) => {
+        try {
+          const { ok, problems } = JSON.parse(stdout)
+          done(ok ? [] : problems)
+        } catch {
+          done([`no diagnosis: ${stderr}`])
+        }
+      })
+    })
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.hosts.map((host) => host.kill()))
+    await this.#database.remove()
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+}

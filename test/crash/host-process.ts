@@ -1,0 +1,65 @@
+/** One host of a fleet, seen from outside: a process that is started, struck down, and started again. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/** A signal to itself, just before a database statement: the first is 1. */
+export interface Strike {
+  readonly signal: 'SIGKILL' | 'SIGSTOP'
+  readonly beforeStatement: number
+}
+
+const SCRIPT = new URL('./host.js', import.meta.url)
+
+export class HostProcess {
+  readonly #folder: string
+  readonly #env: NodeJS.ProcessEnv
+  #child: ChildProcess | undefined
+  #url: string | undefined
+  /** A sentence for each time it ended by itself. */
+  readonly failures: string[] = []
+
+  constructor(folder: string, env: Readonly<Record<string, string>>) {
+    this.#folder = folder
+    // Without what a test runner adds to it.
+    this.#env = { PATH: process.env.PATH, ...env }
+  }
+
+  /** Undefined while it is down. */
+  get url(): string | undefined {
+    return this.#url
+  }
+
+  /** Resolves when it listens, or has ended before that. */
+  async start(strike?: Strike): Promise<void> {
+    const orders = strike && { STRIKE_SIGNAL: strike.signal, STRIKE_BEFORE: String(strike.beforeStatement) }
+    const child = fork(SCRIPT, { cwd: this.#folder, env: { ...this.#env, ...orders }, execArgv: [] })
+    const endWithUs = () => child.kill('SIGKILL')
+    process.on('exit', endWithUs)
+    this.#child = child
+    child.once('exit', (code, signal) => {
+      process.off('exit', endWithUs)
+      this.#url = undefined
+      this.#child = undefined
+      if (signal !== 'SIGKILL') this.failures.push(`a host ended by itself, with ${code ?? signal}`)
+    })
+    const message = once(child, 'message').then(([{ url }]) => {
+      this.#url = url
+    })
+    await Promise.race([message, once(child, 'exit')])
+  }
+
+  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(signal)
+  }
+
+  /** Resolves when it is down. */
+  async ended(): Promise<void> {
+    if (this.#child) await once(this.#child, 'exit')
+  }
+
+  async kill(): Promise<void> {
+    const ended = this.ended()
+    this.signal('SIGKILL')
+    await ended
+  }
+}
