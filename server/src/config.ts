@@ -18,7 +18,7 @@ export interface CheckSettings extends Closing {
   readonly timeoutMs: number
   /** How long the answer to a submission waits for the first check. */
   readonly firstAnswerMs: number
-  /** How many claims the worker checks at a time. */
+  /** How many claims are checked at a time; one destination has an eighth of that. */
   readonly concurrency: number
 }
 
@@ -61,7 +61,7 @@ const HOUR_MS = 60 * 60_000
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const DEFAULT_FILE = 'claimcheck.config.json'
-const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 32 }
+const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
 const perMinute = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
 const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))

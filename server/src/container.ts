@@ -19,6 +19,7 @@ import { createWorkspaceService, type WorkspaceService } from './services/worksp
 import { createKeyFiles } from './signing/key-files.ts'
 import { createSigningKeys, type KeyVault, type SigningKeys } from './signing/signing-keys.ts'
 import { openStorage } from './storage/open.ts'
+import type { BeforeStatement } from './storage/pools.ts'
 import type { Storage } from './storage/storage.ts'
 import { createRecheckWorker, type Worker } from './workers/recheck.ts'
 
@@ -54,14 +55,19 @@ interface OpenOptions {
   /** Loads the configured plugins; what needs no destination works without. */
   readonly plugins: boolean
   readonly now?: () => Instant
+  /** Called before each statement to the database. */
+  readonly beforeStatement?: BeforeStatement
 }
 
 /** @throws StorageError, PluginError */
-export async function openClaimcheck(config: Config, { plugins, now = Date.now }: OpenOptions): Promise<Claimcheck> {
+export async function openClaimcheck(
+  config: Config,
+  { plugins, now = Date.now, beforeStatement }: OpenOptions,
+): Promise<Claimcheck> {
   // Standard output belongs to what commands print.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
   const registry = plugins ? await loadPlugins(config, { logger, now }) : EMPTY_REGISTRY
-  const storage = await openStorage(config)
+  const storage = await openStorage(config, { beforeStatement })
 
   const container = createContainer<Claimcheck>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({

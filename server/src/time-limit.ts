@@ -12,3 +12,16 @@ export async function withinTime<T>(work: Promise<T>, limitMs: number, expire: (
     clearTimeout(timer)
   }
 }
+
+/** What `work` comes to; undefined when that takes longer, or when it fails. It goes on either way. */
+export async function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const expiry = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs)
+  })
+  try {
+    return await Promise.race([work.catch(() => undefined), expiry])
+  } finally {
+    clearTimeout(timer)
+  }
+}

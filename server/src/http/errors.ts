@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, type ServiceErrorCode } from '../services/errors.ts'
+import { StorageError } from '../storage/storage.ts'
 import type { Issue } from '../validation.ts'
 import type { App } from './instance.ts'
 
@@ -45,6 +46,13 @@ export function answerErrors(app: App): void {
       const status = STATUS[error.code]
       if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
       return reply.code(status).send({ detail })
+    }
+    if (error instanceof StorageError && error.code === 'unavailable') {
+      request.log.error({ err: error }, 'the database cannot be used')
+      return reply
+        .code(503)
+        .header('retry-after', RETRY_AFTER_SECONDS)
+        .send({ detail: 'the database cannot be used now' })
     }
     const { statusCode } = error
     if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {

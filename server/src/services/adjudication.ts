@@ -2,23 +2,37 @@
 import { type CheckRecord, decide, type Instant, nextCheckAt } from '@claimcheck/core'
 import type { Config } from '../config.ts'
 import type { Registry } from '../plugins.ts'
-import type { ClaimRow } from '../storage/claims.ts'
+import { type ClaimRow, laneOf } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
+import { settledWithin } from '../time-limit.ts'
 import type { CheckRunner } from './check.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
-import type { Sequencer } from './sequencer.ts'
+import { createPlaces, type Places } from './places.ts'
+import type { Outcome, Sequencer } from './sequencer.ts'
 
 export interface Adjudication {
+  /**
+   * Checks a new claim for the first time and stores it: with the outcome when that comes soon, else at once, and the outcome
+   * later. Undefined, and nothing stored: there is a claim of its client_claim_id already.
+   */
+  first(claim: ClaimRow): Promise<FirstCheck | undefined>
   /** Checks the claim once and records the outcome. Rejects when it could not be recorded: the claim's lease runs out then. */
   advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
-  /** There is room for another check; without, a claim is left to the worker. */
-  hasRoom(): boolean
+  /** Where checks run; without room, a claim is left to the worker. */
+  readonly places: Places
   /** The check of this claim that this host is making right now, if any. */
-  underWay(claimId: string): Promise<ClaimRow> | undefined
+  underWay(claimId: string): Promise<ClaimRow | undefined> | undefined
   /** Until when a claim that is handed out at `now` is hidden from other workers. */
   leaseEnd(now: Instant): Instant
   /** Resolves when no check is under way. */
   idle(): Promise<void>
+}
+
+export interface FirstCheck {
+  /** On disk. */
+  readonly stored: ClaimRow
+  /** As the first check leaves it; rejects when that could not be recorded. */
+  readonly checked: Promise<ClaimRow>
 }
 
 interface AdjudicationOptions {
@@ -32,36 +46,67 @@ interface AdjudicationOptions {
 // What recording an outcome may take on a slow disk, on top of the check itself. Short, so that a closing check whose host died
 // is made again by another while it still counts.
 const RECORDING_MS = 5_000
-/** How many claims may be checked for each of the worker's places, those of submissions included. */
-const CHECKS_PER_PLACE = 4
+/** How long a new claim waits to be stored together with its first outcome. Until it is stored, nobody was told that it is. */
+const STORE_AFTER_MS = 1_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const { storage, registry, checkRunner, sequencer } = options
-  const { timeoutMs, concurrency, ...closing } = options.config.checks
-  const checks = new Map<string, Promise<ClaimRow>>()
+  const { timeoutMs, concurrency, firstAnswerMs, ...closing } = options.config.checks
+  const places = createPlaces(concurrency)
+  const underWay = new Map<string, Promise<ClaimRow | undefined>>()
 
-  async function checkOnce(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow> {
-    const record = await checkRunner.check(claim, history)
+  const leaseEnd = (at: Instant) => at + timeoutMs + RECORDING_MS
+
+  async function check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<Outcome> {
+    const record = await places.hold(laneOf(claim), () => checkRunner.check(claim, history))
     const rules = registry.verifierFor(claim.action)?.verifier.profile ?? UNSUPPORTED_RULES
     const seen = [...history, record]
     const decision = decide(rules, claim, seen, record.answeredAt, closing)
-    const next = decision ? null : nextCheckAt(rules, claim, seen, closing)
-    const recorded = await sequencer.add({ claim, record, decision, nextCheckAt: next })
+    return { claim, record, decision, nextCheckAt: decision ? null : nextCheckAt(rules, claim, seen, closing) }
+  }
+
+  async function record(outcome: Outcome): Promise<ClaimRow> {
+    const { claim } = outcome
     // Another host was faster, or the claim was decided meanwhile: what it recorded stands.
-    return recorded ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
+    return (
+      (await sequencer.advance(outcome)) ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
+    )
+  }
+
+  async function arrive(claim: ClaimRow): Promise<FirstCheck | undefined> {
+    const checking = check(claim, [])
+    const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
+    if (early) {
+      const stored = await sequencer.storeChecked(early)
+      return stored && { stored, checked: Promise.resolve(stored) }
+    }
+    // Leased from the start: the queue takes it up only if this check is not finished.
+    if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
+    return { stored: claim, checked: checking.then(record) }
+  }
+
+  function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
+    underWay.set(claimId, work)
+    const done = () => underWay.delete(claimId)
+    work.then(done, done)
+    return work
   }
 
   return {
-    advance(claim, history) {
-      const check = checkOnce(claim, history).finally(() => checks.delete(claim.claimId))
-      checks.set(claim.claimId, check)
-      return check
+    first(claim) {
+      const arrival = arrive(claim)
+      track(
+        claim.claimId,
+        arrival.then((first) => first?.checked),
+      )
+      return arrival
     },
-    hasRoom: () => checks.size < CHECKS_PER_PLACE * concurrency,
-    underWay: (claimId) => checks.get(claimId),
-    leaseEnd: (now) => now + timeoutMs + RECORDING_MS,
+    advance: (claim, history) => track(claim.claimId, check(claim, history).then(record)),
+    places,
+    underWay: (claimId) => underWay.get(claimId),
+    leaseEnd,
     idle: async () => {
-      await Promise.allSettled(checks.values())
+      await Promise.allSettled(underWay.values())
     },
   }
 }

@@ -3,12 +3,14 @@ import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from 
 import { createBatch } from '../batch.ts'
 import type { Config } from '../config.ts'
 import type { Registry } from '../plugins.ts'
-import type { ClaimPosition, ClaimRow } from '../storage/claims.ts'
+import { type ClaimPosition, type ClaimRow, laneOf } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
+import { settledWithin } from '../time-limit.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { ConnectionService } from './connections.ts'
 import { ServiceError } from './errors.ts'
 import { planClaim } from './intake.ts'
+import type { Sequencer } from './sequencer.ts'
 
 /** A submitted claim whose shape is already validated; what its profile asks for is not. */
 export interface ClaimInput {
@@ -67,43 +69,70 @@ export interface ClaimService {
   ): Promise<{ readonly claims: readonly ClaimStatus[]; readonly nextCursor: string | null }>
 }
 
+/** A client's own id for a claim, which names one claim of its workspace. */
+type ClaimIdentity = Pick<ClaimRow, 'workspaceId' | 'clientClaimId'>
+
 interface ClaimServiceOptions {
   readonly storage: Storage
   readonly registry: Registry
   readonly connections: Pick<ConnectionService, 'open'>
   readonly adjudication: Adjudication
+  readonly sequencer: Pick<Sequencer, 'store'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
 }
 
-const LARGEST_BATCH = 500
+const MOST_LOOKUPS = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, connections, adjudication, now } = options
+  const { storage, registry, connections, adjudication, sequencer, now } = options
   const { firstAnswerMs } = options.config.checks
+  /** Claims that are being stored, by what makes them the same claim. */
+  const arriving = new Map<string, Promise<ClaimRow | undefined>>()
 
-  const intake = createBatch<ClaimRow, boolean>(
-    async (rows) => {
-      const inserted = await storage.write((tx) => tx.claims.insertNew(rows))
-      return rows.map((row) => inserted.has(row.claimId))
+  // Claims that arrive together are looked up together.
+  const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
+    async (asked) => {
+      const stored = new Map((await storage.read.claims.byClientIds(asked)).map((row) => [identityOf(row), row]))
+      return asked.map((identity) => stored.get(identityOf(identity)))
     },
-    { most: LARGEST_BATCH },
+    { most: MOST_LOOKUPS },
   )
+
+  /** Resolves when it is on disk, with how it stands then; undefined when there is such a claim already. */
+  async function take(row: ClaimRow): Promise<ClaimRow | undefined> {
+    if (adjudication.places.room(laneOf(row)) === 0) return (await sequencer.store(row)) ? row : undefined
+    const first = await adjudication.first(row)
+    return first && ((await settledWithin(first.checked, row.submittedAt + firstAnswerMs - now())) ?? first.stored)
+  }
+
+  function arrive(row: ClaimRow): Promise<ClaimRow | undefined> {
+    const identity = identityOf(row)
+    const arrival = take(row).finally(() => arriving.delete(identity))
+    arriving.set(identity, arrival)
+    return arrival
+  }
+
+  /** A claim that was submitted before, waited for as the first submission waits. */
+  async function again(stored: ClaimRow): Promise<ClaimRow> {
+    const check = adjudication.underWay(stored.claimId)
+    return (check && (await settledWithin(check, firstAnswerMs))) ?? stored
+  }
 
   return {
     async submit(workspaceId, input) {
-      const row = await planClaim(workspaceId, input, now(), {
-        registry,
-        connections: () => connections.open(workspaceId),
-      })
-      // Leased from the start, when this host checks it at once: the queue takes it up only if that is not finished.
-      const atOnce = adjudication.hasRoom()
-      const created = await intake.add(atOnce ? { ...row, dueAt: adjudication.leaseEnd(row.submittedAt) } : row)
-      const stored = created ? row : await storage.read.claims.byClientId(workspaceId, input.clientClaimId)
+      const identity = { workspaceId, clientClaimId: input.clientClaimId }
+      const [row, known] = await Promise.all([
+        planClaim(workspaceId, input, now(), { registry, connections: () => connections.open(workspaceId) }),
+        lookups.add(identity),
+      ])
+      if (known) return { claim: toStatus(await again(known)), created: false }
+      const same = arriving.get(identityOf(identity))
+      const arrived = await (same ?? arrive(row))
+      if (arrived) return { claim: toStatus(arrived), created: !same }
+      const stored = await lookups.add(identity)
       if (!stored) throw new ServiceError('unavailable', 'the claim is being stored by another request: try again')
-      const checked = created && atOnce ? adjudication.advance(row, []) : adjudication.underWay(stored.claimId)
-      const settled = checked && (await within(firstAnswerMs, checked))
-      return { claim: toStatus(settled ?? stored), created }
+      return { claim: toStatus(await again(stored)), created: false }
     },
     async get(workspaceId, claimId) {
       const row = await storage.read.claims.byId(workspaceId, claimId)
@@ -116,19 +145,6 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const last = page.at(-1)
       return { claims: page.map(toStatus), nextCursor: last && rows.length > limit ? writeCursor(last) : null }
     },
-  }
-}
-
-/** The promise's value, or undefined when it takes longer or fails: the claim is stored, and is looked at again. */
-async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const expiry = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs)
-  })
-  try {
-    return await Promise.race([promise.catch(() => undefined), expiry])
-  } finally {
-    clearTimeout(timer)
   }
 }
 
@@ -153,6 +169,10 @@ function toStatus(row: ClaimRow): ClaimStatus {
     reasonCode,
     lastCheck,
   }
+}
+
+function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
+  return `${workspaceId} ${clientClaimId}`
 }
 
 // A cursor is opaque to clients: where the last page ended.

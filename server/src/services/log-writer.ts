@@ -16,22 +16,26 @@ import {
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
-import type { ReceiptRow } from '../storage/log.ts'
+import type { LogState, ReceiptRow } from '../storage/log.ts'
 import type { Writes } from '../storage/storage.ts'
 import type { ReceiptContent } from './receipt-content.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
-export interface Leaf {
-  readonly claimId: string
+/** A signed receipt that has no place in the log yet. */
+export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
+  readonly keyId: string
   readonly content: ReceiptContent
 }
 
 export interface LogWriter {
+  /** Signs before the log is held: of what an append costs, this is the most. */
+  draft(claimId: string, content: ReceiptContent): Promise<Draft>
   /**
-   * The receipt id of each claim. The size of the log is compared and swapped: a second writer fails, it never forks.
+   * Appends to the log as it was locked. A draft that another key or an earlier time has signed than the log has come to
+   * meanwhile is signed again. The size of the log is compared and swapped: a second writer fails, it never forks.
    * @throws LogConflict when another writer has moved the log on; the transaction must not be committed then
    */
-  append(tx: Writes, leaves: readonly Leaf[]): Promise<ReadonlyMap<string, string>>
+  append(tx: Writes, log: LogState, drafts: readonly Draft[]): Promise<void>
 }
 
 export class LogConflict extends Error {
@@ -48,48 +52,57 @@ export function createLogWriter({ signingKeys, now, config }: LogWriterOptions):
   // Taken only when its root is the log's: after a transaction that failed, or another host's append, it is not.
   let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array } | undefined
 
-  async function edgeAt(tx: Writes, treeSize: number, rootHash: Uint8Array): Promise<TreeEdge> {
+  async function edgeAt(tx: Writes, { treeSize, rootHash }: LogState): Promise<TreeEdge> {
     if (known && bytesEqual(known.rootHash, rootHash)) return known.edge
     return restoreEdge(treeSize, await tileReader(tx.log)(edgeTiles(treeSize)), SHA256_TREE)
   }
 
-  async function toReceipt(
-    signer: Signer,
-    issuedAt: Instant,
-    leafIndex: number,
-    { claimId, content }: Leaf,
-  ): Promise<ReceiptRow> {
-    const receiptId = newId('rcpt_', now())
+  type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content'>
+
+  async function sign({ claimId, receiptId, issuedAt, content }: Unsigned, signer: Signer): Promise<Draft> {
+    const { keyId } = signer
     const { issuerName: name } = config
-    const issuer = { keyId: signer.keyId, ...(name === undefined ? {} : { name }) }
-    const body = receiptBody({ ...content, receiptId, issuedAt, issuer })
-    const text = canonicalize(body)
+    const issuer = { keyId, ...(name === undefined ? {} : { name }) }
+    const text = canonicalize(receiptBody({ ...content, receiptId, issuedAt, issuer }))
     const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
-    return { leafIndex, receiptId, claimId, leafHash: SHA256_TREE.leaf(Buffer.from(entry)), issuedAt, entry }
+    return { claimId, receiptId, issuedAt, content, keyId, entry, leafHash: SHA256_TREE.leaf(Buffer.from(entry)) }
   }
 
   return {
-    async append(tx, leaves) {
-      if (leaves.length === 0) return new Map()
-      const { logId, treeSize, rootHash: currentRoot, signer, notBefore } = await signingKeys.current(tx)
-      // Receipts and heads are in time order, whatever the clock does.
-      const issuedAt = Math.max(now(), notBefore)
-      const receipts = await Promise.all(
-        leaves.map((leaf, index) => toReceipt(signer, issuedAt, treeSize + index, leaf)),
+    async draft(claimId, content) {
+      const issuedAt = now()
+      return sign({ claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content }, await signingKeys.latest())
+    },
+
+    async append(tx, log, drafts) {
+      if (drafts.length === 0) return
+      const signer = await signingKeys.signer(log.keyId)
+      const current = await Promise.all(
+        drafts.map((draft) =>
+          draft.keyId === log.keyId && draft.issuedAt >= log.issuedAt
+            ? draft
+            : // Receipts and heads are in time order, whatever the clock does.
+              sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt) }, signer),
+        ),
       )
+      const receipts = current
+        .sort((one, other) => one.issuedAt - other.issuedAt)
+        .map(({ keyId: _, content: __, ...receipt }, index) => ({ ...receipt, leafIndex: log.treeSize + index }))
       const { edge, rootHash, tiles } = appendLeaves(
-        await edgeAt(tx, treeSize, currentRoot),
+        await edgeAt(tx, log),
         receipts.map(({ leafHash }) => leafHash),
         SHA256_TREE,
       )
-      const head = { logId, treeSize: edge.treeSize, rootHash, issuedAt }
-
-      if (!(await tx.log.grow(treeSize, edge.treeSize))) throw new LogConflict('the log has moved on')
-      await tx.log.insertReceipts(receipts)
-      await tx.log.insertTiles(tiles)
-      await tx.log.insertHead({ ...head, signed: JSON.stringify(await signTreeHead(signer, head)) })
+      const head = { logId: log.logId, treeSize: edge.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
+      const signed = JSON.stringify(await signTreeHead(signer, head))
+      const [grown] = await Promise.all([
+        tx.log.grow(log.treeSize, head),
+        tx.log.insertReceipts(receipts),
+        tx.log.insertTiles(tiles),
+        tx.log.insertHead({ ...head, signed }),
+      ])
+      if (!grown) throw new LogConflict('the log has moved on')
       known = { edge, rootHash }
-      return new Map(receipts.map(({ claimId, receiptId }) => [claimId, receiptId]))
     },
   }
 }

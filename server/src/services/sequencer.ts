@@ -1,17 +1,17 @@
 /**
- * The one way a check becomes history and a decision becomes a receipt. Everything that is ready goes into ONE transaction:
- * the checks, the leaves with their signed receipts, the tiles, the signed head, and each claim's new state.
+ * The one way into storage for claims: new ones, checks that become history, decisions that become receipts. Everything that is
+ * ready goes into ONE transaction: the claims with their checks, the leaves with their signed receipts, the tiles, the signed head.
  */
 import type { CheckRecord, Decision, Instant } from '@claimcheck/core'
-import { type Batch, createBatch } from '../batch.ts'
+import { createBatch } from '../batch.ts'
 import type { ClaimRow } from '../storage/claims.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
-import type { LogWriter } from './log-writer.ts'
+import type { Draft, LogWriter } from './log-writer.ts'
 import { receiptContent } from './receipt-content.ts'
 
 /** One check of a claim, and what follows from it. */
 export interface Outcome {
-  /** As it was when it was handed out. */
+  /** As it was when it was handed out, or as it was submitted. */
   readonly claim: ClaimRow
   readonly record: CheckRecord
   readonly decision: Decision | undefined
@@ -19,58 +19,95 @@ export interface Outcome {
   readonly nextCheckAt: Instant | null
 }
 
-/**
- * Adding an outcome resolves when it is on disk, a decision with its receipt in the log. Undefined: the claim had moved on
- * meanwhile (decided, or checked by another host), and nothing of this outcome was kept.
- */
-export type Sequencer = Batch<Outcome, ClaimRow | undefined>
+/** Each resolves when what it was given is on disk, a decision with its receipt in the log. */
+export interface Sequencer {
+  /** Stores a new claim. False when there is one of its client_claim_id already, and nothing was kept. */
+  store(claim: ClaimRow): Promise<boolean>
+  /** Stores a new claim together with its first check. Undefined when there is one of its client_claim_id already, and nothing was kept. */
+  storeChecked(outcome: Outcome): Promise<ClaimRow | undefined>
+  /**
+   * Moves a stored claim on by a check. Undefined: it had moved on meanwhile (decided, or checked by another host), and nothing of
+   * this outcome was kept.
+   */
+  advance(outcome: Outcome): Promise<ClaimRow | undefined>
+  /** Resolves when nothing is waiting or under way. */
+  idle(): Promise<void>
+}
+
+/** What one claim asks of a transaction. */
+interface Step {
+  readonly isNew: boolean
+  /** How many checks it must have had until now: a decision counts only while the history that it rests on is what was recorded. */
+  readonly attempts: number
+  /** As it will be. */
+  readonly claim: ClaimRow
+  readonly record?: CheckRecord
+  readonly draft?: Draft | undefined
+}
 
 const LARGEST_BATCH = 500
 
 export function createSequencer({ storage, logWriter }: { storage: Storage; logWriter: LogWriter }): Sequencer {
-  return createBatch((outcomes) => storage.write((tx) => commit(tx, logWriter, outcomes)), { most: LARGEST_BATCH })
-}
+  const batch = createBatch<Step, boolean>((steps) => storage.write((tx) => commit(tx, logWriter, steps)), {
+    most: LARGEST_BATCH,
+  })
 
-async function commit(
-  tx: Writes,
-  logWriter: LogWriter,
-  outcomes: readonly Outcome[],
-): Promise<(ClaimRow | undefined)[]> {
-  const attempts = await tx.claims.queuedAttempts(outcomes.map(({ claim }) => claim.claimId))
-  const taken = new Set<string>()
-  const isCurrent = ({ claim }: Outcome) => {
-    // A decision rests on the whole history: it counts only while that is what was recorded.
-    const current = attempts.get(claim.claimId) === claim.attempts && !taken.has(claim.claimId)
-    return current && taken.add(claim.claimId)
+  async function addChecked({ claim, record, decision, nextCheckAt }: Outcome, isNew: boolean) {
+    const draft = decision && (await logWriter.draft(claim.claimId, receiptContent(claim, decision)))
+    const next: ClaimRow = {
+      ...claim,
+      state: decision ? 'decided' : 'queued',
+      attempts: claim.attempts + 1,
+      dueAt: nextCheckAt,
+      nextCheckAt,
+      lastCheck: record,
+      receiptId: draft?.receiptId ?? null,
+      verdict: decision?.verdict.value ?? null,
+      reasonCode: decision?.verdict.reasonCode ?? null,
+    }
+    const kept = await batch.add({ isNew, attempts: claim.attempts, claim: next, record, draft })
+    return kept ? next : undefined
   }
-  const current = outcomes.filter(isCurrent)
 
-  const receiptIds = await logWriter.append(
-    tx,
-    current.flatMap(({ claim, decision }) =>
-      decision ? [{ claimId: claim.claimId, content: receiptContent(claim, decision) }] : [],
-    ),
-  )
-  const advanced = new Map(
-    current.map((outcome) => [outcome, advance(outcome, receiptIds.get(outcome.claim.claimId) ?? null)]),
-  )
-  await tx.claims.insertChecks(
-    current.map(({ claim, record }) => ({ claimId: claim.claimId, attempt: claim.attempts + 1, record })),
-  )
-  await tx.claims.advance([...advanced.values()])
-  return outcomes.map((outcome) => advanced.get(outcome))
-}
-
-function advance({ claim, record, decision, nextCheckAt }: Outcome, receiptId: string | null): ClaimRow {
   return {
-    ...claim,
-    state: decision ? 'decided' : 'queued',
-    attempts: claim.attempts + 1,
-    dueAt: nextCheckAt,
-    nextCheckAt,
-    lastCheck: record,
-    receiptId,
-    verdict: decision?.verdict.value ?? null,
-    reasonCode: decision?.verdict.reasonCode ?? null,
+    store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
+    storeChecked: (outcome) => addChecked(outcome, true),
+    advance: (outcome) => addChecked(outcome, false),
+    idle: () => batch.idle(),
   }
+}
+
+/** Which of the steps were made; the others' claims stand otherwise by now. */
+async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<boolean[]> {
+  // Before anything is read: whoever else moves claims on waits until we are done.
+  const log = (await tx.log.lock())!
+  const [created, checked] = partition(steps, ({ isNew }) => isNew)
+  const inserted = created.length === 0 ? new Set() : await tx.claims.insertNew(created.map(({ claim }) => claim))
+  const attempts = await tx.claims.queuedAttempts(checked.map(({ claim }) => claim.claimId))
+  const taken = new Set<string>()
+  const isCurrent = ({ isNew, claim: { claimId }, attempts: expected }: Step) => {
+    if (isNew) return inserted.has(claimId)
+    return attempts.get(claimId) === expected && !taken.has(claimId) && taken.add(claimId) !== undefined
+  }
+  const current = new Set(steps.filter(isCurrent))
+
+  const made = [...current]
+  const drafts = made.flatMap(({ draft }) => draft ?? [])
+  await logWriter.append(tx, log, drafts)
+  await Promise.all([
+    tx.claims.insertChecks(
+      made.flatMap(({ claim, record }) =>
+        record ? [{ claimId: claim.claimId, attempt: claim.attempts, record }] : [],
+      ),
+    ),
+    tx.claims.advance(made.flatMap(({ isNew, claim }) => (isNew ? [] : claim))),
+  ])
+  return steps.map((step) => current.has(step))
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  const passing: T[] = []
+  const failing: T[] = []
+  for (const item of items) (test(item) ? passing : failing).push(item)
+  return [passing, failing]
 }

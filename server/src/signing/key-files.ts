@@ -22,7 +22,7 @@ export class SigningError extends Error {
   }
 }
 
-export function createKeyFiles({ dataDir }: Pick<Config, 'dataDir'>): KeyVault {
+export function createKeyFiles({ dataDir }: Pick<Config, 'dataDir'>): KeyVault & { create(): Promise<Signer> } {
   const pathOf = (keyId: string) => join(dataDir, 'signing-keys', `${keyId.replace('ed25519:', '')}.pem`)
 
   return {

@@ -16,26 +16,19 @@ import type { Storage, Writes } from '../storage/storage.ts'
 
 /** Where private keys are kept. */
 export interface KeyVault {
-  /** Makes a key, and keeps it before it returns. */
-  create(): Promise<Signer>
+  /** Makes a key, and keeps it: before it returns, or with the transaction. */
+  create(tx: Writes): Promise<Signer>
   /** @throws SigningError when there is no such key here: the log cannot go on without it */
   load(keyId: string): Promise<Signer>
-}
-
-/** What an append must know, read under the writer's lock. */
-export interface CurrentLog {
-  readonly logId: string
-  readonly treeSize: number
-  readonly rootHash: Uint8Array
-  readonly signer: Signer
-  /** Nothing may be issued before this: the last head, and the start of the key's window. */
-  readonly notBefore: Instant
 }
 
 export interface SigningKeys {
   /** Makes the log with its first key and its signed empty head, unless it is there. @throws SigningError */
   ensureLog(): Promise<void>
-  current(tx: Writes): Promise<CurrentLog>
+  /** @throws SigningError when there is no such key here */
+  signer(keyId: string): Promise<Signer>
+  /** The one that signs, as far as is known here: another host may have changed it. */
+  latest(): Promise<Signer>
   /** From now on a new key signs. The old one's window ends in the moment in which the new one's begins. */
   rotate(): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
   /** What `/.well-known/poaw-keys.json` says. */
@@ -51,24 +44,14 @@ interface SigningKeysOptions {
 
 export function createSigningKeys({ storage, vault, now, config }: SigningKeysOptions): SigningKeys {
   const signers = new Map<string, Promise<Signer>>()
+  let latestKeyId: string | undefined
 
   function signer(keyId: string): Promise<Signer> {
     const known = signers.get(keyId) ?? vault.load(keyId)
     signers.set(keyId, known)
     known.catch(() => signers.delete(keyId))
+    latestKeyId = keyId
     return known
-  }
-
-  async function current(tx: Writes): Promise<CurrentLog> {
-    const state = (await tx.log.state())!
-    const [key, head] = await Promise.all([tx.log.signingKey(state.keyId), tx.log.newestHead()])
-    return {
-      logId: state.logId,
-      treeSize: state.treeSize,
-      rootHash: head!.rootHash,
-      signer: await signer(state.keyId),
-      notBefore: Math.max(key!.validFrom, head!.issuedAt),
-    }
   }
 
   async function signHead(
@@ -80,7 +63,8 @@ export function createSigningKeys({ storage, vault, now, config }: SigningKeysOp
   }
 
   return {
-    current,
+    signer,
+    latest: async () => signer(latestKeyId ?? (await storage.read.log.state())!.keyId),
 
     async ensureLog() {
       const state = await storage.read.log.state()
@@ -90,29 +74,33 @@ export function createSigningKeys({ storage, vault, now, config }: SigningKeysOp
         return
       }
       await storage.write(async (tx) => {
+        await tx.log.lockCreation()
         if (await tx.log.state()) return
-        const first = await vault.create()
+        const first = await vault.create(tx)
         const issuedAt = now()
         await tx.log.insertSigningKey(toRow(first, issuedAt))
         // Named after its first key, so that no two installations share a log id.
         const name = `claimcheck/${first.keyId}`
-        const logId = logIdOf(name)
-        await tx.log.create({ logId, name, treeSize: 0, keyId: first.keyId })
-        await signHead(tx, { logId, treeSize: 0, rootHash: SHA256_TREE.empty, issuedAt }, first)
+        const head = { logId: logIdOf(name), treeSize: 0, rootHash: SHA256_TREE.empty, issuedAt }
+        await tx.log.create({ ...head, name, keyId: first.keyId })
+        await signHead(tx, head, first)
       })
     },
 
     async rotate() {
       return storage.write(async (tx) => {
-        const { logId, treeSize, rootHash, signer: old, notBefore } = await current(tx)
-        const next = await vault.create()
+        const log = (await tx.log.lock())!
+        // Only who could sign may say who signs next.
+        await signer(log.keyId)
+        const next = await vault.create(tx)
         // After everything that the old key signed: its window ends here.
-        const from = Math.max(now(), notBefore + 1)
-        await tx.log.insertSigningKey(toRow(next, from))
-        await tx.log.retireSigningKey(old.keyId, from)
-        await tx.log.setSigningKey(next.keyId)
-        await signHead(tx, { logId, treeSize, rootHash, issuedAt: from }, next)
-        return { keyId: next.keyId, retiredKeyId: old.keyId }
+        const issuedAt = Math.max(now(), log.issuedAt + 1)
+        await tx.log.insertSigningKey(toRow(next, issuedAt))
+        await tx.log.retireSigningKey(log.keyId, issuedAt)
+        const head = { logId: log.logId, treeSize: log.treeSize, rootHash: log.rootHash, issuedAt }
+        await tx.log.replace({ ...head, name: log.name, keyId: next.keyId })
+        await signHead(tx, head, next)
+        return { keyId: next.keyId, retiredKeyId: log.keyId }
       })
     },
 

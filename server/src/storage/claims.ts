@@ -1,7 +1,17 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
-import type { Knex } from 'knex'
-import { insertRows, nullableNumber, nullableText, type Row } from './rows.ts'
+import type { Binding, Db, Row } from './db.ts'
+import {
+  type Cells,
+  type Columns,
+  insertRows,
+  names,
+  nullableNumber,
+  nullableText,
+  rowsOf,
+  textsOf,
+  toJson,
+} from './rows.ts'
 
 /** How a claim's destination is read, fixed at submission; the last three can not be read at all. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
@@ -55,19 +65,86 @@ export interface ClaimQuery {
   readonly state?: string
 }
 
-export function claimReads(db: Knex) {
+/** A claim's place in the queue. */
+export interface DueClaim {
+  readonly claimId: string
+  readonly lane: string
+}
+
+/** Which claims hold each other up when what they are checked at hangs: those of one connection, or of one public destination. */
+export function laneOf({ connectionId, profileAction }: Pick<ClaimRow, 'connectionId' | 'profileAction'>): string {
+  return connectionId ?? profileAction
+}
+
+// As the queue's index has it.
+const LANE = 'COALESCE(connection_id, profile_action)'
+
+const CLAIMS: Columns = {
+  claim_id: 'text',
+  workspace_id: 'text',
+  client_claim_id: 'text',
+  agent_id: 'text',
+  action: 'text',
+  target: 'text',
+  params: 'text',
+  claimed_at: 'bigint',
+  deadline_at: 'bigint',
+  submitted_at: 'bigint',
+  claim_digest: 'text',
+  access: 'text',
+  connection_id: 'text',
+  profile_action: 'text',
+  profile_version: 'text',
+  state: 'text',
+  attempts: 'integer',
+  due_at: 'bigint',
+  next_check_at: 'bigint',
+  last_check: 'text',
+  receipt_id: 'text',
+  verdict: 'text',
+  reason_code: 'text',
+}
+const PROGRESS: Columns = {
+  claim_id: 'text',
+  state: 'text',
+  attempts: 'integer',
+  due_at: 'bigint',
+  next_check_at: 'bigint',
+  last_check: 'text',
+  receipt_id: 'text',
+  verdict: 'text',
+  reason_code: 'text',
+}
+const CHECKS: Columns = { claim_id: 'text', attempt: 'integer', record: 'text' }
+const CLIENT_IDS: Columns = { workspace_id: 'text', client_claim_id: 'text' }
+
+const SELECT_CLAIMS = `SELECT ${names(CLAIMS)} FROM claims`
+
+/** Columns that a list may be narrowed by, each by one value. */
+const FILTERS = { agentId: 'agent_id', action: 'action', verdict: 'verdict', state: 'state' } as const
+
+export function claimReads(db: Db) {
+  const inTexts = textsOf(db.dialect)
+
   return {
     async byId(workspaceId: string, claimId: string): Promise<ClaimRow | undefined> {
-      const [row] = await db.raw('SELECT * FROM claims WHERE claim_id = ? AND workspace_id = ?', [claimId, workspaceId])
+      const [row] = await db.query(`${SELECT_CLAIMS} WHERE claim_id = ? AND workspace_id = ?`, [claimId, workspaceId])
       return row && toClaim(row)
     },
-    async byClientId(workspaceId: string, clientClaimId: string): Promise<ClaimRow | undefined> {
-      const sql = 'SELECT * FROM claims WHERE workspace_id = ? AND client_claim_id = ?'
-      const [row] = await db.raw(sql, [workspaceId, clientClaimId])
-      return row && toClaim(row)
+    /** Those that are stored, in any order. */
+    async byClientIds(
+      ids: readonly { readonly workspaceId: string; readonly clientClaimId: string }[],
+    ): Promise<ClaimRow[]> {
+      const asked = rowsOf(db.dialect, CLIENT_IDS)
+      const sql = `${SELECT_CLAIMS} WHERE (workspace_id, client_claim_id) IN (SELECT workspace_id, client_claim_id FROM ${asked} AS asked)`
+      const rows = await db.query(sql, [
+        toJson(ids.map(({ workspaceId, clientClaimId }) => [workspaceId, clientClaimId])),
+      ])
+      return rows.map(toClaim)
     },
     async byIds(claimIds: readonly string[]): Promise<ClaimRow[]> {
-      return (await db('claims').whereIn('claim_id', claimIds)).map(toClaim)
+      const sql = `${SELECT_CLAIMS} WHERE claim_id IN ${inTexts}`
+      return (await db.query(sql, [JSON.stringify(claimIds)])).map(toClaim)
     },
     /** What must never be: a decision without its receipt, or checks that were counted and not kept. In words. */
     async contradictions(limit: number): Promise<string[]> {
@@ -76,94 +153,95 @@ export function claimReads(db: Knex) {
       const own = 'SELECT COUNT(*) FROM checks WHERE checks.claim_id = claims.claim_id'
       const uncounted = `SELECT claim_id FROM claims
         WHERE attempts <> (${own}) OR attempts <> (${own} AND attempt BETWEEN 1 AND attempts) LIMIT ?`
-      const [first, second]: Row[][] = await Promise.all([db.raw(undocumented, [limit]), db.raw(uncounted, [limit])])
+      const [first, second] = await Promise.all([db.query(undocumented, [limit]), db.query(uncounted, [limit])])
       return [
-        ...first!.map((row) => `claim ${row.claim_id}: decided without a receipt, or the other way round`),
-        ...second!.map((row) => `claim ${row.claim_id}: attempts is not the number of its checks`),
+        ...first.map((row) => `claim ${row.claim_id}: decided without a receipt, or the other way round`),
+        ...second.map((row) => `claim ${row.claim_id}: attempts is not the number of its checks`),
       ]
     },
     /** Newest first. */
-    async list(query: ClaimQuery): Promise<ClaimRow[]> {
-      const rows = db('claims').where('workspace_id', query.workspaceId)
-      if (query.agentId !== undefined) rows.where('agent_id', query.agentId)
-      if (query.action !== undefined) rows.where('action', query.action)
-      if (query.verdict !== undefined) rows.where('verdict', query.verdict)
-      if (query.state !== undefined) rows.where('state', query.state)
-      const { before } = query
-      if (before) rows.whereRaw('(submitted_at, claim_id) < (?, ?)', [before.submittedAt, before.claimId])
-      return (
-        await rows
-          .orderBy([
-            { column: 'submitted_at', order: 'desc' },
-            { column: 'claim_id', order: 'desc' },
-          ])
-          .limit(query.limit)
-      ).map(toClaim)
+    async list({ workspaceId, before, limit, ...filter }: ClaimQuery): Promise<ClaimRow[]> {
+      const conditions = ['workspace_id = ?']
+      const bindings: Binding[] = [workspaceId]
+      for (const [name, column] of Object.entries(FILTERS)) {
+        const value = filter[name as keyof typeof FILTERS]
+        if (value === undefined) continue
+        conditions.push(`${column} = ?`)
+        bindings.push(value)
+      }
+      if (before) {
+        conditions.push('(submitted_at, claim_id) < (?, ?)')
+        bindings.push(before.submittedAt, before.claimId)
+      }
+      const sql = `${SELECT_CLAIMS} WHERE ${conditions.join(' AND ')} ORDER BY submitted_at DESC, claim_id DESC LIMIT ?`
+      return (await db.query(sql, [...bindings, limit])).map(toClaim)
     },
     /** The next of those that are queued, in the order of their ids. */
     async queuedIds(after: string, limit: number): Promise<string[]> {
       const sql = `SELECT claim_id FROM claims WHERE state = 'queued' AND claim_id > ? ORDER BY claim_id LIMIT ?`
-      return (await db.raw(sql, [after, limit])).map((row: Row) => String(row.claim_id))
+      return (await db.query(sql, [after, limit])).map((row) => String(row.claim_id))
+    },
+    /** The claims that are due, the longest due first, but for those in `busyLanes`. */
+    async due(now: Instant, limit: number, busyLanes: readonly string[]): Promise<DueClaim[]> {
+      const sql = `SELECT claim_id, ${LANE} AS lane FROM claims
+        WHERE state = 'queued' AND due_at <= ? AND ${LANE} NOT IN ${inTexts} ORDER BY due_at LIMIT ?`
+      const rows = await db.query(sql, [now, JSON.stringify(busyLanes), limit])
+      return rows.map((row) => ({ claimId: String(row.claim_id), lane: String(row.lane) }))
     },
     /** Every check of a claim, oldest first. */
     async history(claimId: string): Promise<CheckRecord[]> {
-      const rows = await db.raw('SELECT record FROM checks WHERE claim_id = ? ORDER BY attempt', [claimId])
-      return rows.map(toRecord)
+      return (await db.query('SELECT record FROM checks WHERE claim_id = ? ORDER BY attempt', [claimId])).map(toRecord)
     },
     /** Every check of these claims, oldest first. */
     async histories(claimIds: readonly string[]): Promise<Map<string, CheckRecord[]>> {
       const histories = new Map<string, CheckRecord[]>(claimIds.map((claimId) => [claimId, []]))
-      const rows = await db('checks').whereIn('claim_id', claimIds).orderBy('attempt')
-      for (const row of rows) histories.get(row.claim_id)?.push(toRecord(row))
+      const sql = `SELECT claim_id, record FROM checks WHERE claim_id IN ${inTexts} ORDER BY attempt`
+      const rows = await db.query(sql, [JSON.stringify(claimIds)])
+      for (const row of rows) histories.get(String(row.claim_id))?.push(toRecord(row))
       return histories
     },
   }
 }
 
-export function claimWrites(db: Knex) {
+export function claimWrites(db: Db) {
+  const inTexts = textsOf(db.dialect)
+  const skipLocked = db.dialect === 'postgres' ? 'FOR UPDATE SKIP LOCKED' : ''
+
   return {
     ...claimReads(db),
     /** Inserts those whose client_claim_id is new in its workspace, and returns the ids of these. */
     async insertNew(claims: readonly ClaimRow[]): Promise<Set<string>> {
+      // In one order everywhere: two hosts that insert the same ones would wait for each other for ever.
+      const ordered = claims.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
       const suffix = 'ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id'
-      const rows = await insertRows(db, 'claims', claims.map(toRow), suffix)
-      return new Set(rows.map((row) => String(row.claim_id)))
+      const inserted = await insertRows(db, 'claims', CLAIMS, ordered.map(toCells), suffix)
+      return new Set(inserted.map((row) => String(row.claim_id)))
     },
-    /** Hands out up to `limit` due claims, the longest due first, and hides each from other workers until `leaseEnd`. */
-    async lease(now: Instant, leaseEnd: Instant, limit: number): Promise<ClaimRow[]> {
-      const due = `SELECT claim_id FROM claims WHERE state = 'queued' AND due_at <= ? ORDER BY due_at LIMIT ?`
-      const sql = `UPDATE claims SET due_at = ? WHERE claim_id IN (${due}) RETURNING *`
-      return (await db.raw(sql, [leaseEnd, now, limit])).map(toClaim)
+    /** Hands out those of these claims that are due still, and hides each from other workers until `leaseEnd`. */
+    async lease(claimIds: readonly string[], now: Instant, leaseEnd: Instant): Promise<ClaimRow[]> {
+      const due = `SELECT claim_id FROM claims WHERE claim_id IN ${inTexts} AND state = 'queued' AND due_at <= ? ${skipLocked}`
+      const sql = `UPDATE claims SET due_at = ? WHERE claim_id IN (${due}) RETURNING ${names(CLAIMS)}`
+      return (await db.query(sql, [leaseEnd, JSON.stringify(claimIds), now])).map(toClaim)
     },
     /** How many checks each of these claims has had, of those that are still queued. */
     async queuedAttempts(claimIds: readonly string[]): Promise<Map<string, number>> {
-      const marks = claimIds.map(() => '?').join(',')
-      const sql = `SELECT claim_id, attempts FROM claims WHERE state = 'queued' AND claim_id IN (${marks})`
-      const rows: Row[] = await db.raw(sql, [...claimIds])
+      if (claimIds.length === 0) return new Map()
+      const sql = `SELECT claim_id, attempts FROM claims WHERE state = 'queued' AND claim_id IN ${inTexts}`
+      const rows = await db.query(sql, [JSON.stringify(claimIds)])
       return new Map(rows.map((row) => [String(row.claim_id), Number(row.attempts)]))
     },
     async insertChecks(
       checks: readonly { readonly claimId: string; readonly attempt: number; readonly record: CheckRecord }[],
     ): Promise<void> {
-      const rows = checks.map((check) => ({
-        claim_id: check.claimId,
-        attempt: check.attempt,
-        record: JSON.stringify(check.record),
-      }))
-      await insertRows(db, 'checks', rows)
+      const rows = checks.map(({ claimId, attempt, record }) => [claimId, attempt, JSON.stringify(record)])
+      await insertRows(db, 'checks', CHECKS, rows)
     },
     async advance(claims: readonly ClaimProgress[]): Promise<void> {
       if (claims.length === 0) return
-      const groups = claims.map(() => '(?,?,?,?,?,?,?,?,?)').join(',')
-      // The casts tell Postgres the types of a list that is all nulls.
-      const sql = `WITH progress (claim_id, state, attempts, due_at, next_check_at, last_check, receipt_id, verdict, reason_code)
-        AS (VALUES ${groups})
-        UPDATE claims SET state = progress.state, attempts = CAST(progress.attempts AS integer),
-          due_at = CAST(progress.due_at AS bigint), next_check_at = CAST(progress.next_check_at AS bigint),
-          last_check = progress.last_check, receipt_id = progress.receipt_id, verdict = progress.verdict,
-          reason_code = progress.reason_code
-        FROM progress WHERE claims.claim_id = progress.claim_id`
-      const bindings = claims.flatMap((claim) => [
+      const [, ...changed] = Object.keys(PROGRESS)
+      const sql = `UPDATE claims SET ${changed.map((column) => `${column} = progress.${column}`).join(', ')}
+        FROM ${rowsOf(db.dialect, PROGRESS)} AS progress WHERE claims.claim_id = progress.claim_id`
+      const rows = claims.map((claim) => [
         claim.claimId,
         claim.state,
         claim.attempts,
@@ -174,37 +252,42 @@ export function claimWrites(db: Knex) {
         claim.verdict,
         claim.reasonCode,
       ])
-      await db.raw(sql, bindings as Knex.RawBinding[])
+      await db.query(sql, [toJson(rows)])
     },
   }
 }
 
-function toRow(claim: ClaimRow): Row {
-  return {
-    claim_id: claim.claimId,
-    workspace_id: claim.workspaceId,
-    client_claim_id: claim.clientClaimId,
-    agent_id: claim.agentId,
-    action: claim.action,
-    target: claim.target,
-    params: JSON.stringify(claim.params),
-    claimed_at: claim.claimedAt,
-    deadline_at: claim.deadlineAt,
-    submitted_at: claim.submittedAt,
-    claim_digest: claim.claimDigest,
-    access: claim.access,
-    connection_id: claim.connectionId,
-    profile_action: claim.profileAction,
-    profile_version: claim.profileVersion,
-    state: claim.state,
-    attempts: claim.attempts,
-    due_at: claim.dueAt,
-    next_check_at: claim.nextCheckAt,
-    last_check: claim.lastCheck && JSON.stringify(claim.lastCheck),
-    receipt_id: claim.receiptId,
-    verdict: claim.verdict,
-    reason_code: claim.reasonCode,
-  }
+function identityOf({ workspaceId, clientClaimId }: ClaimRow): string {
+  return `${workspaceId} ${clientClaimId}`
+}
+
+/** In the order of the columns. */
+function toCells(claim: ClaimRow): Cells {
+  return [
+    claim.claimId,
+    claim.workspaceId,
+    claim.clientClaimId,
+    claim.agentId,
+    claim.action,
+    claim.target,
+    JSON.stringify(claim.params),
+    claim.claimedAt,
+    claim.deadlineAt,
+    claim.submittedAt,
+    claim.claimDigest,
+    claim.access,
+    claim.connectionId,
+    claim.profileAction,
+    claim.profileVersion,
+    claim.state,
+    claim.attempts,
+    claim.dueAt,
+    claim.nextCheckAt,
+    claim.lastCheck && JSON.stringify(claim.lastCheck),
+    claim.receiptId,
+    claim.verdict,
+    claim.reasonCode,
+  ]
 }
 
 function toClaim(row: Row): ClaimRow {

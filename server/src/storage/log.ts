@@ -1,7 +1,7 @@
 /** The log as rows: receipts are its leaves, tiles its hashes, tree heads what was signed. Nothing here is ever changed but the one `log` row. */
 import type { Instant } from '@claimcheck/core'
-import type { Knex } from 'knex'
-import { insertRows, nullableNumber, type Row } from './rows.ts'
+import type { Db, Row } from './db.ts'
+import { type Columns, insertRows, names, nullableNumber } from './rows.ts'
 
 export interface SigningKeyRow {
   readonly keyId: string
@@ -11,12 +11,21 @@ export interface SigningKeyRow {
   readonly revokedAt: Instant | null
 }
 
-/** How far the log has come, and which key signs what comes next. */
+/** How far the log has come, by its newest head, and which key signs what comes next. */
 export interface LogState {
   readonly logId: string
   readonly name: string
   readonly treeSize: number
+  readonly rootHash: Uint8Array
+  readonly issuedAt: Instant
   readonly keyId: string
+}
+
+/** A log that ended: another one went on with its entries. */
+export interface RetiredLogRow {
+  readonly logId: string
+  readonly name: string
+  readonly retiredAt: Instant
 }
 
 export interface ReceiptRow {
@@ -56,127 +65,166 @@ export interface LogTotals {
 
 export type LeafRow = Pick<ReceiptRow, 'leafIndex' | 'leafHash' | 'issuedAt'>
 
-export function logReads(db: Knex) {
+const LOG: Columns = {
+  log_id: 'text',
+  name: 'text',
+  tree_size: 'bigint',
+  root_hash: 'bytes',
+  issued_at: 'bigint',
+  key_id: 'text',
+}
+const RECEIPTS: Columns = {
+  leaf_index: 'bigint',
+  receipt_id: 'text',
+  claim_id: 'text',
+  leaf_hash: 'bytes',
+  issued_at: 'bigint',
+  entry: 'text',
+}
+const TILES: Columns = { level: 'integer', tile_index: 'bigint', width: 'integer', hashes: 'bytes' }
+const TREE_HEADS: Columns = { tree_size: 'bigint', issued_at: 'bigint', root_hash: 'bytes', signed: 'text' }
+const SIGNING_KEYS: Columns = { key_id: 'text', public_key: 'text', valid_from: 'bigint', revoked_at: 'bigint' }
+
+const SELECT_LOG = `SELECT ${names(LOG)} FROM log`
+const SELECT_RECEIPTS = `SELECT ${names(RECEIPTS)} FROM receipts`
+const SELECT_HEADS = `SELECT ${names(TREE_HEADS)} FROM tree_heads`
+const SELECT_KEYS = `SELECT ${names(SIGNING_KEYS)} FROM signing_keys`
+const IN_RANGE = 'WHERE leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
+
+export function logReads(db: Db) {
   return {
     async state(): Promise<LogState | undefined> {
-      const [row] = await db.raw('SELECT * FROM log')
-      return row && toState(row)
+      return first(await db.query(SELECT_LOG), toState)
     },
     async newestHead(): Promise<TreeHeadRow | undefined> {
-      const [row] = await db.raw('SELECT * FROM tree_heads ORDER BY tree_size DESC, issued_at DESC LIMIT 1')
-      return row && toHead(row)
+      return first(await db.query(`${SELECT_HEADS} ORDER BY tree_size DESC, issued_at DESC LIMIT 1`), toHead)
     },
     /** Ascending, those that follow `after`. */
     async headsAfter(after: TreeHeadRow | undefined, limit: number): Promise<TreeHeadRow[]> {
-      const sql = 'SELECT * FROM tree_heads WHERE (tree_size, issued_at) > (?, ?) ORDER BY tree_size, issued_at LIMIT ?'
-      return (await db.raw(sql, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])).map(toHead)
+      const sql = `${SELECT_HEADS} WHERE (tree_size, issued_at) > (?, ?) ORDER BY tree_size, issued_at LIMIT ?`
+      return (await db.query(sql, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])).map(toHead)
     },
     async receiptById(receiptId: string): Promise<ReceiptRow | undefined> {
-      const [row] = await db.raw('SELECT * FROM receipts WHERE receipt_id = ?', [receiptId])
-      return row && toReceipt(row)
+      return first(await db.query(`${SELECT_RECEIPTS} WHERE receipt_id = ?`, [receiptId]), toReceipt)
     },
     /** Ascending, `start` included, `end` not. */
     async receipts(start: number, end: number): Promise<ReceiptRow[]> {
-      const sql = 'SELECT * FROM receipts WHERE leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
-      return (await db.raw(sql, [start, end])).map(toReceipt)
+      return (await db.query(`${SELECT_RECEIPTS} ${IN_RANGE}`, [start, end])).map(toReceipt)
     },
     /** Ascending, `start` included, `end` not. */
     async leaves(start: number, end: number): Promise<LeafRow[]> {
-      const sql = `SELECT leaf_index, leaf_hash, issued_at FROM receipts WHERE leaf_index >= ? AND leaf_index < ?
-        ORDER BY leaf_index`
-      return (await db.raw(sql, [start, end])).map(toLeaf)
+      const sql = `SELECT leaf_index, leaf_hash, issued_at FROM receipts ${IN_RANGE}`
+      return (await db.query(sql, [start, end])).map(toLeaf)
     },
     /** The narrowest stored form of a tile that is at least `width` wide. */
     async tile(level: number, index: number, width: number): Promise<TileRow | undefined> {
-      const sql = 'SELECT * FROM tiles WHERE level = ? AND tile_index = ? AND width >= ? ORDER BY width LIMIT 1'
-      const [row] = await db.raw(sql, [level, index, width])
-      return row && toTile(row)
+      const sql = `SELECT ${names(TILES)} FROM tiles WHERE level = ? AND tile_index = ? AND width >= ? ORDER BY width LIMIT 1`
+      return first(await db.query(sql, [level, index, width]), toTile)
     },
     /** All of one moment, also while somebody appends. */
     async totals(): Promise<LogTotals> {
       const sql = `SELECT (SELECT tree_size FROM log) AS tree_size, (SELECT COUNT(*) FROM receipts) AS receipts,
         (SELECT COUNT(*) FROM tiles) AS tiles,
         (SELECT COUNT(*) FROM log JOIN signing_keys ON signing_keys.key_id = log.key_id AND revoked_at IS NULL) AS signing`
-      const [row] = await db.raw(sql)
+      const [row] = await db.query(sql)
       return {
-        treeSize: nullableNumber(row.tree_size),
-        receipts: Number(row.receipts),
-        tiles: Number(row.tiles),
-        hasSigningKey: Number(row.signing) === 1,
+        treeSize: nullableNumber(row!.tree_size),
+        receipts: Number(row!.receipts),
+        tiles: Number(row!.tiles),
+        hasSigningKey: Number(row!.signing) === 1,
       }
     },
     async signingKey(keyId: string): Promise<SigningKeyRow | undefined> {
-      const [row] = await db.raw('SELECT * FROM signing_keys WHERE key_id = ?', [keyId])
-      return row && toSigningKey(row)
+      return first(await db.query(`${SELECT_KEYS} WHERE key_id = ?`, [keyId]), toSigningKey)
     },
     /** Oldest first. */
     async signingKeys(): Promise<SigningKeyRow[]> {
-      return (await db.raw('SELECT * FROM signing_keys ORDER BY valid_from, key_id')).map(toSigningKey)
+      return (await db.query(`${SELECT_KEYS} ORDER BY valid_from, key_id`)).map(toSigningKey)
+    },
+    /** The private key, sealed, where installations keep it in the database. */
+    async sealedKey(keyId: string): Promise<string | undefined> {
+      const rows = await db.query('SELECT sealed FROM sealed_signing_keys WHERE key_id = ?', [keyId])
+      return first(rows, (row) => String(row.sealed))
+    },
+    /** Oldest first. */
+    async retiredLogs(): Promise<RetiredLogRow[]> {
+      const rows = await db.query('SELECT log_id, name, retired_at FROM retired_logs ORDER BY retired_at, log_id')
+      return rows.map(toRetiredLog)
     },
   }
 }
 
-export function logWrites(db: Knex) {
+export function logWrites(db: Db) {
   return {
     ...logReads(db),
+    /** The log as it stands and stays until this transaction ends: one appends at a time, on all hosts. */
+    async lock(): Promise<LogState | undefined> {
+      return first(await db.query(db.dialect === 'postgres' ? `${SELECT_LOG} FOR UPDATE` : SELECT_LOG), toState)
+    },
+    /** Where there is no log to lock yet: one makes it. */
+    async lockCreation(): Promise<void> {
+      if (db.dialect === 'postgres') await db.query('LOCK TABLE log IN SHARE ROW EXCLUSIVE MODE')
+    },
     async create(state: LogState): Promise<void> {
-      await db('log').insert({
-        id: 1,
-        log_id: state.logId,
-        name: state.name,
-        tree_size: state.treeSize,
-        key_id: state.keyId,
-      })
+      await db.table('log').insert({ id: 1, ...fromState(state) })
+    },
+    /** With another key; or with another name, as another log that goes on with the entries of this one. */
+    async replace(state: LogState): Promise<void> {
+      await db.table('log').where({ id: 1 }).update(fromState(state))
     },
     /** Compare and swap: false, and nothing changed, when the log is not at `from` any more. */
-    async grow(from: number, to: number): Promise<boolean> {
-      return (await db('log').where({ id: 1, tree_size: from }).update({ tree_size: to })) === 1
-    },
-    async setSigningKey(keyId: string): Promise<void> {
-      await db('log').where({ id: 1 }).update({ key_id: keyId })
+    async grow(from: number, to: Pick<LogState, 'treeSize' | 'rootHash' | 'issuedAt'>): Promise<boolean> {
+      const rootHash = db.dialect === 'postgres' ? `decode(?, 'hex')` : 'unhex(?)'
+      const sql = `UPDATE log SET tree_size = ?, root_hash = ${rootHash}, issued_at = ? WHERE id = 1 AND tree_size = ?
+        RETURNING tree_size`
+      const bindings = [to.treeSize, Buffer.from(to.rootHash).toString('hex'), to.issuedAt, from]
+      return (await db.query(sql, bindings)).length === 1
     },
     async insertReceipts(receipts: readonly ReceiptRow[]): Promise<void> {
-      const rows = receipts.map((receipt) => ({
-        leaf_index: receipt.leafIndex,
-        receipt_id: receipt.receiptId,
-        claim_id: receipt.claimId,
-        leaf_hash: Buffer.from(receipt.leafHash),
-        issued_at: receipt.issuedAt,
-        entry: receipt.entry,
-      }))
-      await insertRows(db, 'receipts', rows)
+      const rows = receipts.map((row) => [
+        row.leafIndex,
+        row.receiptId,
+        row.claimId,
+        row.leafHash,
+        row.issuedAt,
+        row.entry,
+      ])
+      await insertRows(db, 'receipts', RECEIPTS, rows)
     },
     async insertTiles(tiles: readonly TileRow[]): Promise<void> {
-      const rows = tiles.map((tile) => ({
-        level: tile.level,
-        tile_index: tile.index,
-        width: tile.width,
-        hashes: Buffer.from(tile.hashes),
-      }))
-      await insertRows(db, 'tiles', rows)
+      const rows = tiles.map(({ level, index, width, hashes }) => [level, index, width, hashes])
+      await insertRows(db, 'tiles', TILES, rows)
     },
-    async insertHead(head: TreeHeadRow): Promise<void> {
-      await insertRows(db, 'tree_heads', [
-        {
-          tree_size: head.treeSize,
-          issued_at: head.issuedAt,
-          root_hash: Buffer.from(head.rootHash),
-          signed: head.signed,
-        },
-      ])
+    async insertHead({ treeSize, issuedAt, rootHash, signed }: TreeHeadRow): Promise<void> {
+      await insertRows(db, 'tree_heads', TREE_HEADS, [[treeSize, issuedAt, rootHash, signed]])
     },
-    async insertSigningKey(key: SigningKeyRow): Promise<void> {
-      await db('signing_keys').insert({
-        key_id: key.keyId,
-        public_key: key.publicKey,
-        valid_from: key.validFrom,
-        revoked_at: key.revokedAt,
-      })
+    async insertSigningKey({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRow): Promise<void> {
+      await insertRows(db, 'signing_keys', SIGNING_KEYS, [[keyId, publicKey, validFrom, revokedAt]])
+    },
+    async insertSealedKey(keyId: string, sealed: string): Promise<void> {
+      await db.table('sealed_signing_keys').insert({ key_id: keyId, sealed })
     },
     async retireSigningKey(keyId: string, at: Instant): Promise<void> {
-      await db('signing_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: at })
+      await db.table('signing_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: at })
+    },
+    async insertRetiredLog({ logId, name, retiredAt }: RetiredLogRow): Promise<void> {
+      await db.table('retired_logs').insert({ log_id: logId, name, retired_at: retiredAt })
     },
   }
+}
+
+function first<T>(rows: readonly Row[], read: (row: Row) => T): T | undefined {
+  const [row] = rows
+  return row && read(row)
+}
+
+function fromState({ logId, name, treeSize, rootHash, issuedAt, keyId }: LogState) {
+  const hash = Buffer.from(rootHash)
+  return { log_id: logId, name, tree_size: treeSize, root_hash: hash, issued_at: issuedAt, key_id: keyId }
+}
+
+function toRetiredLog(row: Row): RetiredLogRow {
+  return { logId: String(row.log_id), name: String(row.name), retiredAt: Number(row.retired_at) }
 }
 
 function toState(row: Row): LogState {
@@ -184,6 +232,8 @@ function toState(row: Row): LogState {
     logId: String(row.log_id),
     name: String(row.name),
     treeSize: Number(row.tree_size),
+    rootHash: row.root_hash as Uint8Array,
+    issuedAt: Number(row.issued_at),
     keyId: String(row.key_id),
   }
 }

@@ -1,10 +1,13 @@
 /** Brings a database to this version's schema; refuses one that is ahead of it. */
 import type { Knex } from 'knex'
 import * as initial from './migrations/001-initial.ts'
+import * as manyHosts from './migrations/002-many-hosts.ts'
+import { isPostgres } from './migrations/dialect.ts'
 import { StorageError } from './storage.ts'
 
 const MIGRATIONS: Readonly<Record<string, Knex.Migration>> = {
   '001-initial': initial,
+  '002-many-hosts': manyHosts,
 }
 
 const SOURCE: Knex.MigrationSource<string> = {
@@ -14,10 +17,14 @@ const SOURCE: Knex.MigrationSource<string> = {
 }
 
 const TABLE = 'migrations'
+/** Any number that nobody else locks in our database. */
+const MIGRATION_LOCK = 0x636c6d
 
 /** In one transaction: of processes that start together one migrates, and none finds half of it. Returns what it ran. @throws StorageError `newer_schema` */
 export function migrate(db: Knex): Promise<string[]> {
   return db.transaction(async (tx) => {
+    // SQLite's transactions begin with the lock.
+    if (isPostgres(tx)) await tx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
     await refuseNewer(tx)
     const [, ran] = await tx.migrate.latest({ migrationSource: SOURCE, tableName: TABLE })
     return ran

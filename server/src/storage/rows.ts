@@ -1,26 +1,51 @@
-/** Small tools for rows: multi-row inserts, and values that databases return in differing forms. */
-import type { Knex } from 'knex'
+/** Lists of rows as one JSON text, which both databases unfold: a statement's text is the same for one row and for a thousand. */
+import type { Db, Dialect, Row } from './db.ts'
 
-// SQLite takes at most 32,766 bound values a statement.
-const MAX_BINDINGS = 30_000
+export type ColumnType = 'text' | 'integer' | 'bigint' | 'bytes'
 
-export type Row = Readonly<Record<string, unknown>>
+/** A table's columns in their order. */
+export type Columns = Readonly<Record<string, ColumnType>>
 
-/** Inserts rows in as few statements as the database takes, one prepared text for each count. Returns what `suffix` returns. */
-export async function insertRows(db: Knex, table: string, rows: readonly Row[], suffix = ''): Promise<Row[]> {
-  const [first] = rows
-  if (!first) return []
-  const columns = Object.keys(first)
-  const perStatement = Math.floor(MAX_BINDINGS / columns.length)
-  const group = `(${columns.map(() => '?').join(',')})`
-  const returned: Row[] = []
-  for (let from = 0; from < rows.length; from += perStatement) {
-    const chunk = rows.slice(from, from + perStatement)
-    const bindings = chunk.flatMap((row) => columns.map((column) => row[column] ?? null)) as Knex.RawBinding[]
-    const groups = chunk.map(() => group).join(',')
-    returned.push(...(await db.raw(`INSERT INTO ${table} (${columns.join(',')}) VALUES ${groups} ${suffix}`, bindings)))
-  }
-  return returned
+export type Cell = string | number | null | Uint8Array
+
+/** One cell for each column, in the same order. */
+export type Cells = readonly Cell[]
+
+/** The names, for a SELECT: never `*`, whose meaning changes with the schema under statements that are prepared already. */
+export function names(columns: Columns): string {
+  return Object.keys(columns).join(', ')
+}
+
+/** The rows of one binding, made by `toJson`, as something to select from. */
+export function rowsOf(dialect: Dialect, columns: Columns): string {
+  const cells = Object.entries(columns).map(([name, type], index) => `${CELL[dialect](index, type)} AS ${name}`)
+  return `(SELECT ${cells.join(', ')} FROM ${UNFOLD[dialect]})`
+}
+
+/** The texts of one binding, a JSON array of them, as something that a column is IN. */
+export function textsOf(dialect: Dialect): string {
+  return dialect === 'sqlite'
+    ? '(SELECT value FROM json_each(?))'
+    : '(SELECT json_array_elements_text(CAST(? AS json)))'
+}
+
+export function toJson(rows: readonly Cells[]): string {
+  return JSON.stringify(rows.map((cells) => cells.map(toJsonCell)))
+}
+
+/** Inserts rows in one statement. Returns what `suffix` returns. */
+export async function insertRows(
+  db: Db,
+  table: string,
+  columns: Columns,
+  rows: readonly Cells[],
+  suffix = '',
+): Promise<Row[]> {
+  if (rows.length === 0) return []
+  const list = names(columns)
+  // WHERE tells SQLite that ON CONFLICT, if it follows, is not a join's ON.
+  const sql = `INSERT INTO ${table} (${list}) SELECT ${list} FROM ${rowsOf(db.dialect, columns)} AS new WHERE true ${suffix}`
+  return db.query(sql, [toJson(rows)])
 }
 
 export function nullableNumber(value: unknown): number | null {
@@ -29,4 +54,26 @@ export function nullableNumber(value: unknown): number | null {
 
 export function nullableText(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value)
+}
+
+const UNFOLD: Readonly<Record<Dialect, string>> = {
+  sqlite: 'json_each(?)',
+  postgres: 'json_array_elements(CAST(? AS json))',
+}
+
+const POSTGRES_TYPES: Readonly<Record<Exclude<ColumnType, 'bytes'>, string>> = {
+  text: 'text',
+  integer: 'integer',
+  bigint: 'bigint',
+}
+
+const CELL: Readonly<Record<Dialect, (index: number, type: ColumnType) => string>> = {
+  sqlite: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
+  postgres: (index, type) =>
+    type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${POSTGRES_TYPES[type]})`,
+}
+
+function toJsonCell(cell: Cell): string | number | null {
+  if (!(cell instanceof Uint8Array)) return cell
+  return Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('hex')
 }

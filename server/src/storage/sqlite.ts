@@ -3,48 +3,81 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import knex, { type Knex } from 'knex'
+import type { Binding, Row } from './db.ts'
 import { migrate } from './migrate.ts'
-import { reads, type Storage, StorageError, writes } from './storage.ts'
+import type { OpenedStorage, OpenStorageOptions } from './open.ts'
+import { createStorage } from './pools.ts'
+import { StorageError } from './storage.ts'
 
 const READERS = 4
 
-// knex begins transactions deferred: one that reads first and writes then would fail when another process wrote in between.
-interface Transaction {
-  begin(connection: unknown): Promise<unknown>
-  query(connection: unknown, sql: string): Promise<unknown>
+/** What is used of the driver's connection. */
+interface Connection {
+  prepare(sql: string): Statement
+  exec(sql: string, done: (error: Error | null) => void): void
+  serialize(): void
 }
-const SqliteClient: new (config: Knex.Config) => { transaction(...args: unknown[]): Transaction } = createRequire(
-  import.meta.url,
-)('knex/lib/dialects/sqlite3/index.js')
-class ImmediateSqliteClient extends SqliteClient {
-  override transaction(...args: unknown[]): Transaction {
+
+interface Statement {
+  all(bindings: readonly Binding[], done: (error: Error | null, rows: Row[]) => void): void
+  finalize(): void
+}
+
+type Client = new (
+  config: Knex.Config,
+) => {
+  transaction(...args: unknown[]): { begin: unknown; query(connection: unknown, sql: string): Promise<unknown> }
+  destroyRawConnection(connection: Connection): Promise<void>
+}
+
+const SqliteClient: Client = createRequire(import.meta.url)('knex/lib/dialects/sqlite3/index.js')
+
+class PreparingSqliteClient extends SqliteClient {
+  // knex begins transactions deferred: one that reads first and writes then would fail when another process wrote in between.
+  override transaction(...args: unknown[]) {
     const transaction = super.transaction(...args)
-    transaction.begin = (connection) => transaction.query(connection, 'BEGIN IMMEDIATE;')
+    transaction.begin = (connection: unknown) => transaction.query(connection, BEGIN)
     return transaction
+  }
+
+  override destroyRawConnection(connection: Connection): Promise<void> {
+    for (const statement of prepared.get(connection)?.values() ?? []) statement.finalize()
+    return super.destroyRawConnection(connection)
   }
 }
 
+const BEGIN = 'BEGIN IMMEDIATE'
+
+const prepared = new WeakMap<Connection, Map<string, Statement>>()
+
 /** Opens, and makes if need be, the database file, and migrates it. @throws StorageError */
-export async function openSqlite(file: string): Promise<Storage & { readonly migrated: readonly string[] }> {
+export async function openSqlite(file: string, { beforeStatement }: OpenStorageOptions = {}): Promise<OpenedStorage> {
   makeFile(file)
   const writer = connect(file, 1)
   const reader = connect(file, READERS)
-  const close = async () => {
-    await reader.destroy()
-    await writer.destroy()
-  }
+  const pools = { dialect: 'sqlite', writer, reader, begin: BEGIN, run, discard() {}, beforeStatement } as const
+  const storage = createStorage<Connection>({ ...pools, trouble: (error) => trouble(file, error) })
   try {
-    const migrated = await migrate(writer)
-    return {
-      migrated,
-      read: reads(reader),
-      write: (work) => writer.transaction((tx) => work(writes(tx))),
-      close,
-    }
+    return { ...storage, migrated: await migrate(writer) }
   } catch (error) {
-    await close()
-    throw error instanceof StorageError ? error : storageError(file, error)
+    await storage.close()
+    throw error instanceof StorageError ? error : openingError(file, error)
   }
+}
+
+function run(connection: Connection, sql: string, bindings: readonly Binding[]): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    statement(connection, sql).all(bindings, (error, rows) => (error ? reject(error) : resolve(rows)))
+  })
+}
+
+function statement(connection: Connection, sql: string): Statement {
+  const known = prepared.get(connection)
+  const statements = known ?? new Map<string, Statement>()
+  if (!known) prepared.set(connection, statements)
+  const found = statements.get(sql) ?? connection.prepare(sql)
+  statements.set(sql, found)
+  return found
 }
 
 /** For its owner alone, if it is not there: what workspaces claim is nobody else's business. SQLite gives its other files the same mode. */
@@ -53,13 +86,13 @@ function makeFile(file: string): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     closeSync(openSync(file, 'a', 0o600))
   } catch (cause) {
-    throw storageError(file, cause)
+    throw openingError(file, cause)
   }
 }
 
 function connect(file: string, connections: number): Knex {
   return knex({
-    client: ImmediateSqliteClient as unknown as typeof Knex.Client,
+    client: PreparingSqliteClient as unknown as typeof Knex.Client,
     connection: { filename: file },
     useNullAsDefault: true,
     // Handed to the console by knex otherwise; what matters is thrown.
@@ -67,7 +100,9 @@ function connect(file: string, connections: number): Knex {
     pool: {
       min: 0,
       max: connections,
-      afterCreate: (connection: { exec(sql: string, done: (error: Error | null) => void): void }, done: never) => {
+      afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
+        // Statements run in the order in which they were given, also when nobody waits between them.
+        connection.serialize()
         // SQLite keeps none of these in the file but the journal mode. Without recursive triggers REPLACE would delete unseen.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -32000;`
@@ -77,12 +112,25 @@ function connect(file: string, connections: number): Knex {
   })
 }
 
-function storageError(file: string, error: unknown): StorageError {
+const TROUBLE: ReadonlySet<unknown> = new Set([
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_READONLY',
+  'SQLITE_BUSY',
+  'SQLITE_CANTOPEN',
+])
+
+function trouble(file: string, error: unknown): string | undefined {
+  if (!TROUBLE.has((error as { code?: unknown }).code)) return undefined
+  return `cannot use the database ${file}: ${(error as Error).message}`
+}
+
+function openingError(file: string, error: unknown): StorageError {
   const code = (error as { code?: string }).code
   const corrupt = code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB'
   return corrupt
     ? new StorageError('corrupt', `${file} is not a SQLite database, or it is damaged`, { cause: error })
-    : new StorageError('unwritable', `cannot open or write the database ${file}: ${(error as Error).message}`, {
+    : new StorageError('unavailable', `cannot open or write the database ${file}: ${(error as Error).message}`, {
         cause: error,
       })
 }

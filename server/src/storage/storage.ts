@@ -1,6 +1,6 @@
 /** What the services need of a database: reads at any time, writes in transactions. Dialects stand behind this. */
-import type { Knex } from 'knex'
 import { claimReads, claimWrites } from './claims.ts'
+import type { Db, Dialect } from './db.ts'
 import { logReads, logWrites } from './log.ts'
 import {
   connectionReads,
@@ -15,16 +15,18 @@ export type Reads = ReturnType<typeof reads>
 export type Writes = ReturnType<typeof writes>
 
 export interface Storage {
+  readonly dialect: Dialect
   readonly read: Reads
   /**
-   * Everything that `work` writes happens or nothing does; it is on disk when this returns. One writer at a time: what `work`
-   * reads through its argument stays true until the end.
+   * Everything that `work` writes happens or nothing does; it is on disk when this returns. On SQLite there is one writer at a
+   * time; on Postgres they run side by side, and whoever appends to the log takes `tx.log.lock()` first.
+   * @throws StorageError `unavailable`: what was written may have happened all the same when the connection broke at the end
    */
   write<T>(work: (tx: Writes) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-export type StorageErrorCode = 'unwritable' | 'newer_schema' | 'corrupt'
+export type StorageErrorCode = 'unavailable' | 'newer_schema' | 'corrupt'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'
@@ -36,7 +38,7 @@ export class StorageError extends Error {
   }
 }
 
-export function reads(db: Knex) {
+export function reads(db: Db) {
   return {
     workspaces: workspaceReads(db),
     keys: keyReads(db),
@@ -46,7 +48,7 @@ export function reads(db: Knex) {
   }
 }
 
-export function writes(tx: Knex) {
+export function writes(tx: Db) {
   return {
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),

@@ -1,7 +1,7 @@
 /** Workspaces, their API keys and their connections, as rows. */
 import type { Instant, JsonObject } from '@claimcheck/core'
-import type { Knex } from 'knex'
-import { nullableNumber, type Row } from './rows.ts'
+import type { Db, Row } from './db.ts'
+import { type Columns, insertRows, names, nullableNumber, textsOf } from './rows.ts'
 
 export interface WorkspaceRow {
   readonly id: string
@@ -32,103 +32,125 @@ export interface ConnectionRow {
   readonly disconnectedAt: Instant | null
 }
 
-export function workspaceReads(db: Knex) {
+const WORKSPACES: Columns = { id: 'text', name: 'text', created_at: 'bigint' }
+const API_KEYS: Columns = {
+  id: 'text',
+  workspace_id: 'text',
+  name: 'text',
+  key_hash: 'text',
+  last_four: 'text',
+  created_at: 'bigint',
+  revoked_at: 'bigint',
+}
+const CONNECTIONS: Columns = {
+  id: 'text',
+  workspace_id: 'text',
+  provider: 'text',
+  options: 'text',
+  sealed_secrets: 'text',
+  scopes: 'text',
+  connected_at: 'bigint',
+  disconnected_at: 'bigint',
+}
+
+const SELECT_WORKSPACES = `SELECT ${names(WORKSPACES)} FROM workspaces`
+const SELECT_KEYS = `SELECT ${names(API_KEYS)} FROM api_keys`
+const SELECT_ACTIVE = `SELECT ${names(CONNECTIONS)} FROM connections WHERE disconnected_at IS NULL`
+
+export function workspaceReads(db: Db) {
   return {
     async byIdOrName(idOrName: string): Promise<WorkspaceRow | undefined> {
-      const row = await db('workspaces').where('id', idOrName).orWhere('name', idOrName).first()
+      const [row] = await db.query(`${SELECT_WORKSPACES} WHERE id = ? OR name = ?`, [idOrName, idOrName])
       return row && toWorkspace(row)
     },
     async any(): Promise<boolean> {
-      return (await db('workspaces').first('id')) !== undefined
+      return (await db.query('SELECT id FROM workspaces LIMIT 1')).length > 0
     },
   }
 }
 
-export function workspaceWrites(db: Knex) {
+export function workspaceWrites(db: Db) {
   return {
     ...workspaceReads(db),
     /** False when the name is taken. */
-    async insert(workspace: WorkspaceRow): Promise<boolean> {
-      const { id, name, createdAt } = workspace
-      const inserted = await db('workspaces')
-        .insert({ id, name, created_at: createdAt })
-        .onConflict('name')
-        .ignore()
-        .returning('id')
-      return inserted.length === 1
+    async insert({ id, name, createdAt }: WorkspaceRow): Promise<boolean> {
+      const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
+      return (await insertRows(db, 'workspaces', WORKSPACES, [[id, name, createdAt]], suffix)).length === 1
     },
   }
 }
 
-export function keyReads(db: Knex) {
+export function keyReads(db: Db) {
   return {
     async byHashes(keyHashes: readonly string[]): Promise<ApiKeyRow[]> {
-      const marks = keyHashes.map(() => '?').join(',')
-      const rows: Row[] = await db.raw(`SELECT * FROM api_keys WHERE key_hash IN (${marks})`, [...keyHashes])
-      return rows.map(toKey)
+      const sql = `${SELECT_KEYS} WHERE key_hash IN ${textsOf(db.dialect)}`
+      return (await db.query(sql, [JSON.stringify(keyHashes)])).map(toKey)
     },
     async list(workspaceId?: string): Promise<ApiKeyRow[]> {
-      const query = db('api_keys').orderBy(['created_at', 'id'])
-      return (await (workspaceId ? query.where('workspace_id', workspaceId) : query)).map(toKey)
+      const order = 'ORDER BY created_at, id'
+      const rows = await (workspaceId === undefined
+        ? db.query(`${SELECT_KEYS} ${order}`)
+        : db.query(`${SELECT_KEYS} WHERE workspace_id = ? ${order}`, [workspaceId]))
+      return rows.map(toKey)
     },
   }
 }
 
-export function keyWrites(db: Knex) {
+export function keyWrites(db: Db) {
   return {
     ...keyReads(db),
-    async insert(key: ApiKeyRow): Promise<void> {
-      await db('api_keys').insert({
-        id: key.id,
-        workspace_id: key.workspaceId,
-        name: key.name,
-        key_hash: key.keyHash,
-        last_four: key.lastFour,
-        created_at: key.createdAt,
-        revoked_at: key.revokedAt,
-      })
+    async insert({ id, workspaceId, name, keyHash, lastFour, createdAt, revokedAt }: ApiKeyRow): Promise<void> {
+      const row = [id, workspaceId, name, keyHash, lastFour, createdAt, revokedAt]
+      await insertRows(db, 'api_keys', API_KEYS, [row])
     },
     /** Revokes for good: a second revocation keeps the first one's time. Undefined for an unknown id. */
     async revoke(id: string, at: Instant): Promise<ApiKeyRow | undefined> {
-      await db('api_keys').where({ id }).whereNull('revoked_at').update({ revoked_at: at })
-      const row = await db('api_keys').where({ id }).first()
+      await db.table('api_keys').where({ id }).whereNull('revoked_at').update({ revoked_at: at })
+      const [row] = await db.query(`${SELECT_KEYS} WHERE id = ?`, [id])
       return row && toKey(row)
     },
   }
 }
 
-export function connectionReads(db: Knex) {
+export function connectionReads(db: Db) {
   return {
     /** Oldest first; of all workspaces when none is named. */
     async active(workspaceIds?: readonly string[]): Promise<ConnectionRow[]> {
-      const query = db('connections').whereNull('disconnected_at').orderBy(['connected_at', 'id'])
-      return (await (workspaceIds ? query.whereIn('workspace_id', workspaceIds) : query)).map(toConnection)
+      const order = 'ORDER BY connected_at, id'
+      const rows = await (workspaceIds
+        ? db.query(`${SELECT_ACTIVE} AND workspace_id IN ${textsOf(db.dialect)} ${order}`, [
+            JSON.stringify(workspaceIds),
+          ])
+        : db.query(`${SELECT_ACTIVE} ${order}`))
+      return rows.map(toConnection)
     },
     async activeById(id: string): Promise<ConnectionRow | undefined> {
-      const row = await db('connections').where({ id }).whereNull('disconnected_at').first()
+      const [row] = await db.query(`${SELECT_ACTIVE} AND id = ?`, [id])
       return row && toConnection(row)
     },
   }
 }
 
-export function connectionWrites(db: Knex) {
+export function connectionWrites(db: Db) {
   return {
     ...connectionReads(db),
     async insert(connection: ConnectionRow): Promise<void> {
-      await db('connections').insert({
-        id: connection.id,
-        workspace_id: connection.workspaceId,
-        provider: connection.provider,
-        options: JSON.stringify(connection.options),
-        sealed_secrets: JSON.stringify(connection.sealedSecrets),
-        scopes: JSON.stringify(connection.scopes),
-        connected_at: connection.connectedAt,
-        disconnected_at: connection.disconnectedAt,
-      })
+      const row = [
+        connection.id,
+        connection.workspaceId,
+        connection.provider,
+        JSON.stringify(connection.options),
+        JSON.stringify(connection.sealedSecrets),
+        JSON.stringify(connection.scopes),
+        connection.connectedAt,
+        connection.disconnectedAt,
+      ]
+      await insertRows(db, 'connections', CONNECTIONS, [row])
     },
     /** Forgets the secrets with it. False when there is no such active connection. */
     async disconnect(id: string, at: Instant): Promise<boolean> {
-      const changed = await db('connections')
+      const changed = await db
+        .table('connections')
         .where({ id })
         .whereNull('disconnected_at')
         .update({ disconnected_at: at, sealed_secrets: '{}' })

@@ -1,10 +1,9 @@
 /** The worker that looks at queued claims again when they are due. */
-import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Adjudication } from '../services/adjudication.ts'
-import type { ClaimRow } from '../storage/claims.ts'
+import type { ClaimRow, DueClaim } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Worker {
@@ -27,8 +26,13 @@ const PAUSE_AFTER_ERROR_MS = 2000
 
 export function createRecheckWorker({ storage, adjudication, now, config, logger }: RecheckOptions): Worker {
   const { concurrency } = config.checks
+  const { places } = adjudication
   const underWay = new Set<Promise<void>>()
-  const stopping = new AbortController()
+  let isStopping = false
+  /** More may be due than there was room for. */
+  let isFull = false
+  /** Ends the pause, when there is one. */
+  let wake = () => {}
   let loop: Promise<void> | undefined
 
   async function recheck(claim: ClaimRow): Promise<void> {
@@ -39,28 +43,58 @@ export function createRecheckWorker({ storage, adjudication, now, config, logger
     }
   }
 
-  async function takeDue(): Promise<boolean> {
-    const free = concurrency - underWay.size
-    if (free <= 0) return false
+  /** Those that there is room for, each lane's longest due first. */
+  function choose(due: readonly DueClaim[]): string[] {
+    const chosen = new Map<string, number>()
+    return due
+      .filter(({ lane }) => {
+        const count = (chosen.get(lane) ?? 0) + 1
+        chosen.set(lane, count)
+        return count <= places.room(lane)
+      })
+      .map(({ claimId }) => claimId)
+  }
+
+  /** How many it took. */
+  async function takeDue(): Promise<number> {
+    const free = Math.min(places.free(), concurrency - underWay.size)
+    const busy = places.busy()
+    isFull = free === 0 || busy.length > 0
+    if (free === 0) return 0
     const at = now()
-    const claims = await storage.write((tx) => tx.claims.lease(at, adjudication.leaseEnd(at), free))
+    const due = choose(await storage.read.claims.due(at, free, busy))
+    if (due.length === 0) return 0
+    isFull ||= due.length === free
+    const claims = await storage.write((tx) => tx.claims.lease(due, at, adjudication.leaseEnd(at)))
     for (const claim of claims) {
-      const check = recheck(claim).finally(() => underWay.delete(check))
+      const check = recheck(claim).finally(() => {
+        underWay.delete(check)
+        if (isFull) wake()
+      })
       underWay.add(check)
     }
-    return claims.length === free
+    return claims.length
+  }
+
+  /** Until the time is over, or a check has made room: then there may be more that waits for it. */
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      let pauseMs = POLL_MS
+    while (!isStopping) {
       try {
-        while (!stopping.signal.aborted && (await takeDue())) await Promise.race(underWay)
+        if ((await takeDue()) === 0) await pause(POLL_MS)
       } catch (error) {
         logger.error({ err: error }, 'could not take due claims')
-        pauseMs = PAUSE_AFTER_ERROR_MS
+        await pause(PAUSE_AFTER_ERROR_MS)
       }
-      await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 
@@ -69,7 +103,8 @@ export function createRecheckWorker({ storage, adjudication, now, config, logger
       loop ??= run()
     },
     async stop() {
-      stopping.abort()
+      isStopping = true
+      wake()
       await loop
       await Promise.all(underWay)
     },

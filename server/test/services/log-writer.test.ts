@@ -71,10 +71,8 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
         reasonCode: null,
       })),
     )
-    return writer.append(
-      tx,
-      claimIds.map((claimId) => ({ claimId, content })),
-    )
+    const log = (await tx.log.lock())!
+    await writer.append(tx, log, await Promise.all(claimIds.map((claimId) => writer.draft(claimId, content))))
   })
 }
 
@@ -108,7 +106,8 @@ t.test('an edge from a transaction that was not committed is not gone on with', 
   const { storage, writer } = await host(t, t.testdir())
   await append(storage, writer, 3)
   const failing = storage.write(async (tx) => {
-    await writer.append(tx, [{ claimId: 'clm_1', content }]).catch(() => {})
+    const log = (await tx.log.lock())!
+    await writer.append(tx, log, [await writer.draft('clm_1', content)]).catch(() => {})
     throw new Error('crashed')
   })
   await t.rejects(failing, { message: 'crashed' })
@@ -126,7 +125,7 @@ t.test('an edge from a transaction that was not committed is not gone on with', 
 
 t.test('nothing to append leaves the log as it is', async (t) => {
   const { storage, writer } = await host(t, t.testdir())
-  t.equal((await storage.write((tx) => writer.append(tx, []))).size, 0)
+  await storage.write(async (tx) => writer.append(tx, (await tx.log.lock())!, []))
   t.match(await storage.read.log.newestHead(), { treeSize: 0 })
 })
 

@@ -74,7 +74,7 @@ const waiting = (claim: ClaimRow): Outcome => ({ claim, record, decision: undefi
 t.test('a decision, its check, its receipt and the head come together', async (t) => {
   const { storage, sequencer } = await open(t)
   const claim = await newClaim(storage)
-  const recorded = await sequencer.add(decided(claim))
+  const recorded = await sequencer.advance(decided(claim))
   t.match(recorded, { state: 'decided', attempts: 1, verdict: 'verified', receiptId: /^rcpt_/, dueAt: null })
   const receipt = await storage.read.log.receiptById(recorded!.receiptId!)
   t.match(receipt, { leafIndex: 0, claimId: claim.claimId, issuedAt: NOON })
@@ -85,7 +85,12 @@ t.test('a decision, its check, its receipt and the head come together', async (t
 t.test('a check without a decision is kept, and the claim waits for its next', async (t) => {
   const { storage, sequencer } = await open(t)
   const claim = await newClaim(storage)
-  t.match(await sequencer.add(waiting(claim)), { state: 'queued', attempts: 1, dueAt: NOON + 5000, receiptId: null })
+  t.match(await sequencer.advance(waiting(claim)), {
+    state: 'queued',
+    attempts: 1,
+    dueAt: NOON + 5000,
+    receiptId: null,
+  })
   t.match(await storage.read.log.newestHead(), { treeSize: 0 })
 })
 
@@ -93,20 +98,21 @@ t.test('one claim has one receipt, however often it is decided', async (t) => {
   const { storage, sequencer } = await open(t)
   const claim = await newClaim(storage)
   const together = await Promise.all([
-    sequencer.add(decided(claim)),
-    sequencer.add(decided(claim)),
-    sequencer.add(waiting(claim)),
+    sequencer.advance(decided(claim)),
+    sequencer.advance(decided(claim)),
+    sequencer.advance(decided(claim)),
   ])
   t.equal(together.filter(Boolean).length, 1)
-  t.equal(await sequencer.add(decided(claim)), undefined, 'nor later')
+  t.equal(await sequencer.advance(decided(claim)), undefined, 'nor later')
+  t.equal(await sequencer.advance(waiting(claim)), undefined)
   t.equal((await storage.read.log.state())!.treeSize, 1)
 })
 
 t.test('an outcome that another host was faster with is dropped whole', async (t) => {
   const { storage, sequencer } = await open(t)
   const claim = await newClaim(storage)
-  await sequencer.add(waiting(claim))
-  t.equal(await sequencer.add(decided(claim)), undefined)
+  await sequencer.advance(waiting(claim))
+  t.equal(await sequencer.advance(decided(claim)), undefined)
   t.equal((await storage.read.claims.history(claim.claimId)).length, 1)
 })
 
@@ -139,11 +145,11 @@ t.test('what fails in the middle never happened, and the next append is right', 
     const claim = await newClaim(storage)
     const before = (await storage.read.log.state())!.treeSize
     failAt = point
-    await t.rejects(sequencer.add(decided(claim)), { message: `crashed at ${point}` })
+    await t.rejects(sequencer.advance(decided(claim)), { message: `crashed at ${point}` })
     failAt = undefined
     t.equal((await storage.read.log.state())!.treeSize, before)
     t.match(await storage.read.claims.byId('ws_1', claim.claimId), { state: 'queued', attempts: 0 })
-    t.match(await sequencer.add(decided(claim)), { state: 'decided' })
+    t.match(await sequencer.advance(decided(claim)), { state: 'decided' })
   }
   t.match(await diagnose(storage), { leaves: points.length })
   t.strictSame((await diagnose(storage)).problems, [])
@@ -153,7 +159,7 @@ t.test('two hosts on one database make one log', async (t) => {
   const first = await open(t)
   const second = await open(t, { folder: first.folder })
   const outcomes = await Promise.all(Array.from({ length: 20 }, async () => decided(await newClaim(first.storage))))
-  await Promise.all(outcomes.map((outcome, i) => (i % 2 ? first : second).sequencer.add(outcome)))
+  await Promise.all(outcomes.map((outcome, i) => (i % 2 ? first : second).sequencer.advance(outcome)))
   t.equal((await first.storage.read.log.state())!.treeSize, 20)
   const leaves = await first.storage.read.log.leaves(0, 20)
   t.strictSame(
@@ -167,10 +173,10 @@ t.test('proofs hold across full tiles, also for a host that has just started', a
   const { folder, storage, sequencer } = await open(t)
   for (const size of [200, 100, 250]) {
     const made = await Promise.all(Array.from({ length: size }, () => newClaim(storage)))
-    await Promise.all(made.map((claim) => sequencer.add(decided(claim))))
+    await Promise.all(made.map((claim) => sequencer.advance(decided(claim))))
   }
   const restarted = await open(t, { folder })
-  await restarted.sequencer.add(decided(await newClaim(restarted.storage)))
+  await restarted.sequencer.advance(decided(await newClaim(restarted.storage)))
   t.equal((await restarted.storage.read.log.state())!.treeSize, 551)
   t.strictSame((await diagnose(restarted.storage)).problems, [])
   const log = createStoredLog(restarted.storage.read.log)
@@ -184,11 +190,11 @@ t.test('proofs hold across full tiles, also for a host that has just started', a
 t.test('a clock that is set back leaves receipts and heads in order', async (t) => {
   let now = NOON
   const { storage, sequencer, signingKeys } = await open(t, { now: () => now })
-  await sequencer.add(decided(await newClaim(storage)))
+  await sequencer.advance(decided(await newClaim(storage)))
   now = NOON - 3_600_000
-  await sequencer.add(decided(await newClaim(storage)))
+  await sequencer.advance(decided(await newClaim(storage)))
   await signingKeys.rotate()
-  await sequencer.add(decided(await newClaim(storage)))
+  await sequencer.advance(decided(await newClaim(storage)))
   const issued = (await storage.read.log.leaves(0, 3)).map((leaf) => leaf.issuedAt)
   t.strictSame(issued, [NOON, NOON, NOON + 1])
   const [old, next] = await storage.read.log.signingKeys()
@@ -198,7 +204,7 @@ t.test('a clock that is set back leaves receipts and heads in order', async (t) 
 t.test('rows of the log and of checks are never changed, and never deleted', async (t) => {
   const { storage, sequencer } = await open(t)
   const claim = await newClaim(storage)
-  await sequencer.add(decided(claim))
+  await sequencer.advance(decided(claim))
   t.ok(isRead(record))
   await t.rejects(storage.write((tx) => tx.claims.insertChecks([{ claimId: claim.claimId, attempt: 1, record }])))
   const head = (await storage.read.log.newestHead())!

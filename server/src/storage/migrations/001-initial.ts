@@ -1,5 +1,6 @@
 /** Migration 1: workspaces, keys, connections, claims with their checks, and the log. */
 import type { Knex } from 'knex'
+import { makeAppendOnly } from './append-only.ts'
 
 /** Rows of these tables are never changed and never deleted. */
 const APPEND_ONLY = ['checks', 'receipts', 'tiles', 'tree_heads']
@@ -111,14 +112,7 @@ export async function up(db: Knex): Promise<void> {
     table.primary(['tree_size', 'issued_at'])
   })
 
-  for (const table of APPEND_ONLY) {
-    for (const change of ['UPDATE', 'DELETE']) {
-      await db.raw(
-        `CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}
-         BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`,
-      )
-    }
-  }
+  for (const table of APPEND_ONLY) await makeAppendOnly(db, table)
 }
 
 export async function down(): Promise<void> {

@@ -1,0 +1,47 @@
+/** Migration 2: what several hosts share. The log's row holds its newest head, so that one locked row is all that appending has to read. */
+import type { Knex } from 'knex'
+import { isPostgres } from './dialect.ts'
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.alterTable('log', (table) => {
+    table.binary('root_hash')
+    table.bigInteger('issued_at')
+  })
+  const newest = (column: string) =>
+    db('tree_heads')
+      .select(column)
+      .orderBy([
+        { column: 'tree_size', order: 'desc' },
+        { column: 'issued_at', order: 'desc' },
+      ])
+      .limit(1)
+  await db('log').update({ root_hash: newest('root_hash'), issued_at: newest('issued_at') })
+
+  // Logs that ended: their heads were signed, and what they held went on under another id.
+  await db.schema.createTable('retired_logs', (table) => {
+    table.text('log_id').primary()
+    table.text('name').notNullable()
+    table.bigInteger('retired_at').notNullable()
+  })
+
+  // Private keys of installations that keep them in the database, sealed under SECRET_KEY.
+  await db.schema.createTable('sealed_signing_keys', (table) => {
+    table.text('key_id').primary().references('signing_keys.key_id')
+    table.text('sealed').notNullable()
+  })
+
+  // The queue goes by time, and passes over destinations that are busy without reading their claims.
+  await db.raw('DROP INDEX claims_due')
+  await db.raw(
+    `CREATE INDEX claims_due ON claims (due_at, COALESCE(connection_id, profile_action), claim_id) WHERE state = 'queued'`,
+  )
+
+  if (!isPostgres(db)) return
+  // Counts of one minute, worth nothing after a crash: not written to the write-ahead log.
+  await db.raw(`CREATE UNLOGGED TABLE rate_counters (limiter text NOT NULL, subject text NOT NULL, window_start bigint NOT NULL,
+    count integer NOT NULL, PRIMARY KEY (limiter, subject, window_start))`)
+}
+
+export async function down(): Promise<void> {
+  throw new Error('migrations only go forward')
+}

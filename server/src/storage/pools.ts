@@ -1,0 +1,90 @@
+/** Storage over pools of connections: which connection a statement runs on, and where transactions begin and end. */
+import type { Knex } from 'knex'
+import type { Binding, Db, Dialect, Row } from './db.ts'
+import { reads, type Storage, StorageError, writes } from './storage.ts'
+
+/** Called before each statement, with its text. Tests end the process here. */
+export type BeforeStatement = (sql: string) => void
+
+export interface Pools<C> {
+  readonly dialect: Dialect
+  /** Where reads outside of transactions go. */
+  readonly reader: Knex
+  readonly writer: Knex
+  readonly begin: string
+  run(connection: C, sql: string, bindings: readonly Binding[]): Promise<Row[]>
+  /** The database cannot be used now: not reached, full, read-only, interrupted. In words; undefined for any other error. */
+  trouble(error: unknown): string | undefined
+  /** The connection is in a state that nobody knows: it is not used again. */
+  discard(connection: C, error: unknown): void
+  readonly beforeStatement: BeforeStatement | undefined
+}
+
+export function createStorage<C>(pools: Pools<C>): Storage {
+  const { dialect, reader, writer, begin, beforeStatement } = pools
+
+  for (const pool of new Set([reader, writer])) {
+    if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
+  }
+
+  function run(connection: C, sql: string, bindings: readonly Binding[] = []): Promise<Row[]> {
+    beforeStatement?.(sql)
+    return pools.run(connection, sql, bindings)
+  }
+
+  async function withConnection<T>(pool: Knex, work: (connection: C) => Promise<T>): Promise<T> {
+    try {
+      const connection: C = await pool.client.acquireConnection()
+      try {
+        return await work(connection)
+      } finally {
+        pool.client.releaseConnection(connection)
+      }
+    } catch (error) {
+      const trouble = pools.trouble(error)
+      throw trouble === undefined ? error : new StorageError('unavailable', trouble, { cause: error })
+    }
+  }
+
+  const outside: Db = {
+    dialect,
+    query: (sql, bindings) => withConnection(reader, (connection) => run(connection, sql, bindings)),
+    table: (name) => reader(name),
+  }
+
+  /** What a transaction's work sees of it. Once that is over, nothing passes: it would be written on its own. */
+  function within(connection: C, isOpen: () => boolean): Db {
+    function opened(): C {
+      if (!isOpen()) throw new Error('the transaction is over')
+      return connection
+    }
+    return {
+      dialect,
+      query: async (sql, bindings) => run(opened(), sql, bindings),
+      table: (name) => writer(name).connection(opened()),
+    }
+  }
+
+  return {
+    dialect,
+    read: reads(outside),
+    write: (work) =>
+      withConnection(writer, async (connection) => {
+        let isOpen = true
+        await run(connection, begin)
+        try {
+          const result = await work(writes(within(connection, () => isOpen)))
+          isOpen = false
+          await run(connection, 'COMMIT')
+          return result
+        } catch (error) {
+          isOpen = false
+          await run(connection, 'ROLLBACK').catch((cause) => pools.discard(connection, cause))
+          throw error
+        }
+      }),
+    close: async () => {
+      for (const pool of new Set([reader, writer])) await pool.destroy()
+    },
+  }
+}

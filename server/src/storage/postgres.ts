@@ -1,0 +1,95 @@
+/** The Postgres dialect: many hosts may share one database, each with a few connections. */
+import knex, { type Knex } from 'knex'
+import { type Client, DatabaseError, types } from 'pg'
+import type { Binding, Row } from './db.ts'
+import { migrate } from './migrate.ts'
+import type { OpenedStorage, OpenStorageOptions } from './open.ts'
+import { createStorage } from './pools.ts'
+import { StorageError } from './storage.ts'
+
+/** Of one host. Postgres takes 100 in all as it comes. */
+const MOST_CONNECTIONS = 8
+const CONNECT_TIMEOUT_MS = 5_000
+// A host that stops while it holds the log must not hold up all others for long.
+const LOCK_TIMEOUT_MS = 10_000
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
+
+/** @throws StorageError */
+export async function openPostgres(url: string, { beforeStatement }: OpenStorageOptions = {}): Promise<OpenedStorage> {
+  const pool = connect(url)
+  const pools = { dialect: 'postgres', reader: pool, writer: pool, begin: 'BEGIN', run, discard } as const
+  const storage = createStorage<Client>({ ...pools, trouble, beforeStatement })
+  try {
+    return { ...storage, migrated: await migrate(pool) }
+  } catch (error) {
+    await storage.close()
+    if (error instanceof StorageError) throw error
+    // Whatever the driver says, it says without the password.
+    throw new StorageError('unavailable', `cannot open the database: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+async function run(connection: Client, sql: string, bindings: readonly Binding[]): Promise<Row[]> {
+  const { name, text } = prepare(sql)
+  const { rows } = await connection.query({ name, text, values: [...bindings] })
+  return rows
+}
+
+interface Prepared {
+  readonly name: string
+  readonly text: string
+}
+
+const prepared = new Map<string, Prepared>()
+
+/** Each text under a name of its own, by which a connection knows it again. */
+function prepare(sql: string): Prepared {
+  const known = prepared.get(sql)
+  if (known) return known
+  let marks = 0
+  const statement = { name: `s${prepared.size}`, text: sql.replaceAll('?', () => `$${++marks}`) }
+  prepared.set(sql, statement)
+  return statement
+}
+
+function connect(url: string): Knex {
+  return knex({
+    client: 'pg',
+    connection: {
+      connectionString: url,
+      application_name: 'claimcheck',
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+      types: { getTypeParser },
+    } as Knex.PgConnectionConfig,
+    acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
+    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
+    pool: { min: 0, max: MOST_CONNECTIONS },
+  })
+}
+
+const INT8 = 20
+
+// Counts and times: all of ours are safe integers.
+function getTypeParser(type: number, format?: 'text' | 'binary') {
+  return type === INT8 ? Number : types.getTypeParser(type, format as 'text')
+}
+
+function discard(connection: Client, error: unknown): void {
+  // knex asks for this before it hands a connection out again.
+  Object.assign(connection, { __knex__disposed: error })
+}
+
+/** SQLSTATE classes: connection, resources, intervention, system; and single ones: read-only, serialization, deadlock, lock timeout. */
+const TROUBLE = /^(08|53|57|58|25006|25P03|40001|40P01|55P03)/
+const NETWORK_TROUBLE = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|ENOENT)/
+// The driver and knex give these no code.
+const LOST = /^(Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
+
+function trouble(error: unknown): string | undefined {
+  const { code = '', message } = error as { code?: string; message: string }
+  const pattern = error instanceof DatabaseError ? TROUBLE : NETWORK_TROUBLE
+  return pattern.test(code) || LOST.test(message) ? `cannot use the database: ${message}` : undefined
+}
