@@ -18,14 +18,13 @@ export interface Answer {
 export interface FleetOptions {
   readonly database: Database
   readonly hosts: number
+  /** Other than short ones. */
+  readonly checks?: object
 }
 
 const ANSWER_TIMEOUT_MS = 20_000
-const FILE = {
-  plugins: [SCRIPTED],
-  rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0 },
-  checks: { closing_ms: 5000, grace_ms: 1500, timeout_ms: 500, first_answer_ms: 1000 },
-}
+const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
+const CHECKS = { closing_ms: 5000, grace_ms: 1500, timeout_ms: 500, first_answer_ms: 1000 }
 const CLAIMCHECK = resolve('server/bin/claimcheck.js')
 
 export class Fleet {
@@ -50,7 +49,8 @@ export class Fleet {
   /** Nothing runs yet. The database, which is removed with the fleet, is empty. */
   static async create(options: FleetOptions): Promise<Fleet> {
     const folder = await mkdtemp(join(tmpdir(), 'claimcheck-fleet-'))
-    await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(FILE))
+    const file = { plugins: [SCRIPTED], rate_limits: NO_LIMITS, checks: { ...CHECKS, ...options.checks } }
+    await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
     return new Fleet(folder, options)
   }
 
@@ -62,6 +62,7 @@ export class Fleet {
     await claimcheck.close()
   }
 
+  /** Every host that is down. */
   async startAll(): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.url ?? host.start()))
   }

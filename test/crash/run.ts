@@ -1,9 +1,9 @@
-/** The crash test: hosts under load are killed again and again, and then everything that they ever answered must be true. */
+/** The crash test: hosts under load are killed and frozen again and again, and then all that they ever answered must be true. */
 import { setTimeout } from 'node:timers/promises'
 import { createDatabase, type Dialect } from '../support/database.ts'
 import { type Audit, audit } from './audit.ts'
 import { Fleet } from './fleet.ts'
-import type { HostProcess } from './host-process.ts'
+import type { HostProcess, Strike } from './host-process.ts'
 import { Ledger } from './ledger.ts'
 import { startLoad } from './load.ts'
 import { type Random, seededRandom } from './random.ts'
@@ -28,6 +28,8 @@ const START_STATEMENTS = 60
 /** About as many as a busy host makes in a second or two. */
 const MOST_STATEMENTS = 1000
 const LONGEST_LIFE_MS = 3000
+/** Longer than a lease. */
+const LONGEST_FREEZE_MS = 9000
 
 export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptions): Promise<CrashReport> {
   const random = seededRandom(seed)
@@ -35,7 +37,7 @@ export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptio
   const fleet = await Fleet.create({ database: await createDatabase(dialect), hosts })
   try {
     // On the empty database, all at once: the schema and the log are made only once, whoever dies over it.
-    await Promise.all(fleet.hosts.map((host) => host.start(strike(random, START_STATEMENTS))))
+    await Promise.all(fleet.hosts.map((host) => host.start(strike(random, 'SIGKILL', START_STATEMENTS))))
     await fleet.startAll()
     await fleet.createWorkspace()
 
@@ -58,20 +60,26 @@ export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptio
   }
 }
 
-/** Half of its lives end at a random moment, half just before a random statement. Returns how many. */
+/** Lives that end at a random moment or just before a random statement, or are interrupted for so long that its leases run out. */
 async function killAgainAndAgain(host: HostProcess, random: Random, end: number): Promise<number> {
+  const pause = (ms: number) => setTimeout(Math.max(0, Math.min(ms, end - Date.now())))
   let kills = 0
   for (; Date.now() < end; kills++) {
     await host.kill()
+    const signal = random.pick(['SIGKILL', 'SIGKILL', 'SIGSTOP'] as const)
     const byItself = random.chance(0.5)
-    await host.start(byItself ? strike(random, MOST_STATEMENTS) : undefined)
-    const leftMs = Math.max(0, end - Date.now())
-    await Promise.race([host.ended(), setTimeout(byItself ? leftMs : Math.min(leftMs, random.below(LONGEST_LIFE_MS)))])
+    await host.start(byItself ? strike(random, signal, MOST_STATEMENTS) : undefined)
+    await Promise.race([host.ended(), pause(random.below(byItself ? 2 * LONGEST_LIFE_MS : LONGEST_LIFE_MS))])
+    if (signal === 'SIGKILL') continue
+    host.signal('SIGSTOP')
+    await pause(random.below(LONGEST_FREEZE_MS))
+    host.signal('SIGCONT')
+    await pause(random.below(LONGEST_LIFE_MS))
   }
   await host.kill()
   return kills + 1
 }
 
-function strike({ between }: Random, most: number) {
-  return { signal: 'SIGKILL', beforeStatement: between(1, most) } as const
+function strike({ between }: Random, signal: Strike['signal'], most: number): Strike {
+  return { signal, beforeStatement: between(1, most) }
 }

@@ -1,0 +1,129 @@
+import { setTimeout } from 'node:timers/promises'
+import type { ClaimStatus, LogHead, SubmittedClaim } from '@claimcheck/core/api'
+import t, { type Test } from 'tap'
+import { createDatabase } from '../support/database.ts'
+import { audit } from './audit.ts'
+import { Fleet } from './fleet.ts'
+import type { HostProcess } from './host-process.ts'
+import { Ledger } from './ledger.ts'
+
+const TOLERANCE_MS = 10 * 60_000
+
+async function startFleet(t: Test, hosts: number, checks = {}): Promise<Fleet> {
+  const fleet = await Fleet.create({ database: await createDatabase('postgres'), hosts, checks })
+  t.teardown(() => fleet.remove())
+  await fleet.startAll()
+  await fleet.createWorkspace()
+  return fleet
+}
+
+function present(id: string) {
+  const claimed_at = new Date().toISOString()
+  return {
+    client_claim_id: id,
+    agent_id: 'agent',
+    action: 'test.outcome.reach',
+    target: 'somewhere',
+    params: { see: 'present' },
+    claimed_at,
+  }
+}
+
+/** A claim whose check takes its whole time, and whose deadline is over by then. */
+function hanging(id: string) {
+  const claimedAt = Date.now() + 200 - TOLERANCE_MS
+  return {
+    ...present(id),
+    params: { see: 'hang' },
+    claimed_at: new Date(claimedAt).toISOString(),
+    deadline_at: new Date(claimedAt + TOLERANCE_MS + 200).toISOString(),
+  }
+}
+
+async function until<T>(withinMs: number, ask: () => Promise<T | undefined>): Promise<T> {
+  const end = Date.now() + withinMs
+  for (;;) {
+    const value = await ask()
+    if (value !== undefined) return value
+    if (Date.now() > end) throw new Error(`not within ${withinMs} ms`)
+    await setTimeout(20)
+  }
+}
+
+async function read<T>(fleet: Fleet, host: HostProcess, path: string): Promise<T> {
+  return JSON.parse((await fleet.request(host, path))!.text)
+}
+
+async function treeSize(fleet: Fleet, host: HostProcess): Promise<number> {
+  return (await read<LogHead>(fleet, host, '/v1/log/head')).tree_head.body.tree_size
+}
+
+t.test('twenty identical submissions at once, over three hosts, are one claim with one receipt', async (t) => {
+  const fleet = await startFleet(t, 3)
+  const claim = present('same')
+  const sent = Array.from({ length: 20 }, (_, index) => fleet.submit(fleet.hosts[index % 3]!, claim))
+  const answers = await Promise.all(sent)
+  t.strictSame([...new Set(answers.map((answer) => answer?.status))], [202])
+  const claims: SubmittedClaim[] = answers.map((answer) => JSON.parse(answer!.text))
+  t.equal(claims.filter(({ created }) => created).length, 1)
+  t.equal(new Set(claims.map(({ claim_id }) => claim_id)).size, 1)
+  const [status] = await until(5000, async () => {
+    const all = fleet.hosts.map((host) => read<ClaimStatus>(fleet, host, `/v1/claims/${claims[0]!.claim_id}`))
+    const statuses = await Promise.all(all)
+    return statuses.every(({ state }) => state === 'decided') ? statuses : undefined
+  })
+  t.match(status, { verdict: 'verified', attempts: 1 })
+  t.ok(claims.every(({ receipt_id }) => receipt_id === null || receipt_id === status!.receipt_id))
+  for (const host of fleet.hosts) t.equal(await treeSize(fleet, host), 1)
+})
+
+t.test('a host that freezes in a check loses its claim to another, and adds nothing when it goes on', async (t) => {
+  const fleet = await startFleet(t, 2, { timeout_ms: 2000, first_answer_ms: 10_000 })
+  const [frozen, other] = fleet.hosts as [HostProcess, HostProcess]
+  const answer = fleet.submit(frozen, hanging('leased'))
+  const claim = await until(2000, async () => {
+    const { claims } = await read<{ claims: ClaimStatus[] }>(fleet, other, '/v1/claims')
+    return claims[0]
+  })
+  frozen.signal('SIGSTOP')
+  const ask = () => read<ClaimStatus>(fleet, other, `/v1/claims/${claim.claim_id}`)
+  t.match(await ask(), { state: 'queued', attempts: 0 }, 'it was frozen while it checked')
+  const decided = await until(15_000, async () => {
+    const status = await ask()
+    return status.state === 'decided' ? status : undefined
+  })
+  frozen.signal('SIGCONT')
+  const late: SubmittedClaim = JSON.parse((await answer)!.text)
+  t.match(late, { claim_id: claim.claim_id, receipt_id: decided.receipt_id, attempts: 1 })
+  t.match(await ask(), { receipt_id: decided.receipt_id, attempts: 1, verdict: 'unverifiable' })
+  t.equal(await treeSize(fleet, other), 1)
+  t.strictSame(await fleet.doctor(), [])
+})
+
+t.test('a host that freezes within a transaction holds up the others for seconds, and then is past', async (t) => {
+  const fleet = await startFleet(t, 2)
+  const [frozen, other] = fleet.hosts as [HostProcess, HostProcess]
+  const ledger = new Ledger()
+  await frozen.kill()
+  // Somewhere among the statements with which claims are stored, decided and appended.
+  await frozen.start({ signal: 'SIGSTOP', beforeStatement: 60 })
+  const submit = (host: HostProcess) => {
+    const known = ledger.plan({ claim: present(`claim-${ledger.claims.size}`), truths: ['verified'] })
+    const record = ledger.status(known)
+    return fleet.submit(host, known.claim).then((answer) => {
+      if (answer?.status === 202) record(JSON.parse(answer.text))
+      return answer?.status
+    })
+  }
+  const stuck: Promise<unknown>[] = []
+  for (let i = 0; i < 50; i++) {
+    stuck.push(submit(frozen))
+    await setTimeout(20)
+  }
+  await until(20_000, async () => ((await submit(other)) === 202 ? true : undefined))
+  frozen.signal('SIGCONT')
+  await Promise.all(stuck)
+  await until(20_000, async () => ((await submit(frozen)) === 202 ? true : undefined))
+  await audit(fleet, ledger)
+  t.strictSame([...ledger.problems], [])
+})
