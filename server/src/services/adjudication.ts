@@ -7,18 +7,18 @@ import type { Storage } from '../storage/storage.ts'
 import { settledWithin } from '../time-limit.ts'
 import type { CheckRunner } from './check.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
-import { createPlaces, type Places } from './places.ts'
+import { createPlaces, type Places, type Release } from './places.ts'
 import type { Outcome, Sequencer } from './sequencer.ts'
 
 export interface Adjudication {
   /**
-   * Checks a new claim for the first time and stores it: with the outcome when that comes soon, else at once, and the outcome
-   * later. Undefined, and nothing stored: there is a claim of its client_claim_id already.
+   * Checks a new claim for the first time and stores it: with the outcome when that comes soon, else before, and the outcome
+   * later. Where there is no room for another check, it is stored alone. Undefined, and nothing stored: there is a claim of its client_claim_id already.
    */
   first(claim: ClaimRow): Promise<FirstCheck | undefined>
   /** Checks the claim once and records the outcome. Rejects when it could not be recorded: the claim's lease runs out then. */
   advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
-  /** Where checks run; without room, a claim is left to the worker. */
+  /** Where checks run. */
   readonly places: Places
   /** The check of this claim that this host is making right now, if any. */
   underWay(claimId: string): Promise<ClaimRow | undefined> | undefined
@@ -48,6 +48,8 @@ interface AdjudicationOptions {
 const RECORDING_MS = 5_000
 /** How long a new claim waits to be stored together with its first outcome. Until it is stored, nobody was told that it is. */
 const STORE_AFTER_MS = 1_000
+/** How long a claim that was handed out may wait for its place: there was one when it was chosen. */
+const PLACE_WAIT_MS = 2_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const { storage, registry, checkRunner, sequencer } = options
@@ -57,8 +59,8 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   const leaseEnd = (at: Instant) => at + timeoutMs + RECORDING_MS
 
-  async function check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<Outcome> {
-    const record = await places.hold(laneOf(claim), () => checkRunner.check(claim, history))
+  async function check(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<Outcome> {
+    const record = await checkRunner.check(claim, history).finally(release)
     const rules = registry.verifierFor(claim.action)?.verifier.profile ?? UNSUPPORTED_RULES
     const seen = [...history, record]
     const decision = decide(rules, claim, seen, record.answeredAt, closing)
@@ -74,8 +76,12 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   async function arrive(claim: ClaimRow): Promise<FirstCheck | undefined> {
-    const checking = check(claim, [])
-    const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
+    const waitMs = Math.min(STORE_AFTER_MS, firstAnswerMs)
+    const release = await places.take(laneOf(claim), waitMs)
+    // Its destination has no room: the worker checks it in its turn.
+    if (!release) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
+    const checking = check(claim, [], release)
+    const early = await settledWithin(checking, waitMs)
     if (early) {
       const stored = await sequencer.storeChecked(early)
       return stored && { stored, checked: Promise.resolve(stored) }
@@ -101,7 +107,12 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
       )
       return arrival
     },
-    advance: (claim, history) => track(claim.claimId, check(claim, history).then(record)),
+    async advance(claim, history) {
+      const release = await places.take(laneOf(claim), PLACE_WAIT_MS)
+      // Left for the next lease.
+      if (!release) return claim
+      return track(claim.claimId, check(claim, history, release).then(record))
+    },
     places,
     underWay: (claimId) => underWay.get(claimId),
     leaseEnd,

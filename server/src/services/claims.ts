@@ -3,14 +3,13 @@ import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from 
 import { createBatch } from '../batch.ts'
 import type { Config } from '../config.ts'
 import type { Registry } from '../plugins.ts'
-import { type ClaimPosition, type ClaimRow, laneOf } from '../storage/claims.ts'
+import type { ClaimPosition, ClaimRow } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import { settledWithin } from '../time-limit.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { ConnectionService } from './connections.ts'
 import { ServiceError } from './errors.ts'
 import { planClaim } from './intake.ts'
-import type { Sequencer } from './sequencer.ts'
 
 /** A submitted claim whose shape is already validated; what its profile asks for is not. */
 export interface ClaimInput {
@@ -77,7 +76,6 @@ interface ClaimServiceOptions {
   readonly registry: Registry
   readonly connections: Pick<ConnectionService, 'open'>
   readonly adjudication: Adjudication
-  readonly sequencer: Pick<Sequencer, 'store'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
 }
@@ -85,7 +83,7 @@ interface ClaimServiceOptions {
 const MOST_LOOKUPS = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, connections, adjudication, sequencer, now } = options
+  const { storage, registry, connections, adjudication, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that are being stored, by what makes them the same claim. */
   const arriving = new Map<string, Promise<ClaimRow | undefined>>()
@@ -101,7 +99,6 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   /** Resolves when it is on disk, with how it stands then; undefined when there is such a claim already. */
   async function take(row: ClaimRow): Promise<ClaimRow | undefined> {
-    if (adjudication.places.room(laneOf(row)) === 0) return (await sequencer.store(row)) ? row : undefined
     const first = await adjudication.first(row)
     return first && ((await settledWithin(first.checked, row.submittedAt + firstAnswerMs - now())) ?? first.stored)
   }
