@@ -2,7 +2,9 @@
 import type { Instant } from '@claimcheck/core'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
+import { openClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { type Counters, createCounters } from './http/counters.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
@@ -47,6 +49,7 @@ export interface Claimcheck {
   readonly claims: ClaimService
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly counters: Counters
 
   readonly close: () => Promise<void>
 }
@@ -54,6 +57,7 @@ export interface Claimcheck {
 interface OpenOptions {
   /** Loads the configured plugins; what needs no destination works without. */
   readonly plugins: boolean
+  /** This host's clock. */
   readonly now?: () => Instant
   /** Called before each statement to the database. */
   readonly beforeStatement?: BeforeStatement
@@ -62,12 +66,14 @@ interface OpenOptions {
 /** @throws StorageError, PluginError */
 export async function openClaimcheck(
   config: Config,
-  { plugins, now = Date.now, beforeStatement }: OpenOptions,
+  { plugins, now: own, beforeStatement }: OpenOptions,
 ): Promise<Claimcheck> {
   // Standard output belongs to what commands print.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
-  const registry = plugins ? await loadPlugins(config, { logger, now }) : EMPTY_REGISTRY
   const storage = await openStorage(config, { beforeStatement })
+  const clock = await openClock({ storage, logger, ...(own ? { own } : {}) }).catch(closing(storage))
+  const { now } = clock
+  const registry = plugins ? await loadPlugins(config, { logger, now }).catch(closing(clock, storage)) : EMPTY_REGISTRY
 
   const container = createContainer<Claimcheck>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({
@@ -95,12 +101,22 @@ export async function openClaimcheck(
     claims: asFunction(createClaimService).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
+    counters: asFunction(createCounters).singleton(),
 
     close: asValue(async () => {
       await container.dispose()
+      await clock.close()
       await storage.close()
     }),
   })
 
   return container.cradle
+}
+
+/** For what fails when other parts are open already. */
+function closing(...opened: readonly { close(): Promise<void> }[]) {
+  return async (error: unknown): Promise<never> => {
+    for (const part of opened) await part.close()
+    throw error
+  }
 }

@@ -48,7 +48,7 @@ function backgroundWork({ recheckWorker, adjudication, sequencer }: Claimcheck) 
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logger } = claimcheck
+  const { config, registry, signingKeys, storage, counters, logger } = claimcheck
   return buildApp({
     services: claimcheck,
     profiles: registry.profiles(),
@@ -64,6 +64,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       }
     },
     rateLimits: config.rateLimits,
+    counters,
     trustProxy: config.trustProxy,
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
     logger,

@@ -10,6 +10,7 @@ import type { LogService } from '../services/log.ts'
 import type { ReceiptService } from '../services/receipts.ts'
 import { requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
+import type { Counters } from './counters.ts'
 import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
 import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from './hooks.ts'
 import type { App } from './instance.ts'
@@ -41,6 +42,7 @@ export interface AppOptions {
   readonly keyDocument: () => Promise<object | string>
   readonly readiness: () => Promise<Readiness>
   readonly rateLimits: RateLimits
+  readonly counters: Counters
   /** Which proxies are believed when they name the client's address, as Fastify takes it. */
   readonly trustProxy: boolean | string
   readonly publicUrl?: string
@@ -82,7 +84,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   endConnectionsOnClose(app)
   await app.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
   await describeApi(app, options.publicUrl)
-  const limiters = await createLimiters(app, options.rateLimits)
+  const limiters = createLimiters(options.rateLimits, options.counters)
   const refuseRest = refuseOtherMethods(app)
 
   await app.register(async (keyed: App) => {

@@ -1,9 +1,9 @@
 /** Request limits: who has asked too much within a minute is told when to come back. */
-import rateLimit, { type RateLimitOptions } from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Count, type Counters, WINDOW_MS } from './counters.ts'
 import { credentialOf } from './credential.ts'
 import { HttpError } from './errors.ts'
-import type { App } from './instance.ts'
+import { networkOf } from './network.ts'
 
 /** Requests a minute. 0: no limit. */
 export interface RateLimits {
@@ -19,6 +19,7 @@ export interface RateLimits {
 
 export const DEFAULT_RATE_LIMITS: RateLimits = { key: 600, receipts: 120, log: 300, refusals: 30 }
 
+/** Where the counters cannot be reached no request passes uncounted: both throw what the counters throw. */
 export interface Limiter {
   /** Counts this request. @throws HttpError 429 */
   readonly count: Step
@@ -30,38 +31,28 @@ type Step = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 export type Limiters = Readonly<Record<keyof RateLimits, Limiter>>
 
-const WINDOW_MS = 60_000
-// For each limiter. Pushing a counter out takes more addresses than this, which together may ask more than we can answer.
-const MOST_COUNTERS = 20_000
-
-/** Addresses are counted as Fastify's `trustProxy` tells them; IPv6 ones by their /64, which one host has to itself. */
-export async function createLimiters(app: App, limits: RateLimits): Promise<Limiters> {
-  await app.register(rateLimit, { global: false })
+/** Addresses are counted as Fastify's `trustProxy` tells them. */
+export function createLimiters(limits: RateLimits, counters: Counters): Limiters {
+  const byAddress = (request: FastifyRequest) => networkOf(request.ip)
   return {
-    key: createLimiter(app, 'key', limits.key, (request) => credentialOf(request).keyId),
-    receipts: createLimiter(app, 'receipts', limits.receipts),
-    log: createLimiter(app, 'log', limits.log),
-    refusals: createLimiter(app, 'refusals', limits.refusals),
+    key: createLimiter('key', limits.key, counters, (request) => credentialOf(request).keyId),
+    receipts: createLimiter('receipts', limits.receipts, counters, byAddress),
+    log: createLimiter('log', limits.log, counters, byAddress),
+    refusals: createLimiter('refusals', limits.refusals, counters, byAddress),
   }
 }
 
 function createLimiter(
-  app: App,
   name: keyof RateLimits,
   max: number,
-  keyGenerator?: (request: FastifyRequest) => string,
+  counters: Counters,
+  subjectOf: (request: FastifyRequest) => string,
 ): Limiter {
   if (max === 0) return UNLIMITED
-  const options: RateLimitOptions = {
-    max,
-    timeWindow: WINDOW_MS,
-    cache: MOST_COUNTERS,
-    ipv6Subnet: 64,
-    ...(keyGenerator ? { keyGenerator } : {}),
-  }
-  const apply = app.createRateLimit(options)
 
-  function tell(reply: FastifyReply, remaining: number, seconds: number): void {
+  function tell(reply: FastifyReply, { count, leftMs }: Count): void {
+    const remaining = Math.max(0, max - count)
+    const seconds = toSeconds(leftMs)
     reply.headers({
       // Draft 6, which most clients know, and the two fields of draft 10.
       'ratelimit-limit': max,
@@ -72,20 +63,28 @@ function createLimiter(
     })
   }
 
-  async function run(request: FastifyRequest, reply: FastifyReply, increment: boolean): Promise<void> {
-    const state = await apply(request, { increment })
-    if (state.isAllowed) return
-    const isOver = increment ? state.isExceeded : state.remaining === 0
-    if (increment || isOver) tell(reply, state.remaining, state.ttlInSeconds)
-    if (!isOver) return
-    reply.header('retry-after', Math.max(1, state.ttlInSeconds))
+  function refuse(reply: FastifyReply, { leftMs }: Count): never {
+    reply.header('retry-after', toSeconds(leftMs))
     throw new HttpError(429, `too many requests: at most ${max} a minute`)
   }
 
   return {
-    count: (request, reply) => run(request, reply, true),
-    peek: (request, reply) => run(request, reply, false),
+    async count(request, reply) {
+      const counted = await counters.add(name, subjectOf(request))
+      tell(reply, counted)
+      if (counted.count > max) refuse(reply, counted)
+    },
+    async peek(request, reply) {
+      const counted = await counters.read(name, subjectOf(request))
+      if (counted.count < max) return
+      tell(reply, counted)
+      refuse(reply, counted)
+    },
   }
 }
 
 const UNLIMITED: Limiter = { count: async () => {}, peek: async () => {} }
+
+function toSeconds(ms: number): number {
+  return Math.ceil(ms / 1000)
+}

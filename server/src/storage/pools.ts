@@ -1,7 +1,7 @@
 /** Storage over pools of connections: which connection a statement runs on, and where transactions begin and end. */
 import type { Knex } from 'knex'
 import type { Binding, Db, Dialect, Row } from './db.ts'
-import { reads, type Storage, StorageError, writes } from './storage.ts'
+import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
 
 /** Called before each statement, with its text. Tests end the process here. */
 export type BeforeStatement = (sql: string) => void
@@ -83,6 +83,7 @@ export function createStorage<C>(pools: Pools<C>): Storage {
           throw error
         }
       }),
+    shared: dialect === 'postgres' ? shared(outside) : undefined,
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()
     },

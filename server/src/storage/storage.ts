@@ -1,5 +1,7 @@
 /** What the services need of a database: reads at any time, writes in transactions. Dialects stand behind this. */
 import { claimReads, claimWrites } from './claims.ts'
+import { databaseClock } from './clock.ts'
+import { rateCounters } from './counters.ts'
 import type { Db, Dialect } from './db.ts'
 import { logReads, logWrites } from './log.ts'
 import {
@@ -13,6 +15,7 @@ import {
 
 export type Reads = ReturnType<typeof reads>
 export type Writes = ReturnType<typeof writes>
+export type Shared = ReturnType<typeof shared>
 
 export interface Storage {
   readonly dialect: Dialect
@@ -23,6 +26,8 @@ export interface Storage {
    * @throws StorageError `unavailable`: what was written may have happened all the same when the connection broke at the end
    */
   write<T>(work: (tx: Writes) => Promise<T>): Promise<T>
+  /** What hosts share beside the data, each statement on its own. Absent on SQLite, which serves one host. */
+  readonly shared: Shared | undefined
   close(): Promise<void>
 }
 
@@ -56,4 +61,8 @@ export function writes(tx: Db) {
     claims: claimWrites(tx),
     log: logWrites(tx),
   }
+}
+
+export function shared(db: Db) {
+  return { clock: databaseClock(db), counters: rateCounters(db) }
 }

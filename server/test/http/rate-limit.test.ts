@@ -1,3 +1,5 @@
+import type { Counters } from '@claimcheck/server/http/counters'
+import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { KEY, OTHER_KEY, startApp, UNLIMITED } from './support/server.ts'
 
@@ -122,4 +124,19 @@ t.test('IPv6 addresses are counted by their /64', async (t) => {
     const answer = await app.ask('/v1/receipts/rcpt_1', { headers: { 'x-forwarded-for': address } })
     t.equal(answer.status, status, address)
   }
+})
+
+t.test('where requests cannot be counted none passes', async (t) => {
+  const fail = async () => {
+    throw new StorageError('unavailable', 'no database')
+  }
+  const counters: Counters = { add: fail, read: fail }
+  const app = await startApp({ rateLimits: { key: 1, receipts: 1, log: 1, refusals: 1 }, counters })
+  t.teardown(app.close)
+  for (const path of ['/v1/whoami', '/v1/connections', '/v1/receipts/rcpt_1', '/v1/log/head']) {
+    const { status, headers } = await app.ask(path, { key: KEY })
+    t.equal(status, 503, path)
+    t.match(headers, { 'retry-after': /^[1-9]\d*$/, 'cache-control': 'no-store' })
+  }
+  t.equal((await app.ask('/healthz')).status, 200, 'but what is not limited')
 })

@@ -39,7 +39,7 @@ export async function up(db: Knex): Promise<void> {
   if (!isPostgres(db)) return
   // Counts of one minute, worth nothing after a crash: not written to the write-ahead log.
   await db.raw(`CREATE UNLOGGED TABLE rate_counters (limiter text NOT NULL, subject text NOT NULL, window_start bigint NOT NULL,
-    count integer NOT NULL, PRIMARY KEY (limiter, subject, window_start))`)
+    count integer NOT NULL, PRIMARY KEY (window_start, limiter, subject))`)
 }
 
 export async function down(): Promise<void> {

@@ -3,6 +3,7 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { ActionProfile } from '@claimcheck/core'
 import { type AppOptions, buildApp } from '@claimcheck/server/http/app'
+import { createCounters } from '@claimcheck/server/http/counters'
 import type { FastifyBaseLogger } from 'fastify'
 import { Type } from 'typebox'
 import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts, NOW } from './services.ts'
@@ -81,6 +82,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
     keyDocument: async () => ({ issuer: 'Claimcheck' }),
     readiness: async () => ({ ok: true, problems: [] }),
     rateLimits: UNLIMITED,
+    counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
     trustProxy: false,
     logger: collectLines(lines),
     ...over,
