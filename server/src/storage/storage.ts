@@ -1,4 +1,5 @@
 /** What the services need of a database: reads at any time, writes in transactions. Dialects stand behind this. */
+import { auditReads } from './audit.ts'
 import { claimReads, claimWrites } from './claims.ts'
 import { databaseClock } from './clock.ts'
 import { rateCounters } from './counters.ts'
@@ -50,6 +51,7 @@ export function reads(db: Db) {
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
+    audit: auditReads(db),
   }
 }
 
