@@ -1,0 +1,211 @@
+/** Rows for going through all of them: many at once as one text, because what a database hands over dearly is each row and column. */
+import type { Db, Dialect, Row } from './db.ts'
+import type { TileRow } from './log.ts'
+import { type Columns, rowsOf, toJson } from './rows.ts'
+
+/** What stands between rows, between a row's fields, between a claim's checks, and between a check's attempt and its record. */
+export const SEPARATORS = { row: '\n', field: '\t', check: '\x1e', attempt: '\x1f' } as const
+
+/** A receipt's fields in a line, in this order. */
+export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry'] as const
+
+/** A claim's. What clients write freely is JSON, so that it holds no separator; null is empty. */
+export const CLAIM_FIELDS = [
+  'claim_id',
+  'client_claim_id',
+  'agent_id',
+  'action',
+  'target',
+  'params',
+  'claimed_at',
+  'deadline_at',
+  'submitted_at',
+  'claim_digest',
+  'access',
+  'connection_id',
+  'profile_action',
+  'profile_version',
+  'state',
+  'attempts',
+  'due_at',
+  'next_check_at',
+  'last_check',
+  'claim_receipt_id',
+  'verdict',
+  'reason_code',
+  // Whether its workspace, and its connection if it names one, are there and belong together.
+  'belongs',
+  'checks',
+] as const
+
+export type TileKey = Pick<TileRow, 'level' | 'index' | 'width'>
+
+/** A row that belongs to one that is not there. */
+export interface Orphan {
+  readonly table: string
+  readonly id: string
+  readonly missing: string
+}
+
+const TILE_KEY: Columns = { level: 'integer', tile_index: 'bigint', width: 'integer' }
+const TABLES = {
+  workspaces: 'id, name, created_at',
+  api_keys: 'id, workspace_id, name, key_hash, last_four, created_at, revoked_at',
+  connections: 'id, workspace_id, provider, options, sealed_secrets, scopes, connected_at, disconnected_at',
+} as const
+
+/** Owners are few, their rows many: each is looked for in the owners' primary key. */
+const BELONGS: readonly (readonly [table: string, id: string, column: string, owner: string, key: string])[] = [
+  ['checks', "claim_id || '/' || attempt", 'claim_id', 'claims', 'claim_id'],
+  ['api_keys', 'id', 'workspace_id', 'workspaces', 'id'],
+  ['connections', 'id', 'workspace_id', 'workspaces', 'id'],
+  ['sealed_signing_keys', 'key_id', 'key_id', 'signing_keys', 'key_id'],
+]
+
+export function auditReads(db: Db) {
+  const { receiptLines, undecidedLines } = LINES[db.dialect]
+
+  return {
+    /** The receipts of these leaves that have a claim, a line each, in any order. */
+    async receiptLines(start: number, end: number): Promise<string> {
+      return text((await db.query(receiptLines, [start, end]))[0]?.lines)
+    },
+    /** The next claims without a receipt, a line each, and the last one's id; undefined when there are no more. */
+    async undecidedLines(after: string, limit: number): Promise<{ lines: string; last: string } | undefined> {
+      const [row] = await db.query(undecidedLines, [after, limit])
+      return row?.last == null ? undefined : { lines: text(row.lines), last: String(row.last) }
+    },
+    /** The claims without a receipt after one up to another. */
+    async undecidedIds(after: string, last: string): Promise<string[]> {
+      const sql = `SELECT claim_id FROM claims WHERE claim_id > ? AND claim_id <= ?
+        AND NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.claim_id = claims.claim_id) ORDER BY claim_id`
+      return (await db.query(sql, [after, last])).map((row) => String(row.claim_id))
+    },
+    /** A receipt as it is stored, whatever is in it. */
+    async receipt(leafIndex: number): Promise<Row | undefined> {
+      const sql =
+        'SELECT leaf_index, receipt_id, claim_id, leaf_hash, issued_at, entry FROM receipts WHERE leaf_index = ?'
+      return (await db.query(sql, [leafIndex]))[0]
+    },
+    async claim(claimId: string): Promise<Row | undefined> {
+      return (await db.query(SELECT_CLAIM, [claimId]))[0]
+    },
+    /** The checks of a claim, by attempt. */
+    async checks(claimId: string): Promise<Row[]> {
+      return db.query('SELECT attempt, record FROM checks WHERE claim_id = ? ORDER BY attempt', [claimId])
+    },
+    /** Those of these tiles that are there, in any order. */
+    async tiles(keys: readonly TileKey[]): Promise<TileRow[]> {
+      const sql = `SELECT level, tile_index, width, hashes FROM tiles
+        WHERE (level, tile_index, width) IN (SELECT level, tile_index, width FROM ${rowsOf(db.dialect, TILE_KEY)} AS asked)`
+      const rows = await db.query(sql, [toJson(keys.map(({ level, index, width }) => [level, index, width]))])
+      return rows.map((row) => ({ ...toTileKey(row), hashes: row.hashes as Uint8Array }))
+    },
+    /** Which tiles there are, the next after this one. */
+    async tileKeys(after: TileKey, limit: number): Promise<TileKey[]> {
+      const sql = `SELECT level, tile_index, width FROM tiles WHERE (level, tile_index, width) > (?, ?, ?)
+        ORDER BY level, tile_index, width LIMIT ?`
+      return (await db.query(sql, [after.level, after.index, after.width, limit])).map(toTileKey)
+    },
+    /** Receipts that the log does not reach, by leaf index. */
+    async strayReceipts(limit: number): Promise<Row[]> {
+      const sql = `SELECT leaf_index, receipt_id FROM receipts
+        WHERE leaf_index < 0 OR leaf_index >= COALESCE((SELECT MAX(tree_size) FROM log), 0) ORDER BY leaf_index LIMIT ?`
+      return db.query(sql, [limit])
+    },
+    async orphans(limit: number): Promise<Orphan[]> {
+      const found: Orphan[] = []
+      for (const [table, id, column, owner, key] of BELONGS) {
+        const sql = `SELECT ${id} AS id, ${column} AS missing FROM ${table}
+          WHERE NOT EXISTS (SELECT 1 FROM ${owner} WHERE ${owner}.${key} = ${table}.${column}) LIMIT ?`
+        for (const row of await db.query(sql, [limit])) {
+          found.push({ table, id: String(row.id), missing: `${owner} ${row.missing}` })
+        }
+      }
+      return found
+    },
+    /** The next rows of a small table, as they are stored. */
+    async rows(table: keyof typeof TABLES, after: string, limit: number): Promise<Row[]> {
+      return db.query(`SELECT ${TABLES[table]} FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`, [after, limit])
+    },
+  }
+}
+
+interface Functions {
+  character(text: string): string
+  hex(column: string): string
+  json(column: string): string
+  join(expression: string, separator: string): string
+  bytes(expression: string): string
+}
+
+const FUNCTIONS: Readonly<Record<Dialect, Functions>> = {
+  sqlite: {
+    character: (text) => `char(${text.charCodeAt(0)})`,
+    hex: (column) => `lower(hex(${column}))`,
+    json: (column) => `json_quote(${column})`,
+    join: (expression, separator) => `group_concat(${expression}, ${separator})`,
+    // The driver makes a string of a large text much slower than of the same bytes.
+    bytes: (expression) => `CAST(${expression} AS BLOB)`,
+  },
+  postgres: {
+    character: (text) => `chr(${text.charCodeAt(0)})`,
+    hex: (column) => `encode(${column}, 'hex')`,
+    json: (column) => `CAST(to_json(${column}) AS text)`,
+    join: (expression, separator) => `string_agg(${expression}, ${separator})`,
+    bytes: (expression) => expression,
+  },
+}
+
+const JSON_FIELDS: ReadonlySet<string> = new Set(['client_claim_id', 'agent_id', 'target'])
+export const NULLABLE: ReadonlySet<string> = new Set([
+  'connection_id',
+  'due_at',
+  'next_check_at',
+  'last_check',
+  'receipt_id',
+  'verdict',
+  'reason_code',
+])
+const CLAIM_COLUMNS = CLAIM_FIELDS.slice(0, -2).map((name) => (name === 'claim_receipt_id' ? 'receipt_id' : name))
+const SELECT_CLAIM = `SELECT workspace_id, ${CLAIM_COLUMNS.join(', ')} FROM claims WHERE claim_id = ?`
+
+function linesOf(dialect: Dialect) {
+  const { character, hex, json, join, bytes } = FUNCTIONS[dialect]
+  const { row, field, check, attempt } = SEPARATORS
+  const orEmpty = (expression: string) => `COALESCE(CAST(${expression} AS text), '')`
+  // A null where none may be is left out: the line is short then, and its row is read on its own.
+  const lines = (expressions: readonly string[]) =>
+    `${bytes(join(`concat_ws(${character(field)}, ${expressions.join(', ')})`, character(row)))} AS lines`
+  const owned = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'
+  const connected = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
+    WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
+  const history = `(SELECT ${join(`attempt || ${character(attempt)} || record`, character(check))}
+    FROM checks WHERE checks.claim_id = claims.claim_id)`
+  const receipt = RECEIPT_FIELDS.map((name) => (name === 'leaf_hash' ? hex(name) : `receipts.${name}`))
+  const claim = [
+    ...CLAIM_COLUMNS.map((name) => {
+      if (JSON_FIELDS.has(name)) return json(`claims.${name}`)
+      return NULLABLE.has(name) ? orEmpty(`claims.${name}`) : `claims.${name}`
+    }),
+    `CASE WHEN ${owned} AND ${connected} THEN 1 ELSE 0 END`,
+    orEmpty(history),
+  ]
+  const next = `SELECT * FROM claims WHERE claim_id > ?
+    AND NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.claim_id = claims.claim_id) ORDER BY claim_id LIMIT ?`
+  return {
+    receiptLines: `SELECT ${lines([...receipt, ...claim])} FROM receipts JOIN claims ON claims.claim_id = receipts.claim_id
+      WHERE leaf_index >= ? AND leaf_index < ?`,
+    undecidedLines: `SELECT ${lines(claim)}, MAX(claim_id) AS last FROM (${next}) AS claims`,
+  }
+}
+
+const LINES = { sqlite: linesOf('sqlite'), postgres: linesOf('postgres') }
+
+function text(value: unknown): string {
+  return Buffer.isBuffer(value) ? value.toString() : ((value as string | null | undefined) ?? '')
+}
+
+function toTileKey(row: Row): TileKey {
+  return { level: Number(row.level), index: Number(row.tile_index), width: Number(row.width) }
+}
