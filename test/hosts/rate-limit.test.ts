@@ -1,0 +1,137 @@
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createDatabase, type Database } from '../support/database.ts'
+import { type Host, Installation } from '../support/installation.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+const MINUTE_MS = 60_000
+const MARGIN_MS = 5000
+
+interface Limits {
+  readonly key?: number
+  readonly receipts?: number
+  readonly log?: number
+  readonly refusals?: number
+}
+
+/** Three hosts, whose clocks are ahead of the database's by as much as `time` says once they run. */
+async function threeHosts(t: Test, limits: Limits, database?: Database) {
+  const time = { aheadMs: 0 }
+  const installation = await Installation.start({
+    database: database ?? (await createDatabase('postgres')),
+    file: { rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0, ...limits } },
+    env: { TRUST_PROXY: 'loopback' },
+    now: () => Date.now() + time.aheadMs,
+  })
+  t.teardown(() => installation.remove())
+  const hosts = [installation.host, await installation.addHost(), await installation.addHost()] as const
+  await minuteWithRoom()
+  return { installation, hosts, time }
+}
+
+/** Counts begin anew with each minute: none begins while a test counts. */
+async function minuteWithRoom(): Promise<void> {
+  const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS)
+  if (leftMs < MARGIN_MS) await setTimeout(leftMs)
+}
+
+function statuses(answers: readonly { readonly status: number }[], status: number): number {
+  return answers.filter((answer) => answer.status === status).length
+}
+
+function from(address: string): RequestInit {
+  return { headers: { 'x-forwarded-for': address } }
+}
+
+t.test('a key may ask as much over all hosts as over one', async (t) => {
+  const { installation, hosts } = await threeHosts(t, { key: 20 })
+  const [client, other] = [await installation.client('acme'), await installation.client('other')]
+  const asked = Array.from({ length: 45 }, (_, index) => client.at(hosts[index % 3]!).get('/v1/connections'))
+  const answers = await Promise.all(asked)
+  t.equal(statuses(answers, 200), 20)
+  t.equal(statuses(answers, 429), 25)
+  const left = answers.filter(({ status }) => status === 200).map(({ headers }) => headers.get('ratelimit-remaining'))
+  t.equal(new Set(left).size, 20, 'each is told another number of requests that are left')
+  for (const host of hosts)
+    t.equal((await other.at(host).get('/v1/connections')).status, 200, 'another key has its own')
+})
+
+t.test('an address may ask as much over all hosts as over one', async (t) => {
+  const { hosts } = await threeHosts(t, { receipts: 5, log: 5 })
+  for (const path of ['/v1/receipts/rcpt_1', '/v1/log/entries']) {
+    const asked = Array.from({ length: 30 }, (_, index) => hosts[index % 3]!.request(path, from('192.0.2.1')))
+    t.equal(statuses(await Promise.all(asked), 429), 25, path)
+    t.not((await hosts[0].request(path, from('192.0.2.2'))).status, 429)
+  }
+})
+
+t.test('refused credentials are counted over all hosts, and stop good ones on each', async (t) => {
+  const { installation, hosts } = await threeHosts(t, { refusals: 3 })
+  const client = await installation.client('acme')
+  const guess = (host: Host) =>
+    host.request('/v1/whoami', { headers: { ...from('192.0.2.1').headers, authorization: 'Bearer guess' } })
+  for (const host of hosts) t.equal((await guess(host)).status, 401)
+  for (const host of hosts) {
+    t.equal((await guess(host)).status, 429)
+    t.equal((await client.at(host).request('/v1/whoami', from('192.0.2.1'))).status, 429)
+    t.equal((await client.at(host).request('/v1/whoami', from('192.0.2.2'))).status, 200)
+  }
+})
+
+t.test('counts begin anew with each minute, and those of minutes that are over are removed', async (t) => {
+  const { hosts, time } = await threeHosts(t, { receipts: 1 })
+  const { counters } = hosts[0].claimcheck.storage.shared!
+  const ask = async (host: Host) => (await host.request('/v1/receipts/rcpt_1', from('192.0.2.1'))).status
+  const minute = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS
+  const address = { limiter: 'receipts', subject: '192.0.2.1' }
+  const crowd = Array.from({ length: 2500 }, (_, index) => ({ limiter: 'receipts', subject: `crowd ${index}` }))
+
+  await counters.add(
+    minute,
+    crowd.map((one) => ({ ...one, count: 1 })),
+  )
+  t.equal(await ask(hosts[0]), 404)
+  t.equal(await ask(hosts[1]), 429)
+  t.strictSame(await counters.read(minute, [address, address, { ...address, limiter: 'log' }]), [
+    { ...address, count: 2 },
+  ])
+  t.equal((await counters.read(minute, crowd)).length, crowd.length)
+
+  time.aheadMs = MINUTE_MS
+  t.equal(await ask(hosts[1]), 404)
+  t.equal((await counters.read(minute, [address])).length, 1, 'another host may be a little behind')
+  time.aheadMs = 2 * MINUTE_MS
+  t.equal(await ask(hosts[2]), 404)
+  for (let waits = 0; waits < 100 && (await counters.read(minute, crowd)).length > 0; waits++) await setTimeout(20)
+  t.strictSame(await counters.read(minute, [address, ...crowd]), [])
+})
+
+t.test('hosts that count the same subjects in any order do not wait for each other for ever', async (t) => {
+  const { hosts } = await threeHosts(t, {})
+  const minute = 0
+  const subjects = Array.from({ length: 100 }, (_, index) => ({ limiter: 'key', subject: `key_${index}`, count: 1 }))
+  const orders = [subjects, subjects.toReversed(), [...subjects.slice(50), ...subjects.slice(0, 50)]]
+  const rounds = Array.from({ length: 20 }, () =>
+    Promise.all(hosts.map((host, index) => host.claimcheck.storage.shared!.counters.add(minute, orders[index]!))),
+  )
+  await Promise.all(rounds)
+  const counted = await hosts[0].claimcheck.storage.shared!.counters.read(minute, subjects)
+  t.strictSame(new Set(counted.map(({ count }) => count)), new Set([60]))
+})
+
+t.test('while the database cannot be reached no request passes uncounted', async (t) => {
+  const postgres = await startPostgres()
+  t.teardown(() => postgres.remove())
+  const database = await createDatabase('postgres', postgres.url)
+  const { hosts } = await threeHosts(t, { receipts: 100 }, database)
+  t.equal((await hosts[0].request('/v1/receipts/rcpt_1')).status, 404)
+  await postgres.stop()
+  for (const host of hosts) {
+    const { status, headers } = await host.request('/v1/receipts/rcpt_1')
+    t.equal(status, 503)
+    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
+  }
+  await postgres.start()
+  for (const host of hosts)
+    t.equal((await host.request('/v1/receipts/rcpt_1')).status, 404, 'and then it is well again')
+})

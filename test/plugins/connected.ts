@@ -1,0 +1,41 @@
+/** A plugin that reads through a connection alone, and sees nothing there. */
+import { defineConnectionType, definePlugin, defineVerifier, secret } from '@claimcheck/core'
+import { Type } from 'typebox'
+
+const MINUTE_MS = 60_000
+
+const profile = {
+  action: 'test.message.send',
+  version: '1',
+  summary: 'A message that is not there.',
+  target: Type.String({ minLength: 1, maxLength: 100 }),
+  params: Type.Object({}, { additionalProperties: false }),
+  facts: Type.Object({}),
+  required: { target: 'target' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 15 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  access: { permission: 'Messages: read', anonymous: false },
+} as const
+
+const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
+  profile,
+  providers: ['mailbox'],
+  check: async () => ({ kind: 'absent', facts: {} }),
+})
+
+const connection = defineConnectionType({
+  provider: 'mailbox',
+  title: 'Mailbox',
+  help: 'None.',
+  options: Type.Object({ token: secret({ description: 'A token.' }) }),
+  fits: () => true,
+  probe: async () => ({ scopes: [], warnings: [] }),
+})
+
+export default definePlugin({
+  name: 'connected',
+  api: 1,
+  options: Type.Object({}),
+  setup: () => ({ verifiers: [verifier], connections: [connection] }),
+})
