@@ -92,18 +92,20 @@ t.test('counts begin anew with each minute, and those of minutes that are over a
   )
   t.equal(await ask(hosts[0]), 404)
   t.equal(await ask(hosts[1]), 429)
-  t.strictSame(await counters.read(minute, [address, address, { ...address, limiter: 'log' }]), [
+  const elsewhere = { ...address, limiter: 'log' }
+  t.strictSame(await counters.read(minute, [address, elsewhere]), [
     { ...address, count: 2 },
+    { ...elsewhere, count: 0 },
   ])
-  t.equal((await counters.read(minute, crowd)).length, crowd.length)
 
   time.aheadMs = MINUTE_MS
   t.equal(await ask(hosts[1]), 404)
-  t.equal((await counters.read(minute, [address])).length, 1, 'another host may be a little behind')
+  t.match(await counters.read(minute, [address]), [{ count: 2 }], 'another host may be a little behind')
   time.aheadMs = 2 * MINUTE_MS
   t.equal(await ask(hosts[2]), 404)
-  for (let waits = 0; waits < 100 && (await counters.read(minute, crowd)).length > 0; waits++) await setTimeout(20)
-  t.strictSame(await counters.read(minute, [address, ...crowd]), [])
+  const left = async () => (await counters.read(minute, [address, ...crowd])).filter(({ count }) => count > 0).length
+  for (let waits = 0; waits < 100 && (await left()) > 0; waits++) await setTimeout(20)
+  t.equal(await left(), 0)
 })
 
 t.test('hosts that count the same subjects in any order do not wait for each other for ever', async (t) => {

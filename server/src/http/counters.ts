@@ -88,7 +88,7 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
     async (requests) => {
       const { start, leftMs } = windowAt(now())
       const found = byName(await counters.read(start, requests))
-      return requests.map((request) => ({ count: found.get(nameOf(request))?.count ?? 0, leftMs }))
+      return requests.map((request) => ({ count: found.get(nameOf(request))!.count, leftMs }))
     },
     { most: MOST_GATHERED },
   )
