@@ -29,11 +29,23 @@ const SITUATIONS: readonly ((random: Random, now: number) => Situation)[] = [
   ({ between }, now) => short(appearing(now + between(700, 1500)), ['late', 'unverifiable'], 500, 2000),
 ]
 
-/** Most are there at once, and no interruption makes anything else of them. */
-const AT_ONCE: Situation = { params: { see: 'present' }, truths: ['verified'] }
+/** Of something that is there at once: no interruption makes anything else of it. */
+export function presentClaim(id: string): PlannedClaim {
+  return plan(id, { params: { see: 'present' }, truths: ['verified'] }, Date.now())
+}
 
-export function planClaim(id: string, random: Random, now: number): PlannedClaim {
-  const { params, truths, ends } = random.chance(0.7) ? AT_ONCE : random.pick(SITUATIONS)(random, now)
+/** Most are of something that is there at once. */
+export function anyClaim(id: string, random: Random): PlannedClaim {
+  const now = Date.now()
+  return random.chance(0.7) ? presentClaim(id) : plan(id, random.pick(SITUATIONS)(random, now), now)
+}
+
+/** Of a check that takes its whole time, and a deadline that is over by then. */
+export function hangingClaim(id: string): PlannedClaim {
+  return plan(id, short({ see: 'hang' }, ['unverifiable'], 200, 200), Date.now())
+}
+
+function plan(id: string, { params, truths, ends }: Situation, now: number): PlannedClaim {
   const at = (instant: number) => new Date(instant).toISOString()
   const times = ends
     ? { claimed_at: at(now + ends[0] - TOLERANCE_MS), deadline_at: at(now + ends[1]) }

@@ -22,7 +22,8 @@ export interface FleetOptions {
   readonly checks?: object
 }
 
-const ANSWER_TIMEOUT_MS = 20_000
+// Longer than a host takes to say that the database does not answer.
+const ANSWER_TIMEOUT_MS = 15_000
 const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
 const CHECKS = { closing_ms: 5000, grace_ms: 1500, timeout_ms: 500, first_answer_ms: 1000 }
 const CLAIMCHECK = resolve('server/bin/claimcheck.js')
@@ -65,6 +66,8 @@ export class Fleet {
   /** Every host that is down. */
   async startAll(): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.url ?? host.start()))
+    const down = this.hosts.filter(({ url }) => url === undefined)
+    if (down.length > 0) throw new Error(`${down.length} hosts do not start`)
   }
 
   /** Undefined when the host is down, or went down before it had answered. */

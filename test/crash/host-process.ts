@@ -2,10 +2,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A signal to itself, just before a database statement: the first is 1. */
+/** A signal to itself, just before a database statement. */
 export interface Strike {
   readonly signal: 'SIGKILL' | 'SIGSTOP'
-  readonly beforeStatement: number
+  /** The how manyth, from 1; or the next that has this in its text. */
+  readonly before: number | string
 }
 
 const SCRIPT = new URL('./host.js', import.meta.url)
@@ -31,7 +32,7 @@ export class HostProcess {
 
   /** Resolves when it listens, or has ended before that. */
   async start(strike?: Strike): Promise<void> {
-    const orders = strike && { STRIKE_SIGNAL: strike.signal, STRIKE_BEFORE: String(strike.beforeStatement) }
+    const orders = strike && { STRIKE: JSON.stringify(strike) }
     const child = fork(SCRIPT, { cwd: this.#folder, env: { ...this.#env, ...orders }, execArgv: [] })
     const endWithUs = () => child.kill('SIGKILL')
     process.on('exit', endWithUs)
@@ -46,6 +47,13 @@ export class HostProcess {
       this.#url = url
     })
     await Promise.race([message, once(child, 'exit')])
+  }
+
+  /** From now on. Resolves when the host knows. */
+  async strike(strike: Strike): Promise<void> {
+    const known = once(this.#child!, 'message')
+    this.#child!.send(strike)
+    await known
   }
 
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {

@@ -2,15 +2,25 @@
 import { loadConfig } from '@claimcheck/server/config'
 import { openClaimcheck } from '@claimcheck/server/container'
 import { startServer } from '@claimcheck/server/server'
+import type { Strike } from './host-process.ts'
 
-const { STRIKE_BEFORE, STRIKE_SIGNAL } = process.env
-let statementsLeft = Number(STRIKE_BEFORE ?? Number.POSITIVE_INFINITY)
+let strike: Strike | undefined = process.env.STRIKE === undefined ? undefined : JSON.parse(process.env.STRIKE)
+let statements = 0
 
-function beforeStatement(): void {
-  statementsLeft -= 1
-  if (statementsLeft === 0) process.kill(process.pid, STRIKE_SIGNAL)
+function beforeStatement(sql: string): void {
+  if (!strike) return
+  statements += 1
+  const { signal, before } = strike
+  if (typeof before === 'number' ? statements < before : !sql.includes(before)) return
+  strike = undefined
+  process.kill(process.pid, signal)
 }
 
+process.on('message', (next: Strike) => {
+  strike = next
+  statements = 0
+  process.send!({ ready: true })
+})
 // Whoever started it is gone.
 process.on('disconnect', () => process.exit())
 

@@ -2,6 +2,7 @@
 import type { VerdictValue } from '@claimcheck/core'
 import type { ClaimStatus, LogHead, SubmittedClaim } from '@claimcheck/core/api'
 import type { PlannedClaim } from './claims.ts'
+import type { Answer } from './fleet.ts'
 
 export interface KnownClaim extends PlannedClaim {
   /** From the first answer on. */
@@ -38,6 +39,24 @@ export class Ledger {
     const known = { ...claim }
     this.claims.set(claim.claim.client_claim_id, known)
     return known
+  }
+
+  /** The answer's text when it is a good one. Down, and 503 with Retry-After, are no contradiction; everything else is. */
+  accept(expected: number, question: string, answer: Answer | undefined): string | undefined {
+    if (!answer) return undefined
+    const { status, text, headers } = answer
+    if (status === expected) return text
+    const isPassing = status === 503 && headers.get('retry-after') !== null
+    if (!isPassing) this.problems.add(`${question}: ${status} ${text}`)
+    return undefined
+  }
+
+  /** Whether the claim was acknowledged. */
+  async submission(known: KnownClaim, sent: Promise<Answer | undefined>): Promise<boolean> {
+    const record = this.status(known)
+    const text = this.accept(202, 'POST /v1/claims', await sent)
+    if (text !== undefined) record(JSON.parse(text))
+    return text !== undefined
   }
 
   /** To be called when a question is asked: what is answered to it must not fall behind what was known by then. */

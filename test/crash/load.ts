@@ -1,7 +1,7 @@
 /** Agents that submit claims and look after them, whatever happens to the hosts. */
 import { setTimeout } from 'node:timers/promises'
-import { planClaim } from './claims.ts'
-import type { Answer, Fleet } from './fleet.ts'
+import { anyClaim } from './claims.ts'
+import type { Fleet } from './fleet.ts'
 import type { HostProcess } from './host-process.ts'
 import type { KnownClaim, Ledger } from './ledger.ts'
 import type { Random } from './random.ts'
@@ -18,29 +18,14 @@ export function startLoad(fleet: Fleet, ledger: Ledger, random: Random, agents: 
   let stopping = false
   const anyHost = (): HostProcess => random.pick(fleet.hosts)
 
-  /** The answer's text when it is a good one. Down, and 503 with Retry-After, are no contradiction; everything else is. */
-  function accept(expected: number, question: string, answer: Answer | undefined): string | undefined {
-    if (!answer) return undefined
-    if (answer.status === expected) return answer.text
-    const isPassing = answer.status === 503 && answer.headers.get('retry-after') !== null
-    if (!isPassing) ledger.problems.add(`${question}: ${answer.status} ${answer.text}`)
-    return undefined
-  }
-
   async function get(path: string): Promise<string | undefined> {
-    return accept(200, `GET ${path}`, await fleet.request(anyHost(), path))
-  }
-
-  async function submitOnce(known: KnownClaim): Promise<boolean> {
-    const record = ledger.status(known)
-    const text = accept(202, 'POST /v1/claims', await fleet.submit(anyHost(), known.claim))
-    if (text !== undefined) record(JSON.parse(text))
-    return text !== undefined
+    return ledger.accept(200, `GET ${path}`, await fleet.request(anyHost(), path))
   }
 
   /** As a client does: again with the same client_claim_id until there is an answer. */
   async function submit(known: KnownClaim): Promise<void> {
-    while (!(await submitOnce(known)) && !stopping) await setTimeout(PAUSE_AFTER_NOTHING_MS)
+    const once = () => ledger.submission(known, fleet.submit(anyHost(), known.claim))
+    while (!(await once()) && !stopping) await setTimeout(PAUSE_AFTER_NOTHING_MS)
   }
 
   function anyAcknowledged(): KnownClaim | undefined {
@@ -49,7 +34,7 @@ export function startLoad(fleet: Fleet, ledger: Ledger, random: Random, agents: 
   }
 
   const submitNew = () => submit(newClaim())
-  const newClaim = () => ledger.plan(planClaim(`claim-${ledger.claims.size}`, random, Date.now()))
+  const newClaim = () => ledger.plan(anyClaim(`claim-${ledger.claims.size}`, random))
 
   async function submitTwins(): Promise<void> {
     const known = newClaim()

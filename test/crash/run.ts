@@ -22,7 +22,7 @@ export interface CrashReport extends Audit {
   readonly problems: readonly string[]
 }
 
-const AGENTS = 6
+const AGENTS_PER_HOST = 6
 /** About as many as a start takes on an empty database. */
 const START_STATEMENTS = 60
 /** About as many as a busy host makes in a second or two. */
@@ -42,7 +42,7 @@ export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptio
     await fleet.createWorkspace()
 
     const end = Date.now() + seconds * 1000
-    const load = startLoad(fleet, ledger, random, AGENTS)
+    const load = startLoad(fleet, ledger, random, AGENTS_PER_HOST * hosts)
     const kills = await Promise.all(fleet.hosts.map((host) => killAgainAndAgain(host, random, end)))
     await fleet.startAll()
     await load.stop()
@@ -66,7 +66,7 @@ async function killAgainAndAgain(host: HostProcess, random: Random, end: number)
   let kills = 0
   for (; Date.now() < end; kills++) {
     await host.kill()
-    const signal = random.pick(['SIGKILL', 'SIGKILL', 'SIGSTOP'] as const)
+    const signal = random.chance(0.2) ? 'SIGSTOP' : 'SIGKILL'
     const byItself = random.chance(0.5)
     await host.start(byItself ? strike(random, signal, MOST_STATEMENTS) : undefined)
     await Promise.race([host.ended(), pause(random.below(byItself ? 2 * LONGEST_LIFE_MS : LONGEST_LIFE_MS))])
@@ -81,5 +81,5 @@ async function killAgainAndAgain(host: HostProcess, random: Random, end: number)
 }
 
 function strike({ between }: Random, signal: Strike['signal'], most: number): Strike {
-  return { signal, beforeStatement: between(1, most) }
+  return { signal, before: between(1, most) }
 }
