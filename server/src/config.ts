@@ -1,9 +1,10 @@
 /** The configuration: environment and file together, held against what they may say, with every problem listed at once. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/core'
 import { type Static, Type } from 'typebox'
+import { isPostgresUrl, readDatabaseUrl } from './database-url.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './http/rate-limit.ts'
 import { validator } from './validation.ts'
 
@@ -27,10 +28,10 @@ export interface Config {
   readonly port: number
   /** Where clients reach the service, when that is not where it listens. */
   readonly publicUrl: string | undefined
-  /** `sqlite:` and an absolute path. */
+  /** `sqlite:` and an absolute path, or a `postgres:` URL, which may hold a password. */
   readonly databaseUrl: string
   readonly dataDir: string
-  /** 32 bytes; undefined: made and kept in `dataDir`. */
+  /** 32 bytes; undefined, which it never is with Postgres: made and kept in `dataDir`. */
   readonly secretKey: Buffer | undefined
   /** The proxies that are believed about a client's address, as Fastify takes them. */
   readonly trustProxy: boolean | string
@@ -60,6 +61,8 @@ const HOUR_MS = 60 * 60_000
 // Names that Fastify knows for ranges of addresses.
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const SECRET_KEY_FOR_POSTGRES =
+  'SECRET_KEY: needed with Postgres, the same on every host: what `openssl rand -hex 32` prints, or what DATA_DIR/secret.key holds'
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
@@ -111,13 +114,14 @@ export function loadConfig(env: Env, cwd: string): Config {
   const dataDir = resolve(cwd, env.DATA_DIR || 'data')
   const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
   const file = readFile(filePath, Boolean(env.CONFIG), complain)
+  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || `sqlite:${join(dataDir, 'claimcheck.db')}`, cwd, complain)
   const config: Config = {
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT, complain),
     publicUrl: readPublicUrl(env.PUBLIC_URL, complain),
-    databaseUrl: readDatabaseUrl(env.DATABASE_URL, cwd, dataDir, complain),
+    databaseUrl,
     dataDir,
-    secretKey: readSecretKey(env.SECRET_KEY, complain),
+    secretKey: readSecretKey(env.SECRET_KEY, databaseUrl, complain),
     trustProxy: readTrustProxy(env.TRUST_PROXY, complain),
     logLevel: readLogLevel(env.LOG_LEVEL, complain),
     allowPrivate: readAllowPrivate(env.ALLOW_PRIVATE, complain),
@@ -178,26 +182,11 @@ function readPublicUrl(text: string | undefined, complain: Complain): string | u
   return text.replace(/\/+$/, '')
 }
 
-const DATABASE_SCHEMES: Readonly<Record<string, (rest: string, cwd: string, complain: Complain) => string>> = {
-  sqlite: (rest, cwd, complain) => {
-    if (rest === '' || rest.startsWith(':memory:')) complain('DATABASE_URL: sqlite: and the path of a file')
-    return `sqlite:${resolve(cwd, rest)}`
-  },
-}
-
-function readDatabaseUrl(text: string | undefined, cwd: string, dataDir: string, complain: Complain): string {
-  if (!text) return `sqlite:${resolve(dataDir, 'claimcheck.db')}`
-  const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text) ?? []
-  if (Object.hasOwn(DATABASE_SCHEMES, scheme)) return DATABASE_SCHEMES[scheme]!(rest, cwd, complain)
-  // What stands behind the scheme may hold a password.
-  complain(
-    `DATABASE_URL: ${scheme || 'that'} is not a database of this version, which knows ${Object.keys(DATABASE_SCHEMES).join(', ')}`,
-  )
-  return ''
-}
-
-function readSecretKey(text: string | undefined, complain: Complain): Buffer | undefined {
-  if (!text) return undefined
+function readSecretKey(text: string | undefined, databaseUrl: string, complain: Complain): Buffer | undefined {
+  if (!text) {
+    if (isPostgresUrl(databaseUrl)) complain(SECRET_KEY_FOR_POSTGRES)
+    return undefined
+  }
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
   // Buffer passes over what is no base64, so that a mistyped key would be another key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')

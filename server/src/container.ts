@@ -18,7 +18,7 @@ import { createLogWriter, type LogWriter } from './services/log-writer.ts'
 import { createReceiptService, type ReceiptService } from './services/receipts.ts'
 import { createSequencer, type Sequencer } from './services/sequencer.ts'
 import { createWorkspaceService, type WorkspaceService } from './services/workspaces.ts'
-import { createKeyFiles } from './signing/key-files.ts'
+import { createKeyVault } from './signing/key-vault.ts'
 import { createSigningKeys, type KeyVault, type SigningKeys } from './signing/signing-keys.ts'
 import { openStorage } from './storage/open.ts'
 import type { BeforeStatement } from './storage/pools.ts'
@@ -87,7 +87,7 @@ export async function openClaimcheck(
     outbound: asFunction(() => createOutbound(config))
       .singleton()
       .disposer((outbound) => outbound.close()),
-    vault: asFunction(() => createKeyFiles(config)).singleton(),
+    vault: asFunction(createKeyVault).singleton(),
     signingKeys: asFunction(createSigningKeys).singleton(),
     logWriter: asFunction(createLogWriter).singleton(),
     sequencer: asFunction(createSequencer).singleton(),

@@ -1,4 +1,4 @@
-/** Seals the credentials of connections: AES-256-GCM under the installation's secret key, bound to the place they belong to. */
+/** Seals what a database must not tell: AES-256-GCM under the installation's secret key, each value bound to the place it belongs to. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const VERSION = 'v1'
 
 /** @throws SecretError */
 export function openSecrets({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Secrets {
-  const master = secretKey ?? keptKey(join(dataDir, 'secret.key'))
+  const master = secretKey ?? keptKey(secretKeyPath(dataDir))
   const key = Buffer.from(hkdfSync('sha256', master, '', 'claimcheck connection secrets', KEY_BYTES))
   return {
     seal(value, context) {
@@ -54,11 +54,16 @@ export function openSecrets({ secretKey, dataDir }: Pick<Config, 'secretKey' | '
         return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
       } catch (cause) {
         const message =
-          'a stored credential does not open: SECRET_KEY is not the key it was sealed under, or the row was changed'
+          'a stored secret does not open: SECRET_KEY is not the key it was sealed under, or the row was changed'
         throw new SecretError('wrong_key', message, { cause })
       }
     },
   }
+}
+
+/** Where the key is kept that an installation made for itself. */
+export function secretKeyPath(dataDir: string): string {
+  return join(dataDir, 'secret.key')
 }
 
 /** Made at the first use, and kept. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { ConfigError, loadConfig } from '@claimcheck/server/config'
+import { describeDatabase } from '@claimcheck/server/database-url'
 import t, { type Test } from 'tap'
 
 function problems(t: Test, env: Record<string, string>, file?: string): readonly string[] {
@@ -78,6 +79,28 @@ t.test('a secret key is the same in hex and in either base64', async (t) => {
   }
 })
 
+t.test('a Postgres database is taken by either name of the scheme, with the parameters of its driver', async (t) => {
+  const secret = { SECRET_KEY: 'ab'.repeat(32) }
+  for (const [text, url] of [
+    ['postgres://host/db', 'postgres://host/db'],
+    ['postgresql://u:p%40ss@[::1]:5433/db?sslmode=require', 'postgres://u:p%40ss@[::1]:5433/db?sslmode=require'],
+    ['postgres:///db?host=/run/postgresql&user=u', 'postgres:///db?host=/run/postgresql&user=u'],
+  ] as const) {
+    t.equal(loadConfig({ DATABASE_URL: text, ...secret }, t.testdir()).databaseUrl, url, text)
+  }
+})
+
+t.test('people are shown a database without its password', async (t) => {
+  for (const [url, shown] of [
+    ['sqlite:/data/claimcheck.db', 'sqlite:/data/claimcheck.db'],
+    ['postgres://u:secret@host:5433/db', 'postgres://u:***@host:5433/db'],
+    ['postgres://u@host/db?password=secret&sslmode=require', 'postgres://u@host/db'],
+    ['postgres:///db?host=/run/postgresql&user=u&password=secret', 'postgres:///db'],
+  ] as const) {
+    t.equal(describeDatabase(url), shown)
+  }
+})
+
 t.test('proxies are believed as they are named', async (t) => {
   for (const [text, trust] of [
     ['', false],
@@ -111,6 +134,25 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a database without a file', { DATABASE_URL: 'sqlite:' }, undefined, [/^DATABASE_URL/]],
   ['a database of another kind', { DATABASE_URL: 'mysql://u:p@host/db' }, undefined, [/^DATABASE_URL/]],
   ['a database in memory', { DATABASE_URL: 'sqlite::memory:' }, undefined, [/^DATABASE_URL/]],
+  ['a Postgres database without a secret key', { DATABASE_URL: 'postgres://u:p@host/db' }, undefined, [/^SECRET_KEY/]],
+  [
+    'a Postgres database without a name',
+    { DATABASE_URL: 'postgres://u:p@host', SECRET_KEY: 'ab'.repeat(32) },
+    undefined,
+    [/^DATABASE_URL/],
+  ],
+  [
+    'a Postgres database without a host',
+    { DATABASE_URL: 'postgres:///db?password=u:p@', SECRET_KEY: 'ab'.repeat(32) },
+    undefined,
+    [/^DATABASE_URL/],
+  ],
+  [
+    'a Postgres database whose address is none, without a secret key',
+    { DATABASE_URL: 'postgresql://u:p@host:port/db' },
+    undefined,
+    [/^DATABASE_URL/, /^SECRET_KEY/],
+  ],
   ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, undefined, [/^SECRET_KEY/]],
   ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, undefined, [/^SECRET_KEY/]],
   ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, undefined, [/^SECRET_KEY/]],

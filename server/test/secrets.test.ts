@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openSecrets } from '@claimcheck/server/secrets'
+import { openSecrets, secretKeyPath } from '@claimcheck/server/secrets'
 import t from 'tap'
 
 const KEY = Buffer.alloc(32, 1)
@@ -22,12 +22,12 @@ t.test('a secret opens again, in its own place and under its own key alone', asy
     ['another version', () => secrets.open(sealed.replace('v1', 'v2'), 'connection:a:token')],
   ]
   for (const [name, open] of wrong) t.throws(open, { code: 'wrong_key' }, name)
-  t.notOk(existsSync(join(dataDir, 'secret.key')), 'no key is kept where one is given')
+  t.notOk(existsSync(secretKeyPath(dataDir)), 'no key is kept where one is given')
 })
 
 t.test('a key is made once, for its owner alone, and two that start together take the same', async (t) => {
   const dataDir = join(t.testdir(), 'data')
-  const script = `import { openSecrets } from ${JSON.stringify(resolve('server/dist/secrets.js'))}
+  const script = `import { openSecrets, secretKeyPath } from ${JSON.stringify(resolve('server/dist/secrets.js'))}
     process.stdout.write(openSecrets({ dataDir: ${JSON.stringify(dataDir)} }).seal('x', 'c'))`
   const sealed = await Promise.all(
     Array.from({ length: 4 }, async () => {

@@ -1,6 +1,7 @@
 /** `claimcheck serve` */
 import type { Command } from 'commander'
 import { loadConfig } from '../../config.ts'
+import { describeDatabase } from '../../database-url.ts'
 import { VERSION } from '../../version.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
@@ -30,7 +31,7 @@ export function addServeCommand(program: Command): void {
     const actions = registry.profiles().map(({ action }) => action)
     print(options, { url: server.url }, [
       `Claimcheck ${VERSION} listens on ${server.url}`,
-      `  database  ${config.databaseUrl}`,
+      `  database  ${describeDatabase(config.databaseUrl)}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
       `  API       ${server.url}/docs`,
       `Next: npx claimcheck ${hasWorkspace ? 'key create --workspace NAME' : 'workspace create NAME'}`,

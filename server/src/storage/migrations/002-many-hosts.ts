@@ -26,7 +26,8 @@ export async function up(db: Knex): Promise<void> {
 
   // Private keys of installations that keep them in the database, sealed under SECRET_KEY.
   await db.schema.createTable('sealed_signing_keys', (table) => {
-    table.text('key_id').primary().references('signing_keys.key_id')
+    // A key is kept before it is listed: checked when the transaction ends.
+    table.text('key_id').primary().references('signing_keys.key_id').deferrable('deferred')
     table.text('sealed').notNullable()
   })
 
