@@ -12,10 +12,10 @@ export interface Count {
 }
 
 export interface Counters {
-  /** Counts one more, itself included. @throws StorageError `unavailable` */
+  /** Counts one more, itself included, over all hosts. @throws StorageError `unavailable` */
   add(limiter: string, subject: string): Promise<Count>
-  /** Counts nothing. @throws StorageError `unavailable` */
-  read(limiter: string, subject: string): Promise<Count>
+  /** What came of the last `add` on this host: others may have counted since. */
+  last(limiter: string, subject: string): Count
 }
 
 export const WINDOW_MS = 60_000
@@ -40,28 +40,45 @@ function windowAt(now: Instant): { readonly start: Instant; readonly leftMs: num
 }
 
 function countersInMemory(now: () => Instant): Counters {
+  const counts = boundedCounts()
+
+  return {
+    async add(limiter, subject) {
+      const { start, leftMs } = windowAt(now())
+      const ofLimiter = counts.of(limiter, start)
+      const count = (ofLimiter.get(subject) ?? 0) + 1
+      ofLimiter.set(subject, count)
+      return { count, leftMs }
+    },
+    last: (limiter, subject) => counts.last(limiter, subject, now()),
+  }
+}
+
+function boundedCounts() {
   const counts = new Map<string, LRUCache<string, number>>()
   let current = 0
 
-  function count(limiter: string, subject: string, increment: number): Count {
-    const { start, leftMs } = windowAt(now())
-    if (start !== current) counts.clear()
-    current = start
+  /** Those of another window are forgotten. */
+  function of(limiter: string, windowStart: Instant): LRUCache<string, number> {
+    if (windowStart !== current) counts.clear()
+    current = windowStart
     const known = counts.get(limiter) ?? new LRUCache<string, number>({ max: MOST_COUNTERS })
     counts.set(limiter, known)
-    const sum = (known.get(subject) ?? 0) + increment
-    if (increment > 0) known.set(subject, sum)
-    return { count: sum, leftMs }
+    return known
   }
 
   return {
-    add: async (limiter, subject) => count(limiter, subject, 1),
-    read: async (limiter, subject) => count(limiter, subject, 0),
+    of,
+    last(limiter: string, subject: string, now: Instant): Count {
+      const { start, leftMs } = windowAt(now)
+      return { count: of(limiter, start).get(subject) ?? 0, leftMs }
+    },
   }
 }
 
 /** What arrives together is one statement. Rows live for two windows, so there are no more than requests that we answer in that time. */
 function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
+  const lastCounts = boundedCounts()
   let removedBefore = 0
 
   const additions = createBatch<Counted, Count>(
@@ -73,22 +90,17 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
         gathered.set(nameOf(request), { ...request, count: place })
         return place
       })
-      const sums = byName(await counters.add(start, [...gathered.values()]))
+      const sums = new Map<string, number>()
+      for (const sum of await counters.add(start, [...gathered.values()])) {
+        sums.set(nameOf(sum), sum.count)
+        lastCounts.of(sum.limiter, start).set(sum.subject, sum.count)
+      }
       void removeExpired(start - WINDOW_MS)
       return requests.map((request, index) => {
         const name = nameOf(request)
-        const before = sums.get(name)!.count - gathered.get(name)!.count
+        const before = sums.get(name)! - gathered.get(name)!.count
         return { count: before + places[index]!, leftMs }
       })
-    },
-    { most: MOST_GATHERED },
-  )
-
-  const lookups = createBatch<Counted, Count>(
-    async (requests) => {
-      const { start, leftMs } = windowAt(now())
-      const found = byName(await counters.read(start, requests))
-      return requests.map((request) => ({ count: found.get(nameOf(request))!.count, leftMs }))
     },
     { most: MOST_GATHERED },
   )
@@ -106,14 +118,10 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
 
   return {
     add: (limiter, subject) => additions.add({ limiter, subject }),
-    read: (limiter, subject) => lookups.add({ limiter, subject }),
+    last: (limiter, subject) => lastCounts.last(limiter, subject, now()),
   }
 }
 
 function nameOf({ limiter, subject }: Counted): string {
   return `${limiter} ${subject}`
-}
-
-function byName(counters: readonly Counter[]): ReadonlyMap<string, Counter> {
-  return new Map(counters.map((counter) => [nameOf(counter), counter]))
 }

@@ -13,17 +13,16 @@ export interface RateLimits {
   readonly receipts: number
   /** Of one address, on the log and the key document. */
   readonly log: number
-  /** Of one address with a credential that was refused. After that, none of its credentials is looked at. */
+  /** Of one address with a credential that was refused. A host that has seen one too many looks at none of its credentials. */
   readonly refusals: number
 }
 
 export const DEFAULT_RATE_LIMITS: RateLimits = { key: 600, receipts: 120, log: 300, refusals: 30 }
 
-/** Where the counters cannot be reached no request passes uncounted: both throw what the counters throw. */
 export interface Limiter {
-  /** Counts this request. @throws HttpError 429 */
+  /** Counts this request. @throws HttpError 429; StorageError `unavailable`: no request passes uncounted */
   readonly count: Step
-  /** Counts nothing. @throws HttpError 429 when nothing is left */
+  /** Counts nothing. @throws HttpError 429 when nothing is left, as far as this host has counted */
   readonly peek: Step
 }
 
@@ -75,7 +74,7 @@ function createLimiter(
       if (counted.count > max) refuse(reply, counted)
     },
     async peek(request, reply) {
-      const counted = await counters.read(name, subjectOf(request))
+      const counted = counters.last(name, subjectOf(request))
       if (counted.count < max) return
       tell(reply, counted)
       refuse(reply, counted)

@@ -1,7 +1,7 @@
 /** Counts of requests that all hosts share. A crash of the database empties them, and they begin anew. */
 import type { Instant } from '@claimcheck/core'
 import type { Db, Row } from './db.ts'
-import { type Columns, insertRows, rowsOf, toJson } from './rows.ts'
+import { type Columns, insertRows } from './rows.ts'
 
 export interface Counted {
   readonly limiter: string
@@ -14,8 +14,7 @@ export interface Counter extends Counted {
 
 export type RateCounters = ReturnType<typeof rateCounters>
 
-const KEY: Columns = { window_start: 'bigint', limiter: 'text', subject: 'text' }
-const COLUMNS: Columns = { ...KEY, count: 'integer' }
+const COLUMNS: Columns = { window_start: 'bigint', limiter: 'text', subject: 'text', count: 'integer' }
 
 // In one order whoever adds, so that no two statements wait for each other.
 const ADD = `ORDER BY limiter, subject
@@ -28,15 +27,6 @@ export function rateCounters(db: Db) {
     async add(windowStart: Instant, counters: readonly Counter[]): Promise<Counter[]> {
       const rows = counters.map(({ limiter, subject, count }) => [windowStart, limiter, subject, count])
       return (await insertRows(db, 'rate_counters', COLUMNS, rows, ADD)).map(toCounter)
-    },
-    /** What the window's counters come to. */
-    async read(windowStart: Instant, counted: readonly Counted[]): Promise<Counter[]> {
-      const rows = counted.map(({ limiter, subject }) => [windowStart, limiter, subject])
-      // One by one through the index: a join reads the whole table, which is never analyzed at the size that it has.
-      const sql = `SELECT limiter, subject, COALESCE((SELECT count FROM rate_counters AS kept
-          WHERE kept.window_start = asked.window_start AND kept.limiter = asked.limiter AND kept.subject = asked.subject
-        ), 0) AS count FROM ${rowsOf(db.dialect, KEY)} AS asked`
-      return (await db.query(sql, [toJson(rows)])).map(toCounter)
     },
     /** Removes counters of earlier windows, passing over those that another host is removing. Returns how many. */
     async removeBefore(windowStart: Instant, most: number): Promise<number> {
