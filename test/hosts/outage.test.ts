@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runOutageTest } from './outage.ts'
+import { runOutageTest } from '../crash/outage.ts'
 
 t.test('while the database is away hosts ask to be asked again, and go on by themselves when it is back', async (t) => {
   const report = await runOutageTest({ seconds: 5, hosts: 2, seed: 1 })

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ClaimStatus, LogHead, SubmittedClaim } from '@claimcheck/core/api'
 import t, { type Test } from 'tap'
+import { audit } from '../crash/audit.ts'
+import { hangingClaim, presentClaim } from '../crash/claims.ts'
+import { Fleet } from '../crash/fleet.ts'
+import type { HostProcess } from '../crash/host-process.ts'
+import { Ledger } from '../crash/ledger.ts'
 import { createDatabase } from '../support/database.ts'
-import { audit } from './audit.ts'
-import { hangingClaim, presentClaim } from './claims.ts'
-import { Fleet } from './fleet.ts'
-import type { HostProcess } from './host-process.ts'
-import { Ledger } from './ledger.ts'
 
 async function startFleet(t: Test, hosts: number, checks = {}): Promise<Fleet> {
   const fleet = await Fleet.create({ database: await createDatabase('postgres'), hosts, checks })
