@@ -3,9 +3,10 @@ import { type CheckContext, DestinationError } from '@claimcheck/core'
 import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
 import { isDestinationError } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
+import type { RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import { type Account, accountFor, type Contains, NO_COMMIT, type PushLog } from './push-log.ts'
-import { openRepository, type Repository } from './repository.ts'
+import { openRepository, type Repository, readRepository } from './repository.ts'
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
 const MOST_COMPARISONS = 16
@@ -13,9 +14,18 @@ const MOST_COMPARISONS = 16
 export function createGitHubHost(access: GitHubAccess): CodeHost {
   return {
     async findCommit(query, context): Promise<FoundCommit> {
+      const { branch } = query
+      const slug = `${query.owner}/${query.repository}`
       const api = createGitHubApi(access, context)
-      const repository = await openRepository(api, context.cache, query.owner, query.repository)
-      const head = await repository.head(query.branch)
+      const open = (answer: RepositoryAnswer) => openRepository(api, context.cache, answer)
+      const { answer, head } = await context.cache.share(
+        `github ${access.cacheScope} ${slug} branch ${branch}`,
+        async () => {
+          const answer = await readRepository(api, slug)
+          return { answer, head: await open(answer).head(branch) }
+        },
+      )
+      const repository = open(answer)
       const finding = await findIn(repository, head, query, context)
       return { finding, repositoryId: repository.id, ...(head === undefined ? {} : { head }) }
     },
@@ -28,11 +38,14 @@ async function findIn(
   query: CommitQuery,
   context: CheckContext,
 ): Promise<Finding> {
-  const { sha, branch } = query
+  const { sha, branch, inTimeUntil } = query
   // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
   // pushed to a fork only is answered under the upstream's name, too.
   const onBranch = head !== undefined && (await repository.contains(sha, head)) === true
+  // Seen in time, it came in time, whatever the log says.
+  if (onBranch && context.now() < inTimeUntil) return { place: 'branch', settled: false }
 
+  // Each check reads it for itself: what its times are worth is told by the clock that comes with the same check's answers.
   const log = await readLog(repository, query, onBranch, context)
   const contains = comparisons(repository, sha, head, onBranch)
   const account = log && (await accountFor(sha, log, contains, (known) => isEnough(known, query)))

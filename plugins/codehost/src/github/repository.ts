@@ -15,9 +15,7 @@ import { type PushLog, toPushLog } from './push-log.ts'
 export interface Repository {
   readonly id: number
   readonly defaultBranch: string
-  /**
-   * The tip of a branch; `undefined` when no such branch can be seen: there is none, or the contents may not be read.
-   */
+  /** The tip of a branch; `undefined` when no such branch can be seen: there is none, or the contents may not be read. */
   head(branch: string): Promise<string | undefined>
   /** Whether `sha` is `tip` or an ancestor of it; `undefined` when either is unknown here or they have no common history. */
   contains(sha: string, tip: string): Promise<boolean | undefined>
@@ -33,13 +31,14 @@ const LOG_PAGE = 100
 const MOST_LOG_PAGES = 3
 
 /** @throws DestinationError `forbidden` when the repository is not visible: private, missing or no permission */
-export async function openRepository(
-  api: GitHubApi,
-  cache: CheckCache,
-  owner: string,
-  name: string,
-): Promise<Repository> {
-  const { id, full_name, default_branch } = await readRepository(api, `${owner}/${name}`)
+export async function readRepository(api: GitHubApi, slug: string): Promise<RepositoryAnswer> {
+  const answer = await api.get(`/repos/${slug}`, RepositoryAnswer)
+  if ('refused' in answer) throw new DestinationError('forbidden', { status: answer.refused })
+  return answer.value
+}
+
+export function openRepository(api: GitHubApi, cache: CheckCache, answer: RepositoryAnswer): Repository {
+  const { id, full_name, default_branch } = answer
   // Renamed: the rest is asked under the new name, which saves a redirect each.
   const root = `/repos/${full_name}`
 
@@ -102,12 +101,6 @@ export async function openRepository(
       return !again.private && again.id === id
     },
   }
-}
-
-async function readRepository(api: GitHubApi, slug: string): Promise<RepositoryAnswer> {
-  const answer = await api.get(`/repos/${slug}`, RepositoryAnswer)
-  if ('refused' in answer) throw new DestinationError('forbidden', { status: answer.refused })
-  return answer.value
 }
 
 /** Segment by segment: GitHub takes a branch's slashes as they are, and nothing else of it may have a meaning in the path. */
