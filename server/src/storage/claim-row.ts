@@ -1,0 +1,87 @@
+/** A claim between its row and what the rest sees of it. */
+import type { ReasonCode, VerdictValue } from '@claimcheck/core'
+import type { Access, ClaimRow } from './claims.ts'
+import type { Row } from './db.ts'
+import { type Cells, type Columns, nullableNumber, nullableText } from './rows.ts'
+
+export const CLAIMS: Columns = {
+  claim_id: 'text',
+  workspace_id: 'text',
+  client_claim_id: 'text',
+  agent_id: 'text',
+  action: 'text',
+  target: 'text',
+  params: 'text',
+  claimed_at: 'bigint',
+  deadline_at: 'bigint',
+  submitted_at: 'bigint',
+  claim_digest: 'text',
+  access: 'text',
+  connection_id: 'text',
+  profile_action: 'text',
+  profile_version: 'text',
+  state: 'text',
+  attempts: 'integer',
+  due_at: 'bigint',
+  next_check_at: 'bigint',
+  last_check: 'text',
+  receipt_id: 'text',
+  verdict: 'text',
+  reason_code: 'text',
+}
+/** In the order of the columns. */
+export function toCells(claim: ClaimRow): Cells {
+  return [
+    claim.claimId,
+    claim.workspaceId,
+    claim.clientClaimId,
+    claim.agentId,
+    claim.action,
+    claim.target,
+    JSON.stringify(claim.params),
+    claim.claimedAt,
+    claim.deadlineAt,
+    claim.submittedAt,
+    claim.claimDigest,
+    claim.access,
+    claim.connectionId,
+    claim.profileAction,
+    claim.profileVersion,
+    claim.state,
+    claim.attempts,
+    claim.dueAt,
+    claim.nextCheckAt,
+    claim.lastCheck && JSON.stringify(claim.lastCheck),
+    claim.receiptId,
+    claim.verdict,
+    claim.reasonCode,
+  ]
+}
+
+export function toClaim(row: Row): ClaimRow {
+  return {
+    claimId: String(row.claim_id),
+    workspaceId: String(row.workspace_id),
+    clientClaimId: String(row.client_claim_id),
+    agentId: String(row.agent_id),
+    action: String(row.action),
+    target: String(row.target),
+    params: JSON.parse(String(row.params)),
+    claimedAt: Number(row.claimed_at),
+    deadlineAt: Number(row.deadline_at),
+    submittedAt: Number(row.submitted_at),
+    claimDigest: String(row.claim_digest),
+    access: row.access as Access,
+    connectionId: nullableText(row.connection_id),
+    profileAction: String(row.profile_action),
+    profileVersion: String(row.profile_version),
+    state: row.state as ClaimRow['state'],
+    attempts: Number(row.attempts),
+    dueAt: nullableNumber(row.due_at),
+    nextCheckAt: nullableNumber(row.next_check_at),
+    lastCheck: row.last_check === null ? null : JSON.parse(String(row.last_check)),
+    receiptId: nullableText(row.receipt_id),
+    verdict: row.verdict as VerdictValue | null,
+    reasonCode: row.reason_code as ReasonCode | null,
+  }
+}
