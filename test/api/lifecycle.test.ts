@@ -56,7 +56,7 @@ t.test('more claims than can be checked at once are taken all the same, and chec
   const startedAt = Date.now()
   const { body } = await client.submit()
   t.match(body, { state: 'queued', attempts: 0 })
-  t.ok(Date.now() - startedAt < 300, 'answered at once')
+  t.ok(Date.now() - startedAt < 2000, 'answered before the others are checked')
   t.match(await client.decided(body.claim_id), { verdict: 'verified' })
   t.ok((await Promise.all(hanging)).every(({ status }) => status === 202))
 })
