@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { type CheckRecord, claimDigest, type Decision, isRead } from '@claimcheck/core'
 import { createBatch } from '@claimcheck/server/batch'
 import { diagnose } from '@claimcheck/server/services/doctor'
+import { createStoredLog } from '@claimcheck/server/services/log-view'
 import { createLogWriter } from '@claimcheck/server/services/log-writer'
 import { createSequencer, type Outcome } from '@claimcheck/server/services/sequencer'
-import { createStoredLog } from '@claimcheck/server/services/stored-log'
 import { createKeyFiles } from '@claimcheck/server/signing/key-files'
 import { createSigningKeys } from '@claimcheck/server/signing/signing-keys'
 import type { ClaimRow } from '@claimcheck/server/storage/claims'
@@ -27,7 +27,7 @@ async function open(t: Test, { folder = t.testdir(), now = () => NOON }: { folde
 
 let claims = 0
 
-async function newClaim(storage: Storage): Promise<ClaimRow> {
+function unstored(): ClaimRow {
   const number = ++claims
   const submitted = {
     clientClaimId: `client-${number}`,
@@ -36,7 +36,7 @@ async function newClaim(storage: Storage): Promise<ClaimRow> {
     params: {},
     claimedAt: NOON,
   }
-  const claim: ClaimRow = {
+  return {
     ...submitted,
     claimId: `clm_${number}`,
     workspaceId: 'ws_1',
@@ -57,6 +57,10 @@ async function newClaim(storage: Storage): Promise<ClaimRow> {
     verdict: null,
     reasonCode: null,
   }
+}
+
+async function newClaim(storage: Storage): Promise<ClaimRow> {
+  const claim = unstored()
   await storage.write((tx) => tx.claims.insertNew([claim]))
   return claim
 }
@@ -76,7 +80,7 @@ t.test('a decision, its check, its receipt and the head come together', async (t
   const claim = await newClaim(storage)
   const recorded = await sequencer.advance(decided(claim))
   t.match(recorded, { state: 'decided', attempts: 1, verdict: 'verified', receiptId: /^rcpt_/, dueAt: null })
-  const receipt = await storage.read.log.receiptById(recorded!.receiptId!)
+  const [receipt] = await storage.read.log.receiptsByIds([recorded!.receiptId!])
   t.match(receipt, { leafIndex: 0, claimId: claim.claimId, issuedAt: NOON })
   t.match(await storage.read.log.newestHead(), { treeSize: 1 })
   t.strictSame(await storage.read.claims.history(claim.claimId), [record])
@@ -106,6 +110,28 @@ t.test('one claim has one receipt, however often it is decided', async (t) => {
   t.equal(await sequencer.advance(decided(claim)), undefined, 'nor later')
   t.equal(await sequencer.advance(waiting(claim)), undefined)
   t.equal((await storage.read.log.state())!.treeSize, 1)
+})
+
+t.test('a new claim is stored with its first check, once for its client_claim_id', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const first = unstored()
+  const same = { ...unstored(), clientClaimId: first.clientClaimId }
+  const kept = await Promise.all([sequencer.storeChecked(decided(first)), sequencer.storeChecked(decided(same))])
+  t.equal(kept.filter(Boolean).length, 1)
+  t.equal(await sequencer.storeChecked(decided(same)), undefined, 'nor later')
+  t.equal(await sequencer.store({ ...unstored(), clientClaimId: first.clientClaimId }), false)
+  const { claimId, receiptId } = kept.find(Boolean)!
+  t.match(await storage.read.claims.byId('ws_1', claimId), { state: 'decided', attempts: 1, receiptId })
+  t.equal((await storage.read.log.state())!.treeSize, 1, 'and what was not kept has no receipt')
+  t.ok((await diagnose(storage)).ok)
+})
+
+t.test('a new claim whose first check decides nothing is stored with it, and is due again', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const claim = unstored()
+  await sequencer.storeChecked(waiting(claim))
+  t.match(await storage.read.claims.byId('ws_1', claim.claimId), { state: 'queued', attempts: 1, dueAt: NOON + 5000 })
+  t.strictSame(await storage.read.claims.history(claim.claimId), [record])
 })
 
 t.test('an outcome that another host was faster with is dropped whole', async (t) => {

@@ -290,3 +290,32 @@ t.test('what belongs to a workspace needs one', async (t) => {
     /FOREIGN KEY/,
   )
 })
+
+t.test('what goes on when its transaction is over writes nothing', async (t) => {
+  const { storage } = await withClaims(t, [])
+  let late: Promise<unknown> | undefined
+  const work = storage.write(async (tx) => {
+    late = new Promise((resolve) => setTimeout(resolve, 20)).then(() =>
+      tx.workspaces.insert({ id: 'ws_late', name: 'late', createdAt: NOON }),
+    )
+    throw new Error('failed')
+  })
+  await t.rejects(work, { message: 'failed' })
+  await t.rejects(late!)
+  t.equal(await storage.read.workspaces.byIdOrName('late'), undefined)
+})
+
+t.test('lanes that are busy are passed over in the queue', async (t) => {
+  const queue = [
+    claim(1, { dueAt: NOON + 1, connectionId: null, profileAction: 'test.a.do' }),
+    claim(2, { dueAt: NOON + 2, connectionId: null, profileAction: 'test.b.do' }),
+    claim(3, { dueAt: NOON + 3, connectionId: null, profileAction: 'test.a.do' }),
+  ]
+  const { storage } = await withClaims(t, queue)
+  t.strictSame(await storage.read.claims.due(NOON + 10, 5, ['test.a.do']), [{ claimId: 'clm_2', lane: 'test.b.do' }])
+  const all = await storage.read.claims.due(NOON + 10, 2, [])
+  t.strictSame(
+    all.map(({ lane }) => lane),
+    ['test.a.do', 'test.b.do'],
+  )
+})
