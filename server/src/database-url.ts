@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 
 type Complain = (problem: string) => void
 
+const SQLITE = 'sqlite:'
+
 const SCHEMES: Readonly<Record<string, (url: string, cwd: string, complain: Complain) => string>> = {
   sqlite: readSqliteUrl,
   postgres: readPostgresUrl,
@@ -19,6 +21,11 @@ export function readDatabaseUrl(text: string, cwd: string, complain: Complain): 
   return ''
 }
 
+/** Undefined for a Postgres database. */
+export function sqliteFile(databaseUrl: string): string | undefined {
+  return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined
+}
+
 export function isPostgresUrl(databaseUrl: string): boolean {
   return databaseUrl.startsWith('postgres:')
 }
@@ -33,9 +40,9 @@ export function describeDatabase(databaseUrl: string): string {
 }
 
 function readSqliteUrl(url: string, cwd: string, complain: Complain): string {
-  const path = url.slice('sqlite:'.length)
+  const path = url.slice(SQLITE.length)
   if (path === '' || path.startsWith(':memory:')) complain('DATABASE_URL: sqlite: and the path of a file')
-  return `sqlite:${resolve(cwd, path)}`
+  return SQLITE + resolve(cwd, path)
 }
 
 function readPostgresUrl(url: string, _cwd: string, complain: Complain): string {

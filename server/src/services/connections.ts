@@ -176,6 +176,6 @@ function isTexts(value: unknown): value is readonly string[] {
 }
 
 /** Binds a sealed secret to its place: moved to another connection or field it does not open. */
-function secretContext(connectionId: string, name: string): string {
+export function secretContext(connectionId: string, name: string): string {
   return `connection:${connectionId}:${name}`
 }

@@ -31,13 +31,25 @@ export function migrate(db: Knex): Promise<string[]> {
   })
 }
 
+/** For who reads a database without changing it. @throws StorageError `newer_schema`, `older_schema` */
+export async function requireThisSchema(db: Knex): Promise<string[]> {
+  await refuseNewer(db)
+  const applied = await appliedTo(db)
+  const missing = Object.keys(MIGRATIONS).filter((name) => !applied.includes(name))
+  if (missing.length === 0) return []
+  const message = `the database has not the schema of this version (it lacks ${missing.join(', ')}): claimcheck migrate brings it there`
+  throw new StorageError('older_schema', message)
+}
+
 async function refuseNewer(db: Knex): Promise<void> {
-  if (!(await db.schema.hasTable(TABLE))) return
-  const applied: { name: string }[] = await db(TABLE).select('name')
-  const unknown = applied.map((row) => row.name).filter((name) => !Object.hasOwn(MIGRATIONS, name))
+  const unknown = (await appliedTo(db)).filter((name) => !Object.hasOwn(MIGRATIONS, name))
   if (unknown.length === 0) return
   throw new StorageError(
     'newer_schema',
     `the database is from a newer version of Claimcheck (it has ${unknown.join(', ')}): run that version or a later one`,
   )
+}
+
+async function appliedTo(db: Knex): Promise<string[]> {
+  return (await db.schema.hasTable(TABLE)) ? db(TABLE).pluck('name') : []
 }

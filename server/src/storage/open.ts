@@ -1,24 +1,25 @@
 /** Opens the database that the configuration names, in its dialect. */
+import type { Knex } from 'knex'
 import type { Config } from '../config.ts'
-import type { BeforeStatement } from './pools.ts'
+import { sqliteFile } from '../database-url.ts'
+import type { BeforeStatement, WholeDatabase } from './pools.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Storage } from './storage.ts'
 
 export interface OpenStorageOptions {
   readonly beforeStatement?: BeforeStatement | undefined
+  /** What is done about the schema, when that is not to migrate it. Returns the migrations that it ran. */
+  readonly prepareSchema?: (db: Knex) => Promise<string[]>
 }
 
-export type OpenedStorage = Storage & { readonly migrated: readonly string[] }
+export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }
 
-const SQLITE = 'sqlite:'
-
-/** Migrates it too, and tells what that did. @throws StorageError */
+/** Migrates it too, if nothing else is said, and tells what that did. @throws StorageError */
 export function openStorage(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
   options: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
-  return databaseUrl.startsWith(SQLITE)
-    ? openSqlite(databaseUrl.slice(SQLITE.length), options)
-    : openPostgres(databaseUrl, options)
+  const file = sqliteFile(databaseUrl)
+  return file === undefined ? openPostgres(databaseUrl, options) : openSqlite(file, options)
 }

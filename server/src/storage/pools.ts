@@ -11,7 +11,9 @@ export interface Pools<C> {
   /** Where reads outside of transactions go. */
   readonly reader: Knex
   readonly writer: Knex
+  /** What begins a transaction that writes, and one that reads of one moment. */
   readonly begin: string
+  readonly beginSnapshot: string
   run(connection: C, sql: string, bindings: readonly Binding[]): Promise<Row[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. In words; undefined for any other error. */
   trouble(error: unknown): string | undefined
@@ -20,8 +22,16 @@ export interface Pools<C> {
   readonly beforeStatement: BeforeStatement | undefined
 }
 
-export function createStorage<C>(pools: Pools<C>): Storage {
-  const { dialect, reader, writer, begin, beforeStatement } = pools
+/** A whole database, for what goes through all of its tables. */
+export interface WholeDatabase {
+  /** Everything that is read is of one moment, while others go on writing. */
+  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** Everything that is written happens or nothing does. */
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
+}
+
+export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
+  const { dialect, reader, writer, beforeStatement } = pools
 
   for (const pool of new Set([reader, writer])) {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
@@ -65,24 +75,29 @@ export function createStorage<C>(pools: Pools<C>): Storage {
     }
   }
 
+  function transaction<T>(pool: Knex, begin: string, work: (db: Db) => Promise<T>): Promise<T> {
+    return withConnection(pool, async (connection) => {
+      let isOpen = true
+      await run(connection, begin)
+      try {
+        const result = await work(within(connection, () => isOpen))
+        isOpen = false
+        await run(connection, 'COMMIT')
+        return result
+      } catch (error) {
+        isOpen = false
+        await run(connection, 'ROLLBACK').catch((cause) => pools.discard(connection, cause))
+        throw error
+      }
+    })
+  }
+
   return {
     dialect,
     read: reads(outside),
-    write: (work) =>
-      withConnection(writer, async (connection) => {
-        let isOpen = true
-        await run(connection, begin)
-        try {
-          const result = await work(writes(within(connection, () => isOpen)))
-          isOpen = false
-          await run(connection, 'COMMIT')
-          return result
-        } catch (error) {
-          isOpen = false
-          await run(connection, 'ROLLBACK').catch((cause) => pools.discard(connection, cause))
-          throw error
-        }
-      }),
+    write: (work) => transaction(writer, pools.begin, (db) => work(writes(db))),
+    snapshot: (work) => transaction(reader, pools.beginSnapshot, work),
+    transaction: (work) => transaction(writer, pools.begin, work),
     shared: dialect === 'postgres' ? shared(outside) : undefined,
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()

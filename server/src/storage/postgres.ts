@@ -15,12 +15,16 @@ const LOCK_TIMEOUT_MS = 10_000
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 
 /** @throws StorageError */
-export async function openPostgres(url: string, { beforeStatement }: OpenStorageOptions = {}): Promise<OpenedStorage> {
+export async function openPostgres(
+  url: string,
+  { beforeStatement, prepareSchema = migrate }: OpenStorageOptions = {},
+): Promise<OpenedStorage> {
   const pool = connect(url)
-  const pools = { dialect: 'postgres', reader: pool, writer: pool, begin: 'BEGIN', run, discard } as const
+  const begins = { begin: 'BEGIN', beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY' }
+  const pools = { dialect: 'postgres', reader: pool, writer: pool, ...begins, run, discard } as const
   const storage = createStorage<Client>({ ...pools, trouble, beforeStatement })
   try {
-    return { ...storage, migrated: await migrate(pool) }
+    return { ...storage, migrated: await prepareSchema(pool) }
   } catch (error) {
     await storage.close()
     if (error instanceof StorageError) throw error

@@ -51,14 +51,18 @@ const BEGIN = 'BEGIN IMMEDIATE'
 const prepared = new WeakMap<Connection, Map<string, Statement>>()
 
 /** Opens, and makes if need be, the database file, and migrates it. @throws StorageError */
-export async function openSqlite(file: string, { beforeStatement }: OpenStorageOptions = {}): Promise<OpenedStorage> {
+export async function openSqlite(
+  file: string,
+  { beforeStatement, prepareSchema = migrate }: OpenStorageOptions = {},
+): Promise<OpenedStorage> {
   makeFile(file)
   const writer = connect(file, 1)
   const reader = connect(file, READERS)
-  const pools = { dialect: 'sqlite', writer, reader, begin: BEGIN, run, discard() {}, beforeStatement } as const
+  const begins = { begin: BEGIN, beginSnapshot: 'BEGIN' }
+  const pools = { dialect: 'sqlite', writer, reader, ...begins, run, discard() {}, beforeStatement } as const
   const storage = createStorage<Connection>({ ...pools, trouble: (error) => trouble(file, error) })
   try {
-    return { ...storage, migrated: await migrate(writer) }
+    return { ...storage, migrated: await prepareSchema(writer) }
   } catch (error) {
     await storage.close()
     throw error instanceof StorageError ? error : openingError(file, error)

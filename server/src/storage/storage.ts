@@ -32,7 +32,7 @@ export interface Storage {
   close(): Promise<void>
 }
 
-export type StorageErrorCode = 'unavailable' | 'newer_schema' | 'corrupt'
+export type StorageErrorCode = 'unavailable' | 'newer_schema' | 'older_schema' | 'not_empty' | 'corrupt'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'

@@ -1,0 +1,45 @@
+/** A plugin whose destination is read with a credential alone: for tests of what connections keep. */
+import { DestinationError, defineConnectionType, definePlugin, defineVerifier, secret } from '@claimcheck/core'
+import { Type } from 'typebox'
+
+const MINUTE_MS = 60_000
+const TOKEN = 'open sesame'
+
+const profile = {
+  action: 'test.cave.open',
+  version: '1',
+  summary: 'A cave that opens for who knows the word.',
+  target: Type.String(),
+  params: Type.Object({}, { additionalProperties: false }),
+  facts: Type.Object({}),
+  required: { target: 'target' },
+  toleranceMs: MINUTE_MS,
+  deadlineMs: 2 * MINUTE_MS,
+  maxDeadlineMs: 3 * MINUTE_MS,
+  access: { permission: 'none', anonymous: false },
+} as const
+
+const connectionType = defineConnectionType({
+  provider: 'cave',
+  title: 'Cave',
+  help: 'The word is known.',
+  options: Type.Object({ token: secret({ description: 'The word.' }) }, { additionalProperties: false }),
+  fits: () => true,
+  probe: async () => ({ scopes: ['read'], warnings: [] }),
+})
+
+const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
+  profile,
+  providers: ['cave'],
+  async check(_claim, { connection }) {
+    if (connection?.options.token !== TOKEN) throw new DestinationError('unauthorized')
+    return { kind: 'present', facts: {}, differs: [] }
+  },
+})
+
+export default definePlugin({
+  name: 'locked',
+  api: 1,
+  options: Type.Object({}),
+  setup: () => ({ verifiers: [verifier], connections: [connectionType] }),
+})
