@@ -107,7 +107,7 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
 
   /** Once a window. The window before is kept for hosts whose clock is a little behind. */
   async function removeExpired(start: Instant): Promise<void> {
-    if (start <= removedBefore) return
+    if (start === removedBefore) return
     removedBefore = start
     try {
       while ((await counters.removeBefore(start, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE);

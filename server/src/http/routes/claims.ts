@@ -42,7 +42,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       summary: "List the workspace's claims, newest first",
       security: NEEDS_KEY,
       querystring: ClaimQuery,
-      response: { 200: ClaimList, ...errors(400, 401, 422, 429) },
+      response: { 200: ClaimList, ...errors(400, 401, 422, 429, 503) },
     },
     handler: async (request) => {
       const { workspaceId } = credentialOf(request)
@@ -57,7 +57,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       tags,
       summary: 'How a claim stands',
       security: NEEDS_KEY,
-      response: { 200: ClaimStatus, ...errors(401, 404, 429) },
+      response: { 200: ClaimStatus, ...errors(401, 404, 429, 503) },
     },
     handler: async (request) => {
       const { claim_id } = request.params

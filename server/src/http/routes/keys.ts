@@ -9,7 +9,7 @@ export function keyRoutes(app: App, keyDocument: () => Promise<object | string>)
       operationId: 'getKeys',
       tags: ['Keys'],
       summary: 'The keys that receipts and tree heads are checked with',
-      response: { 200: jsonText(KeyDocument), ...errors(429) },
+      response: { 200: jsonText(KeyDocument), ...errors(429, 503) },
     },
     handler: async (_request, reply) => {
       const document = await keyDocument()

@@ -23,7 +23,7 @@ export function logRoutes(app: App, log: LogService): void {
       operationId: 'getLogHead',
       tags,
       summary: 'The newest signed tree head, and the newest anchor',
-      response: { 200: jsonText(LogHead), ...errors(429) },
+      response: { 200: jsonText(LogHead), ...errors(429, 503) },
     },
     handler: async (_request, reply) => {
       const { treeHead, anchor } = await log.head()
@@ -38,7 +38,7 @@ export function logRoutes(app: App, log: LogService): void {
       tags,
       summary: 'Entries in order: leaf index, leaf hash and time',
       querystring: LogEntriesQuery,
-      response: { 200: LogEntries, ...errors(400, 404, 422, 429) },
+      response: { 200: LogEntries, ...errors(400, 404, 422, 429, 503) },
     },
     handler: async ({ query }) => toLogEntries(await log.entries(query.start, query.limit)),
   })
@@ -49,7 +49,7 @@ export function logRoutes(app: App, log: LogService): void {
       tags,
       summary: 'That a leaf is in the tree of a size',
       querystring: InclusionProofQuery,
-      response: { 200: InclusionProof, ...errors(400, 404, 422, 429) },
+      response: { 200: InclusionProof, ...errors(400, 404, 422, 429, 503) },
     },
     handler: async ({ query }) => toInclusionProof(await log.inclusion(query.leaf_index, query.tree_size)),
   })
@@ -60,7 +60,7 @@ export function logRoutes(app: App, log: LogService): void {
       tags,
       summary: 'That the tree of one size is the beginning of the tree of another',
       querystring: ConsistencyProofQuery,
-      response: { 200: ConsistencyProof, ...errors(400, 404, 422, 429) },
+      response: { 200: ConsistencyProof, ...errors(400, 404, 422, 429, 503) },
     },
     handler: async ({ query }) => toConsistencyProof(await log.consistency(query.first, query.second)),
   })
@@ -71,7 +71,7 @@ export function logRoutes(app: App, log: LogService): void {
       tags,
       summary: 'Landed anchors of the log, newest first',
       querystring: AnchorQuery,
-      response: { 200: AnchorList, ...errors(422, 429) },
+      response: { 200: AnchorList, ...errors(422, 429, 503) },
     },
     handler: async ({ query }) => {
       const { anchors, next } = await log.anchors(query.limit, query.before)

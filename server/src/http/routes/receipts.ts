@@ -11,7 +11,7 @@ export function receiptRoutes(app: App, receipts: ReceiptService): void {
       operationId: 'getReceipt',
       tags: ['Receipts'],
       summary: 'A signed receipt, with the proof that it is in the log',
-      response: { 200: jsonText(Receipt), ...errors(404, 429) },
+      response: { 200: jsonText(Receipt), ...errors(404, 429, 503) },
     },
     handler: async (request, reply) => {
       const { receipt_id } = request.params

@@ -11,7 +11,7 @@ export function whoamiRoutes(app: App): void {
       tags: ['Workspace'],
       summary: 'Whose credential this is, and what it may do',
       security: NEEDS_KEY,
-      response: { 200: CredentialDescription, ...errors(401, 429) },
+      response: { 200: CredentialDescription, ...errors(401, 429, 503) },
     },
     handler: async (request) => {
       const { workspaceId, kind } = credentialOf(request)
