@@ -1,7 +1,7 @@
 /** A database of its own for each installation, in the dialect that the test run is about. */
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { sharedPostgresUrl } from './postgres.ts'
+import { query } from './sql.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
 
@@ -25,26 +25,18 @@ export async function createDatabase(dialect: Dialect = TEST_DATABASE, serverUrl
   if (dialect === 'sqlite') return SQLITE
   const server = serverUrl ?? (await sharedPostgresUrl())
   const name = `claimcheck_${randomBytes(8).toString('hex')}`
-  await execute(server, `CREATE DATABASE ${name} TEMPLATE template0`)
+  await query(server, `CREATE DATABASE ${name} TEMPLATE template0`)
   const url = new URL(server)
   url.pathname = name
   return {
     dialect,
     // The private signing keys are in the database, under this one.
     env: { DATABASE_URL: url.href, SECRET_KEY: randomBytes(32).toString('hex') },
-    remove: () => execute(server, `DROP DATABASE ${name} WITH (FORCE)`),
+    remove: async () => {
+      await query(server, `DROP DATABASE ${name} WITH (FORCE)`)
+    },
   }
 }
 
 /** A file in the installation's folder, which is removed with that. */
 const SQLITE: Database = { dialect: 'sqlite', env: {}, remove: async () => {} }
-
-async function execute(url: string, sql: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
-}

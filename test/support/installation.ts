@@ -62,6 +62,11 @@ export class Installation {
     return this.host.config
   }
 
+  /** What a command needs to work on this installation from another folder. */
+  get env(): Readonly<Record<string, string>> {
+    return { DATA_DIR: this.config.dataDir, ...this.database.env }
+  }
+
   get claimcheck(): Claimcheck {
     return this.host.claimcheck
   }

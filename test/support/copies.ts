@@ -1,0 +1,105 @@
+/** Installations to copy, databases to copy them to, and the command. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { type Config, loadConfig } from '@claimcheck/server/config'
+import { sqliteFile } from '@claimcheck/server/database-url'
+import { openStorage } from '@claimcheck/server/storage/open'
+import knex from 'knex'
+import type { Test } from 'tap'
+import type { Client } from './client.ts'
+import { createDatabase, type Dialect } from './database.ts'
+import { Host } from './host.ts'
+import { Installation, SCRIPTED } from './installation.ts'
+
+export const LOCKED = { use: resolve('build/test/plugins/locked.js') }
+const SECRET_KEY = 'c0'.repeat(32)
+export const DIALECTS = ['sqlite', 'postgres'] as const
+let databases = 0
+
+export type Env = Readonly<Record<string, string>>
+
+interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export async function claimcheck(installation: Installation, args: readonly string[], env: Env = {}): Promise<Outcome> {
+  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args], {
+    cwd: installation.folder,
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', DATA_DIR: installation.config.dataDir, SECRET_KEY, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const read = async (stream: NodeJS.ReadableStream) => {
+    let text = ''
+    for await (const chunk of stream) text += chunk
+    return text
+  }
+  const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')])
+  return { code, stdout, stderr }
+}
+
+/** An empty database of its own for a copy. */
+export async function emptyDatabase(t: Test, dialect: Dialect): Promise<string> {
+  if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), `${++databases}.db`)}`
+  const database: Database = await createDatabase(dialect)
+  t.teardown(() => database.remove())
+  return database.env.DATABASE_URL!
+}
+
+export async function startSource(t: Test, dialect: Dialect): Promise<Installation> {
+  const database = await createDatabase(dialect)
+  const installation = await Installation.start({
+    database: { ...database, env: { ...database.env, SECRET_KEY } },
+    plugins: [SCRIPTED, LOCKED],
+    file: { rate_limits: { key: 0, receipts: 0, log: 0 } },
+  })
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+/** The installation's configuration, with another database. */
+export function configOf({ folder, config }: Installation, databaseUrl: string, env: Env = {}): Config {
+  const common = { PORT: '0', LOG_LEVEL: 'silent', DATA_DIR: config.dataDir, SECRET_KEY }
+  return loadConfig({ ...common, DATABASE_URL: databaseUrl, ...env }, folder)
+}
+
+export async function startHost(t: Test, config: Config): Promise<Host> {
+  const host = new Host(config)
+  await host.start()
+  t.teardown(() => host.stop())
+  return host
+}
+
+/** As any other program. */
+export async function execute(databaseUrl: string, sql: string): Promise<void> {
+  const file = sqliteFile(databaseUrl)
+  const client = file === undefined ? 'pg' : 'sqlite3'
+  const connection = file === undefined ? databaseUrl : { filename: file }
+  const db = knex({ client, connection, useNullAsDefault: true })
+  try {
+    await db.raw(sql)
+  } finally {
+    await db.destroy()
+  }
+}
+
+export async function submitMany(client: Client, count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 100)
+    await Promise.all(Array.from({ length: Math.min(100, left) }, () => client.submit()))
+}
+
+/** What there is of the tables in which every installation has rows. */
+export async function rowsIn(databaseUrl: string): Promise<number> {
+  const storage = await openStorage({ databaseUrl })
+  try {
+    return await storage.snapshot(async (db) => {
+      let rows = 0
+      for (const table of ['workspaces', 'claims', 'receipts', 'log']) rows += (await db.table(table)).length
+      return rows
+    })
+  } finally {
+    await storage.close()
+  }
+}
