@@ -13,3 +13,12 @@ export function newId(prefix: 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_', now: 
   for (const byte of randomBytes(16)) id += ALPHABET[byte % 32]
   return id
 }
+
+/** When an id was made; undefined where it is none of ours. */
+export function instantOf(id: string): Instant | undefined {
+  const [, letters] = /^[a-z]+_([0-9A-HJKMNP-TV-Z]{10})[0-9A-HJKMNP-TV-Z]{16}$/.exec(id) ?? []
+  if (letters === undefined) return undefined
+  let instant = 0
+  for (const letter of letters) instant = instant * 32 + ALPHABET.indexOf(letter)
+  return instant
+}

@@ -21,7 +21,7 @@ export function receiptContent(claim: ClaimRow, { verdict, appeared, basis }: De
 }
 
 /** Where nothing could be read, why not is all there is to tell. */
-function factsOf(record: CheckRecord): JsonObject {
+export function factsOf(record: CheckRecord): JsonObject {
   if (isRead(record)) return record.observation.facts
   const { code, status } = record.failure
   return { error: code, ...(status === undefined ? {} : { status }) }

@@ -30,7 +30,7 @@ export const CLAIM_FIELDS = [
   'due_at',
   'next_check_at',
   'last_check',
-  'claim_receipt_id',
+  'receipt_id',
   'verdict',
   'reason_code',
   // Whether its workspace, and its connection if it names one, are there and belong together.
@@ -81,6 +81,11 @@ export function auditReads(db: Db) {
         AND NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.claim_id = claims.claim_id) ORDER BY claim_id`
       return (await db.query(sql, [after, last])).map((row) => String(row.claim_id))
     },
+    /** A claim as it is stored, unless it has got a receipt. */
+    async undecided(claimId: string): Promise<Row | undefined> {
+      const unless = 'NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.claim_id = claims.claim_id)'
+      return (await db.query(`${SELECT_CLAIM} AND ${unless}`, [claimId]))[0]
+    },
     /** A receipt as it is stored, whatever is in it. */
     async receipt(leafIndex: number): Promise<Row | undefined> {
       const sql =
@@ -106,6 +111,16 @@ export function auditReads(db: Db) {
       const sql = `SELECT level, tile_index, width FROM tiles WHERE (level, tile_index, width) > (?, ?, ?)
         ORDER BY level, tile_index, width LIMIT ?`
       return (await db.query(sql, [after.level, after.index, after.width, limit])).map(toTileKey)
+    },
+    /** As many leaves as there can be, by the log's own size or by its receipts. */
+    async reach(): Promise<number> {
+      const sql = 'SELECT (SELECT MAX(tree_size) FROM log) AS size, (SELECT MAX(leaf_index) FROM receipts) AS last'
+      const [row] = await db.query(sql)
+      return Math.max(Number(row?.size ?? 0), Number(row?.last ?? -1) + 1)
+    },
+    /** There is one log. */
+    async logIds(): Promise<number[]> {
+      return (await db.query('SELECT id FROM log')).map((row) => Number(row.id))
     },
     /** Receipts that the log does not reach, by leaf index. */
     async strayReceipts(limit: number): Promise<Row[]> {
@@ -143,7 +158,7 @@ const FUNCTIONS: Readonly<Record<Dialect, Functions>> = {
   sqlite: {
     character: (text) => `char(${text.charCodeAt(0)})`,
     hex: (column) => `lower(hex(${column}))`,
-    json: (column) => `json_quote(${column})`,
+    json: (column) => `json_quote(CAST(${column} AS text))`,
     join: (expression, separator) => `group_concat(${expression}, ${separator})`,
     // The driver makes a string of a large text much slower than of the same bytes.
     bytes: (expression) => `CAST(${expression} AS BLOB)`,
@@ -157,8 +172,9 @@ const FUNCTIONS: Readonly<Record<Dialect, Functions>> = {
   },
 }
 
-const JSON_FIELDS: ReadonlySet<string> = new Set(['client_claim_id', 'agent_id', 'target'])
-export const NULLABLE: ReadonlySet<string> = new Set([
+/** Fields of a claim that are JSON in a line, and plain in a row. */
+export const JSON_FIELDS = ['client_claim_id', 'agent_id', 'target'] as const
+const NULLABLE: ReadonlySet<string> = new Set([
   'connection_id',
   'due_at',
   'next_check_at',
@@ -167,8 +183,12 @@ export const NULLABLE: ReadonlySet<string> = new Set([
   'verdict',
   'reason_code',
 ])
-const CLAIM_COLUMNS = CLAIM_FIELDS.slice(0, -2).map((name) => (name === 'claim_receipt_id' ? 'receipt_id' : name))
-const SELECT_CLAIM = `SELECT workspace_id, ${CLAIM_COLUMNS.join(', ')} FROM claims WHERE claim_id = ?`
+const CLAIM_COLUMNS = CLAIM_FIELDS.slice(0, -2)
+const OWNED = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'
+const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
+  WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
+const BELONGS_TOGETHER = `CASE WHEN ${OWNED} AND ${CONNECTED} THEN 1 ELSE 0 END`
+const SELECT_CLAIM = `SELECT ${CLAIM_COLUMNS.join(', ')}, ${BELONGS_TOGETHER} AS belongs FROM claims WHERE claim_id = ?`
 
 function linesOf(dialect: Dialect) {
   const { character, hex, json, join, bytes } = FUNCTIONS[dialect]
@@ -177,18 +197,15 @@ function linesOf(dialect: Dialect) {
   // A null where none may be is left out: the line is short then, and its row is read on its own.
   const lines = (expressions: readonly string[]) =>
     `${bytes(join(`concat_ws(${character(field)}, ${expressions.join(', ')})`, character(row)))} AS lines`
-  const owned = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'
-  const connected = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
-    WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
   const history = `(SELECT ${join(`attempt || ${character(attempt)} || record`, character(check))}
     FROM checks WHERE checks.claim_id = claims.claim_id)`
   const receipt = RECEIPT_FIELDS.map((name) => (name === 'leaf_hash' ? hex(name) : `receipts.${name}`))
   const claim = [
     ...CLAIM_COLUMNS.map((name) => {
-      if (JSON_FIELDS.has(name)) return json(`claims.${name}`)
+      if (JSON_FIELDS.some((free) => free === name)) return json(`claims.${name}`)
       return NULLABLE.has(name) ? orEmpty(`claims.${name}`) : `claims.${name}`
     }),
-    `CASE WHEN ${owned} AND ${connected} THEN 1 ELSE 0 END`,
+    BELONGS_TOGETHER,
     orEmpty(history),
   ]
   const next = `SELECT * FROM claims WHERE claim_id > ?

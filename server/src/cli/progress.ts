@@ -1,0 +1,25 @@
+/** A progress bar for long commands, on a terminal's standard error alone: what is printed elsewhere stays as it is. */
+import { Presets, SingleBar } from 'cli-progress'
+
+export interface Progress {
+  update(done: number, total: number): void
+  stop(): void
+}
+
+const SILENT: Progress = { update() {}, stop() {} }
+
+/** @param unit what is counted, in the plural */
+export function startProgress(unit: string): Progress {
+  if (!process.stderr.isTTY) return SILENT
+  const format = `{bar} {percentage} % · {value} of {total} ${unit} · {speed} a second · {duration_formatted}`
+  const bar = new SingleBar({ format, stream: process.stderr, hideCursor: true, fps: 10 }, Presets.shades_classic)
+  const startedAt = performance.now()
+  bar.start(0, 0, { speed: 0 })
+  return {
+    update(done, total) {
+      bar.setTotal(total)
+      bar.update(done, { speed: Math.round((1000 * done) / (performance.now() - startedAt)) })
+    },
+    stop: () => bar.stop(),
+  }
+}

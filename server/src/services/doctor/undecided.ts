@@ -1,0 +1,32 @@
+/** The claims without a receipt: they wait, and nothing else holds them. */
+import { SEPARATORS } from '../../storage/audit.ts'
+import type { Reads } from '../../storage/storage.ts'
+import { examineClaim } from './claim-examination.ts'
+import type { Problems } from './problems.ts'
+import { claimOfLine, claimOfRow, readClaimLine, type StoredClaim } from './stored.ts'
+
+const CLAIMS_PER_READ = 256
+
+export async function checkUndecided(audit: Reads['audit'], problems: Problems): Promise<void> {
+  for (let after = ''; ; ) {
+    const page = await audit.undecidedLines(after, CLAIMS_PER_READ)
+    if (!page) return
+    const lines = page.lines.split(SEPARATORS.row).map(readClaimLine)
+    if (lines.every((line) => line !== undefined)) {
+      for (const line of lines) check(claimOfLine(line), problems)
+    } else {
+      // A separator where none should be: each by its own row then.
+      for (const claimId of await audit.undecidedIds(after, page.last)) {
+        const row = await audit.undecided(claimId)
+        if (row) check(claimOfRow(row, await audit.checks(claimId)), problems)
+      }
+    }
+    after = page.last
+  }
+}
+
+function check(claim: StoredClaim, problems: Problems): void {
+  const { claim_id, state } = claim.fields
+  if (state === 'decided') problems.complain(`claim ${claim_id}: it is decided without a receipt`)
+  for (const problem of examineClaim(claim)) problems.complain(problem)
+}

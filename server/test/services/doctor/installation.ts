@@ -1,0 +1,121 @@
+/** A log that holds every kind of row, kept once and copied for each test that changes it. */
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { CheckRecord } from '@claimcheck/core'
+import { loadConfig } from '@claimcheck/server/config'
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
+import { newId } from '@claimcheck/server/ids'
+import { planClaim } from '@claimcheck/server/services/intake'
+import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import type { Test } from 'tap'
+
+export const NOON = Date.UTC(2026, 8, 25, 12)
+
+/** More than a full tile. */
+export const LEAVES = 306
+
+const ABSENT: CheckRecord = {
+  sentAt: NOON,
+  answeredAt: NOON + 3,
+  observation: { kind: 'absent', facts: { seen: 'absent' } },
+  clockOffsetMs: 0,
+}
+const FAILED: CheckRecord = { sentAt: NOON + 4, answeredAt: NOON + 5, failure: { code: 'unavailable', status: 503 } }
+const PRESENT: CheckRecord = {
+  sentAt: NOON + 6,
+  answeredAt: NOON + 9,
+  observation: {
+    kind: 'present',
+    facts: { seen: 'present', also: { b: 1, a: [true, null] } },
+    differs: [],
+    appeared: { notAfter: NOON + 8 },
+  },
+  clockOffsetMs: 0,
+}
+
+export interface Installed {
+  readonly claimcheck: Claimcheck
+  readonly workspaceId: string
+  readonly file: string
+  submit(see: string): Promise<void>
+}
+
+export async function install(folder: string): Promise<Installed> {
+  const plugins = [{ use: resolve('build/test/plugins/scripted.js') }]
+  writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, issuer_name: 'Example' }))
+  let now = NOON
+  const config = loadConfig({ LOG_LEVEL: 'silent', SECRET_KEY: '07'.repeat(32) }, folder)
+  const claimcheck = await openClaimcheck(config, { plugins: true, now: () => now++ })
+  await claimcheck.signingKeys.ensureLog()
+  const { id: workspaceId } = await claimcheck.workspaces.create('acme')
+  let claims = 0
+  return {
+    claimcheck,
+    workspaceId,
+    file: join(folder, 'data', 'claimcheck.db'),
+    async submit(see) {
+      await claimcheck.claims.submit(workspaceId, {
+        clientClaimId: `claim "${++claims}"\t\u{1f600}`,
+        agentId: 'agent\n1',
+        action: see === 'nothing' ? 'test.outcome.unknown' : 'test.outcome.reach',
+        target: 'some\\where',
+        params: see === 'nothing' ? { 10: 'ten', 9: 'nine', b: 1, a: 2 } : { see },
+        claimedAt: NOON,
+      })
+    },
+  }
+}
+
+/** Decided one by one and together, under two keys, in one look and in three, through a connection and without; and waiting. */
+export async function fill({ claimcheck, workspaceId, submit }: Installed): Promise<void> {
+  const { keys, storage, secrets, sequencer, signingKeys, workspaces } = claimcheck
+  await workspaces.create('other')
+  await keys.create(workspaceId, 'in use')
+  await keys.revoke((await keys.create(workspaceId, 'lost')).id)
+  const connectionId = newId('conn_', NOON)
+  await storage.write(async (tx) => {
+    const connection = { workspaceId, provider: 'scripted', options: { base_url: 'https://example.com' } }
+    const sealedSecrets = { token: secrets.seal('s3cret', `connection:${connectionId}:token`) }
+    const times = { connectedAt: NOON, disconnectedAt: null }
+    await tx.connections.insert({ id: connectionId, ...connection, sealedSecrets, scopes: ['read'], ...times })
+    const gone = { sealedSecrets: {}, scopes: [], connectedAt: NOON, disconnectedAt: NOON + 5 }
+    await tx.connections.insert({ id: newId('conn_', NOON), ...connection, ...gone })
+  })
+  await submit('present')
+  await submit('nothing')
+  await Promise.all(Array.from({ length: LEAVES - 5 }, () => submit('present')))
+  await signingKeys.rotate()
+  await submit('present')
+
+  const plan = async (clientClaimId: string): Promise<ClaimRow> => ({
+    ...(await planClaim(
+      workspaceId,
+      {
+        clientClaimId,
+        agentId: 'a',
+        action: 'test.outcome.reach',
+        target: 't',
+        params: { see: 'present' },
+        claimedAt: NOON,
+      },
+      NOON,
+      { registry: claimcheck.registry, connections: async () => [] },
+    )),
+    access: 'connection',
+    connectionId,
+  })
+  const waiting = { decision: undefined, nextCheckAt: NOON + 1000 }
+  const decision = { verdict: { value: 'verified' as const }, basis: PRESENT }
+  await sequencer.storeChecked({ claim: await plan('one look'), record: PRESENT, decision, nextCheckAt: null })
+  let looked = await sequencer.storeChecked({ claim: await plan('three looks'), record: ABSENT, ...waiting })
+  looked = await sequencer.advance({ claim: looked!, record: FAILED, ...waiting })
+  await sequencer.advance({ claim: looked!, record: PRESENT, decision, nextCheckAt: null })
+  await submit('absent')
+  await sequencer.store(await plan('never looked at'))
+}
+
+export function copyTo(t: Test, file: string): string {
+  const copy = join(t.testdir(), 'claimcheck.db')
+  copyFileSync(file, copy)
+  return copy
+}
