@@ -25,7 +25,7 @@ export function rowsOf(dialect: Dialect, columns: Columns): string {
 /** The texts of one binding, a JSON array of them, as something that a column is IN. */
 export function textsOf(dialect: Dialect): string {
   return dialect === 'sqlite'
-    ? '(SELECT value FROM json_each(?))'
+    ? '(SELECT value FROM json_each(CAST(? AS text)))'
     : '(SELECT json_array_elements_text(CAST(? AS json)))'
 }
 
@@ -57,7 +57,7 @@ export function nullableText(value: unknown): string | null {
 }
 
 const UNFOLD: Readonly<Record<Dialect, string>> = {
-  sqlite: 'json_each(?)',
+  sqlite: 'json_each(CAST(? AS text))',
   postgres: 'json_array_elements(CAST(? AS json))',
 }
 

@@ -19,7 +19,7 @@ interface Connection {
 }
 
 interface Statement {
-  all(bindings: readonly Binding[], done: (error: Error | null, rows: Row[]) => void): void
+  all(bindings: readonly (Binding | Buffer)[], done: (error: Error | null, rows: Row[]) => void): void
   finalize(): void
 }
 
@@ -71,8 +71,15 @@ export async function openSqlite(
 
 function run(connection: Connection, sql: string, bindings: readonly Binding[]): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    statement(connection, sql).all(bindings, (error, rows) => (error ? reject(error) : resolve(rows)))
+    statement(connection, sql).all(bindings.map(toBytes), (error, rows) => (error ? reject(error) : resolve(rows)))
   })
+}
+
+// The driver takes several times as long to copy text as to copy bytes. Only lists are that long, and what unfolds them takes either.
+const LONG_TEXT = 1024
+
+function toBytes(binding: Binding): Binding | Buffer {
+  return typeof binding === 'string' && binding.length > LONG_TEXT ? Buffer.from(binding) : binding
 }
 
 function statement(connection: Connection, sql: string): Statement {
