@@ -28,6 +28,7 @@ export type { JsonObject, JsonValue } from './json.ts'
 export { isJsonObject } from './json.ts'
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
 export { type Appended, appendLeaves, EMPTY_EDGE, restoreEdge, type TreeEdge } from './log/edge.ts'
+export { proveAtEdge, type ReadFullTiles } from './log/edge-proof.ts'
 export type { Log } from './log/log.ts'
 export {
   type Consistency,
@@ -40,6 +41,7 @@ export {
   verifyConsistency,
   verifyInclusion,
 } from './log/merkle.ts'
+export { completeTile, TILE_NODES_BYTES, TILE_WIDTH, type TileNodes } from './log/tile-nodes.ts'
 export {
   edgeTiles,
   joinTile,
@@ -49,8 +51,6 @@ export {
   proveInclusion,
   type ReadTiles,
   rootAt,
-  splitTile,
-  TILE_WIDTH,
   type Tile,
   TileError,
   type TileId,

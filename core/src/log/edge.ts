@@ -1,17 +1,18 @@
 /** The right edge of the tree: all that appending needs. Its size grows with the logarithm of the tree's. */
-import { type TreeHasher, treeHasher, treeRoot } from './merkle.ts'
-import { foldCover, rootCover } from './subtrees.ts'
-import { edgeTiles, joinTile, splitTile, TILE_HEIGHT, TILE_WIDTH, type Tile } from './tiles.ts'
+import { HASH_BYTES, type TreeHasher, treeHasher } from './merkle.ts'
+import { rootCover } from './subtrees.ts'
+import { completeTile, nodeAt, noNodes, setNode, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
+import { edgeTiles, type Tile, TileError } from './tiles.ts'
 
 export interface TreeEdge {
   readonly treeSize: number
-  /** The hashes of each level's last tile, where it is not full; the lowest level first. */
-  readonly rows: readonly (readonly Uint8Array[])[]
-  /** The roots of the perfect subtrees that the tree consists of, the largest first. */
-  readonly subtrees: readonly Uint8Array[]
+  /** Each level's last tile, where it is not full, with the nodes that it has; the lowest level first. */
+  readonly tiles: readonly TileNodes[]
+  /** Of the perfect subtrees that the tree consists of, the largest first: the hash of what lies from this one to the end. */
+  readonly suffixes: readonly Uint8Array[]
 }
 
-export const EMPTY_EDGE: TreeEdge = { treeSize: 0, rows: [], subtrees: [] }
+export const EMPTY_EDGE: TreeEdge = { treeSize: 0, tiles: [], suffixes: [] }
 
 /**
  * The edge of a stored tree.
@@ -19,12 +20,14 @@ export const EMPTY_EDGE: TreeEdge = { treeSize: 0, rows: [], subtrees: [] }
  * @throws TileError
  */
 export function restoreEdge(treeSize: number, hashes: readonly Uint8Array[], hasher = treeHasher()): TreeEdge {
-  const rows: Uint8Array[][] = []
+  const tiles: TileNodes[] = []
   for (const [index, tile] of edgeTiles(treeSize).entries()) {
-    while (rows.length < tile.level) rows.push([])
-    rows.push(splitTile(tile, hashes[index] ?? new Uint8Array()))
+    const read = hashes[index]
+    if (!read || read.length < tile.width * HASH_BYTES) throw new TileError(tile)
+    while (tiles.length < tile.level) tiles.push(noNodes())
+    tiles.push(completeTile(tile.width, read, hasher))
   }
-  return { treeSize, rows, subtrees: rows.flatMap((row) => rowSubtrees(row, hasher)).reverse() }
+  return { treeSize, tiles, suffixes: suffixesOf(treeSize, tiles, hasher) }
 }
 
 export interface Appended {
@@ -39,48 +42,52 @@ export interface Appended {
 
 /** Appends in O(leaves + log treeSize), and leaves `edge` as it is: what is not committed never happened. */
 export function appendLeaves(edge: TreeEdge, leafHashes: readonly Uint8Array[], hasher = treeHasher()): Appended {
-  const rows = edge.rows.map((row) => [...row])
-  const subtrees = [...edge.subtrees]
-  const tiles: Tile[] = []
+  const open: TileNodes[] = edge.tiles.map((nodes) => new Uint8Array(nodes))
+  const full: Tile[] = []
   const changed = new Set<number>()
   let treeSize = edge.treeSize
 
-  function place(level: number, hash: Uint8Array): void {
-    rows[level] ??= []
-    const row = rows[level]
-    row.push(hash)
-    changed.add(level)
-    if (row.length < TILE_WIDTH) return
-    tiles.push(toTile(level, Math.floor(treeSize / TILE_WIDTH ** (level + 1)), row))
-    rows[level] = []
-    changed.delete(level)
-  }
-
   for (const leafHash of leafHashes) {
     let hash = leafHash
-    place(0, hash)
-    // Each trailing one bit of the size is a subtree that this leaf makes one larger.
-    for (let rest = treeSize, level = 1; rest % 2 === 1; rest = Math.floor(rest / 2), level++) {
-      hash = hasher.node(subtrees.pop()!, hash)
-      if (level % TILE_HEIGHT === 0) place(level / TILE_HEIGHT, hash)
+    let index = treeSize++
+    for (let level = 0; ; level++) {
+      const tile = Math.floor(level / TILE_HEIGHT)
+      const height = level % TILE_HEIGHT
+      if (height === 0 && level > 0) {
+        full.push({ level: tile - 1, index, width: TILE_WIDTH, hashes: open[tile - 1]! })
+        open[tile - 1] = noNodes()
+        changed.delete(tile - 1)
+        changed.add(tile)
+      }
+      const nodes = open[tile] ?? noNodes()
+      open[tile] = nodes
+      const place = index % (TILE_WIDTH >> height)
+      setNode(nodes, height, place, hash)
+      // Only what is a right child completes a larger subtree.
+      if (index % 2 === 0) break
+      hash = hasher.node(nodeAt(nodes, height, place - 1), hash)
+      index = (index - 1) / 2
     }
-    subtrees.push(hash)
-    treeSize++
   }
 
-  for (const level of changed) {
-    if (level > 0) tiles.push(toTile(level, Math.floor(treeSize / TILE_WIDTH ** (level + 1)), rows[level]!))
+  const partial = edgeTiles(treeSize)
+    .filter(({ level }) => changed.has(level))
+    .map((tile) => ({ ...tile, hashes: open[tile.level]!.slice(0, tile.width * HASH_BYTES) }))
+  const suffixes = suffixesOf(treeSize, open, hasher)
+  return {
+    edge: { treeSize, tiles: open, suffixes },
+    rootHash: suffixes[0] ?? hasher.empty,
+    tiles: [...full, ...partial],
   }
-  return { edge: { treeSize, rows, subtrees }, rootHash: foldCover(subtrees, hasher), tiles }
 }
 
-function toTile(level: number, index: number, row: readonly Uint8Array[]): Tile {
-  return { level, index, width: row.length, hashes: joinTile(row) }
-}
-
-/** The roots of the perfect subtrees within a row, the smallest first: its largest stands leftmost. */
-function rowSubtrees(row: readonly Uint8Array[], hasher: TreeHasher): Uint8Array[] {
-  return rootCover(row.length)
-    .map(({ level, index }) => treeRoot(row.slice(index * 2 ** level, (index + 1) * 2 ** level), hasher))
-    .reverse()
+function suffixesOf(treeSize: number, tiles: readonly TileNodes[], hasher: TreeHasher): Uint8Array[] {
+  const suffixes: Uint8Array[] = []
+  for (const { level, index } of [...rootCover(treeSize)].reverse()) {
+    const height = level % TILE_HEIGHT
+    const node = nodeAt(tiles[Math.floor(level / TILE_HEIGHT)]!, height, index % (TILE_WIDTH >> height))
+    const after = suffixes.at(-1)
+    suffixes.push(after ? hasher.node(node, after) : node)
+  }
+  return suffixes.reverse()
 }

@@ -4,10 +4,7 @@
  */
 import { HASH_BYTES, type TreeHasher, treeHasher, treeRoot } from './merkle.ts'
 import { type Cover, consistencyCovers, foldCover, inclusionCovers, rootCover, type Subtree } from './subtrees.ts'
-
-export const TILE_WIDTH = 256
-/** How many levels of the tree one level of tiles spans. */
-export const TILE_HEIGHT = 8
+import { nodeAt, TILE_HEIGHT, TILE_NODES_BYTES, TILE_WIDTH } from './tile-nodes.ts'
 
 export interface TileId {
   readonly level: number
@@ -17,11 +14,14 @@ export interface TileId {
 }
 
 export interface Tile extends TileId {
-  /** `width` hashes, one after the other. */
+  /** `width` hashes, one after the other. In a full tile the nodes above them follow, as in `TileNodes`. */
   readonly hashes: Uint8Array
 }
 
-/** Reads all these tiles at once, and gives their hashes in the same order; a tile may come wider than asked for. */
+/**
+ * Reads all these tiles at once, and gives their hashes in the same order. A tile may come wider than asked for, and with the nodes
+ * above its hashes.
+ */
 export type ReadTiles = (tiles: readonly TileId[]) => Promise<readonly Uint8Array[]>
 
 export class TileError extends Error {
@@ -95,16 +95,14 @@ export function edgeTiles(treeSize: number): TileId[] {
   return tiles
 }
 
-/** @throws TileError */
-export function splitTile(tile: TileId, hashes: Uint8Array): Uint8Array[] {
-  if (hashes.length < tile.width * HASH_BYTES) throw new TileError(tile)
-  return Array.from({ length: tile.width }, (_, index) => hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES))
-}
-
 export function joinTile(hashes: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(hashes.length * HASH_BYTES)
   for (const [index, hash] of hashes.entries()) joined.set(hash, index * HASH_BYTES)
   return joined
+}
+
+function splitHashes(hashes: Uint8Array): Uint8Array[] {
+  return Array.from({ length: hashes.length / HASH_BYTES }, (_, index) => nodeAt(hashes, 0, index))
 }
 
 /** One hash for each cover, out of one read of all the tiles they lie in. */
@@ -117,14 +115,22 @@ async function readCovers(covers: readonly Cover[], readTiles: ReadTiles, hasher
   }
   const tiles = [...wanted.values()]
   const read = await readTiles(tiles)
-  const hashesOf = new Map(tiles.map((tile, index) => [keyOf(tile), splitTile(tile, read[index] ?? new Uint8Array())]))
-
-  function hashOf(subtree: Subtree): Uint8Array {
-    const tile = tileOf(subtree)
-    const hashes = hashesOf.get(keyOf(tile))!
-    return treeRoot(hashes.slice(tile.width - spanOf(subtree), tile.width), hasher)
+  const hashesOf = new Map<string, Uint8Array>()
+  for (const [index, tile] of tiles.entries()) {
+    const hashes = read[index]
+    if (!hashes || hashes.length < tile.width * HASH_BYTES) throw new TileError(tile)
+    hashesOf.set(keyOf(tile), hashes)
   }
+  const hashOf = (subtree: Subtree) => subtreeRoot(subtree, hashesOf.get(keyOf(tileOf(subtree)))!, hasher)
   return covers.map((cover) => foldCover(cover.map(hashOf), hasher))
+}
+
+function subtreeRoot(subtree: Subtree, hashes: Uint8Array, hasher: TreeHasher): Uint8Array {
+  const height = subtree.level % TILE_HEIGHT
+  const span = spanOf(subtree)
+  const index = subtree.index % (TILE_WIDTH / span)
+  if (hashes.length >= TILE_NODES_BYTES) return nodeAt(hashes, height, index)
+  return treeRoot(splitHashes(hashes.subarray(index * span * HASH_BYTES, (index + 1) * span * HASH_BYTES)), hasher)
 }
 
 /** The tile that a subtree's root can be computed from, just wide enough. */

@@ -1,24 +1,42 @@
 /** Receipts: the stored bytes, with the proof that they are in the log. */
-import { toBase64url } from '@claimcheck/core'
+import { createBatch } from '../batch.ts'
+import type { ReceiptRow } from '../storage/log.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { LogService } from './log.ts'
+import type { InclusionProof, LogService } from './log.ts'
 
 export interface ReceiptService {
   /** The receipt as JSON text: the exact stored body and signature, and a proof at the log's current size. */
   get(receiptId: string): Promise<string | undefined>
 }
 
-export function createReceiptService({ storage, log }: { storage: Storage; log: LogService }): ReceiptService {
-  return {
-    async get(receiptId) {
-      const receipt = await storage.read.log.receiptById(receiptId)
-      if (!receipt) return undefined
-      const { logId, leafIndex, treeSize, leafHash, rootHash, inclusion } = await log.inclusion(receipt.leafIndex)
-      if (leafHash !== toBase64url(receipt.leafHash))
-        throw new Error('the stored leaf is not the one that the tree has')
-      const proof = { log_id: logId, leaf_index: leafIndex, tree_size: treeSize, root_hash: rootHash, inclusion }
-      // Spliced in as text: what was signed is served to the byte.
-      return `${receipt.entry.slice(0, -1)},"proof":${JSON.stringify(proof)}}`
+interface ReceiptServiceOptions {
+  readonly storage: Storage
+  readonly log: Pick<LogService, 'inclusions'>
+}
+
+const MOST_PER_READ = 100
+
+export function createReceiptService({ storage, log }: ReceiptServiceOptions): ReceiptService {
+  // Requests that arrive together are looked up together, and proven at one size of the log.
+  const lookups = createBatch<string, string | undefined>(
+    async (receiptIds) => {
+      const rows = await storage.read.log.receiptsByIds(receiptIds)
+      // After the rows were read: the log's size has come to each of them.
+      const proofs = await log.inclusions(rows.map(({ leafIndex }) => leafIndex))
+      const texts = new Map(rows.map((row, index) => [row.receiptId, withProof(row, proofs[index]!)]))
+      return receiptIds.map((receiptId) => texts.get(receiptId))
     },
+    { most: MOST_PER_READ },
+  )
+  return { get: (receiptId) => lookups.add(receiptId) }
+}
+
+function withProof(row: ReceiptRow, proven: InclusionProof): string {
+  const { logId, leafIndex, treeSize, leafHash, rootHash, inclusion } = proven
+  if (leafHash !== Buffer.from(row.leafHash).toString('base64url')) {
+    throw new Error('the stored leaf is not the one that the tree has')
   }
+  const proof = { log_id: logId, leaf_index: leafIndex, tree_size: treeSize, root_hash: rootHash, inclusion }
+  // Spliced in as text: what was signed is served to the byte.
+  return `${row.entry.slice(0, -1)},"proof":${JSON.stringify(proof)}}`
 }

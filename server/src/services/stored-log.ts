@@ -1,16 +1,6 @@
-/** The log as it stands in the database: its hashes from the stored tiles, and its newest leaves from their receipts. */
+/** The tree's hashes as they stand in the database: in tiles, and the newest leaves with their receipts. */
 import { hash } from 'node:crypto'
-import {
-  type HashFunction,
-  joinTile,
-  type Log,
-  proveConsistency,
-  proveInclusion,
-  type ReadTiles,
-  TILE_WIDTH,
-  type TileId,
-  treeHasher,
-} from '@claimcheck/core'
+import { type HashFunction, joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core'
 import type { Reads } from '../storage/storage.ts'
 
 // The quickest SHA-256 there is here: as bytes in a latin1 string, which costs no stream object.
@@ -27,13 +17,4 @@ export function tileReader(log: Reads['log']): ReadTiles {
     return (await log.tile(level, index, width))?.hashes ?? new Uint8Array()
   }
   return (tiles) => Promise.all(tiles.map(readTile))
-}
-
-export function createStoredLog(log: Reads['log']): Log {
-  const readTiles = tileReader(log)
-  return {
-    head: async () => JSON.parse((await log.newestHead())!.signed),
-    proveInclusion: (leafIndex, treeSize) => proveInclusion(leafIndex, treeSize, readTiles, SHA256_TREE),
-    proveConsistency: (first, second) => proveConsistency(first, second, readTiles, SHA256_TREE),
-  }
 }

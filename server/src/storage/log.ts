@@ -1,7 +1,7 @@
 /** The log as rows: receipts are its leaves, tiles its hashes, tree heads what was signed. Nothing here is ever changed but the one `log` row. */
-import type { Instant } from '@claimcheck/core'
+import { type Instant, TILE_WIDTH } from '@claimcheck/core'
 import type { Db, Row } from './db.ts'
-import { type Columns, insertRows, names, nullableNumber } from './rows.ts'
+import { type Columns, insertRows, names, nullableNumber, rowsOf, textsOf, toJson } from './rows.ts'
 
 export interface SigningKeyRow {
   readonly keyId: string
@@ -43,6 +43,7 @@ export interface TileRow {
   readonly index: number
   /** How many hashes: 256 in a full tile. */
   readonly width: number
+  /** In a full tile, the nodes above them follow. Those stored by the first version have none. */
   readonly hashes: Uint8Array
 }
 
@@ -104,8 +105,10 @@ export function logReads(db: Db) {
       const sql = `${SELECT_HEADS} WHERE (tree_size, issued_at) > (?, ?) ORDER BY tree_size, issued_at LIMIT ?`
       return (await db.query(sql, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])).map(toHead)
     },
-    async receiptById(receiptId: string): Promise<ReceiptRow | undefined> {
-      return first(await db.query(`${SELECT_RECEIPTS} WHERE receipt_id = ?`, [receiptId]), toReceipt)
+    /** In any order. */
+    async receiptsByIds(receiptIds: readonly string[]): Promise<ReceiptRow[]> {
+      const sql = `${SELECT_RECEIPTS} WHERE receipt_id IN ${textsOf(db.dialect)}`
+      return (await db.query(sql, [JSON.stringify(receiptIds)])).map(toReceipt)
     },
     /** Ascending, `start` included, `end` not. */
     async receipts(start: number, end: number): Promise<ReceiptRow[]> {
@@ -120,6 +123,13 @@ export function logReads(db: Db) {
     async tile(level: number, index: number, width: number): Promise<TileRow | undefined> {
       const sql = `SELECT ${names(TILES)} FROM tiles WHERE level = ? AND tile_index = ? AND width >= ? ORDER BY width LIMIT 1`
       return first(await db.query(sql, [level, index, width]), toTile)
+    },
+    /** Those of these tiles that are full, in any order. */
+    async fullTiles(tiles: readonly Pick<TileRow, 'level' | 'index'>[]): Promise<TileRow[]> {
+      const wanted = rowsOf(db.dialect, { level: 'integer', tile_index: 'bigint' })
+      const sql = `SELECT ${names(TILES)} FROM tiles WHERE width = ${TILE_WIDTH}
+        AND (level, tile_index) IN (SELECT level, tile_index FROM ${wanted} AS wanted)`
+      return (await db.query(sql, [toJson(tiles.map(({ level, index }) => [level, index]))])).map(toTile)
     },
     /** All of one moment, also while somebody appends. */
     async totals(): Promise<LogTotals> {

@@ -83,6 +83,14 @@ export function memoryLog(treeSize: number): LogService {
   const within = (size: number) => {
     if (size > treeSize) throw new ServiceError('not_found', 'the tree is not that large')
   }
+  const included = (leafIndex: number, size: number) => ({
+    logId: LOG_ID,
+    leafIndex,
+    treeSize: size,
+    leafHash: hash(`leaf ${leafIndex}`),
+    rootHash: hash(`root ${size}`),
+    inclusion: [hash('sibling')],
+  })
   return {
     head: async () => ({ treeHead: treeHead(treeSize), anchor: ANCHOR }),
     async entries(start, limit) {
@@ -99,16 +107,9 @@ export function memoryLog(treeSize: number): LogService {
     async inclusion(leafIndex, size = treeSize) {
       within(size)
       if (leafIndex >= size) throw new ServiceError('bad_request', 'the leaf is not in a tree of that size')
-      const leafHash = hash(`leaf ${leafIndex}`)
-      return {
-        logId: LOG_ID,
-        leafIndex,
-        treeSize: size,
-        leafHash,
-        rootHash: hash(`root ${size}`),
-        inclusion: [hash('sibling')],
-      }
+      return included(leafIndex, size)
     },
+    inclusions: async (leafIndexes) => leafIndexes.map((leafIndex) => included(leafIndex, treeSize)),
     async consistency(first, second = treeSize) {
       if (first === 0 || first > second) throw new ServiceError('bad_request', 'first must be from 1 to second')
       within(second)

@@ -1,0 +1,53 @@
+/** Inclusion in the tree that an edge belongs to: one tile a level is read, and nothing is hashed. */
+import type { TreeEdge } from './edge.ts'
+import { nodeAt, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
+import type { ProvenInclusion, TileId } from './tiles.ts'
+
+/** Reads full tiles, with the nodes above their hashes, and gives them in the same order. */
+export type ReadFullTiles = (tiles: readonly TileId[]) => Promise<readonly TileNodes[]>
+
+/** The same proof as `proveInclusion` makes at the edge's size. @throws RangeError when the leaf is not in the tree */
+export async function proveAtEdge(leafIndex: number, edge: TreeEdge, read: ReadFullTiles): Promise<ProvenInclusion> {
+  const { treeSize, suffixes } = edge
+  if (leafIndex < 0 || leafIndex >= treeSize) throw new RangeError('the leaf is not in a tree of that size')
+  const full = fullTilesAbove(leafIndex, treeSize)
+  const tiles = [...(await read(full)), ...edge.tiles.slice(full.length)]
+
+  const path: Uint8Array[] = []
+  let index = leafIndex
+  let last = treeSize - 1
+  for (let level = 0, width = 1; last > 0; level++, width *= 2) {
+    const sibling = index % 2 === 0 ? index + 1 : index - 1
+    const isWhole = (sibling + 1) * width <= treeSize
+    if (isWhole) path.push(subtreeNode(tiles, level, sibling))
+    else if (sibling === last) path.push(suffixes.at(-countOnes(treeSize % width))!)
+    index = Math.floor(index / 2)
+    last = Math.floor(last / 2)
+  }
+  return { leafHash: subtreeNode(tiles, 0, leafIndex), rootHash: suffixes[0]!, path }
+}
+
+/** The full tiles that the leaf lies in, the lowest level first; above them it lies in the edge's. */
+function fullTilesAbove(leafIndex: number, treeSize: number): TileId[] {
+  const tiles: TileId[] = []
+  let index = Math.floor(leafIndex / TILE_WIDTH)
+  let count = Math.floor(treeSize / TILE_WIDTH)
+  for (let level = 0; index < count; level++) {
+    tiles.push({ level, index, width: TILE_WIDTH })
+    index = Math.floor(index / TILE_WIDTH)
+    count = Math.floor(count / TILE_WIDTH)
+  }
+  return tiles
+}
+
+function subtreeNode(tiles: readonly TileNodes[], level: number, index: number): Uint8Array {
+  const height = level % TILE_HEIGHT
+  return nodeAt(tiles[Math.floor(level / TILE_HEIGHT)]!, height, index % (TILE_WIDTH >> height))
+}
+
+/** How many perfect subtrees a tree of that size consists of. */
+function countOnes(size: number): number {
+  let ones = 0
+  for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2
+  return ones
+}

@@ -1,0 +1,123 @@
+import {
+  appendLeaves,
+  completeTile,
+  EMPTY_EDGE,
+  edgeTiles,
+  proveAtEdge,
+  proveConsistency,
+  proveInclusion,
+  restoreEdge,
+  type Tile,
+  type TileId,
+} from '@claimcheck/core'
+import fc from 'fast-check'
+import t from 'tap'
+import { hasher, leafOf, naiveTree } from './naive-tree.ts'
+
+const BORDERS = [1, 2, 3, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 65_791, 65_792, 65_793, 131_072]
+const LARGE_BORDERS = [2 ** 24, 2 ** 32, 2 ** 40].flatMap((size) => [size - 1, size, size + 1, size + 255, size + 256])
+
+const sizes = fc.oneof(
+  fc.constantFrom(...BORDERS, ...LARGE_BORDERS),
+  fc.integer({ min: 1, max: 140_000 }),
+  fc.integer({ min: 2 ** 24 - 300, max: 2 ** 24 + 300 }),
+  fc.integer({ min: 2 ** 34, max: 2 ** 52 }),
+)
+
+/** A tree in which this leaf is unlike the others, with its edge and its tiles as they are stored. */
+function treeWith(leafIndex: number, treeSize: number) {
+  const tree = naiveTree(new Map([0, leafIndex, treeSize - 1].map((at) => [at, leafOf(`special ${at}`)])))
+  const edge = restoreEdge(treeSize, edgeTiles(treeSize).map(tree.tile), hasher)
+  const asked: TileId[] = []
+  const read = async (tiles: readonly TileId[]) => {
+    asked.push(...tiles)
+    return tiles.map((tile) => completeTile(tile.width, tree.tile(tile), hasher))
+  }
+  return { tree, edge, asked, read, plainRead: async (tiles: readonly TileId[]) => tiles.map(tree.tile) }
+}
+
+async function proofsAgree(leafIndex: number, treeSize: number): Promise<boolean> {
+  const { tree, edge, asked, read, plainRead } = treeWith(leafIndex, treeSize)
+  const proven = await proveAtEdge(leafIndex, edge, read)
+  const plain = await proveInclusion(leafIndex, treeSize, plainRead, hasher)
+  const defined = [tree.leaf(leafIndex), tree.root(treeSize), ...tree.path(leafIndex, treeSize)]
+  return (
+    same([proven.leafHash, proven.rootHash, ...proven.path], defined) &&
+    same([plain.leafHash, plain.rootHash, ...plain.path], defined) &&
+    asked.every(({ index, level, width }) => width === 256 && (index + 1) * 256 ** (level + 1) <= treeSize) &&
+    new Set(asked.map(({ level }) => level)).size === asked.length
+  )
+}
+
+t.test(
+  'at the borders of tiles, a proof at the edge is that of the definition, for the leaves that differ',
+  async (t) => {
+    const wrong: string[] = []
+    for (const size of [...BORDERS, ...LARGE_BORDERS]) {
+      const leaves = [0, 1, 254, 255, 256, size >> 1, size - 257, size - 256, size - 2, size - 1]
+      for (const leaf of new Set(leaves.filter((index) => index >= 0 && index < size))) {
+        if (!(await proofsAgree(leaf, size))) wrong.push(`${leaf} of ${size}`)
+      }
+    }
+    t.strictSame(wrong, [])
+  },
+)
+
+t.test('up to 300 leaves, every proof at the edge is the plain one', async (t) => {
+  const wrong: string[] = []
+  let edge = EMPTY_EDGE
+  const stored: Tile[] = []
+  const tree = naiveTree(new Map(Array.from({ length: 300 }, (_, index) => [index, leafOf(`leaf ${index}`)])))
+  for (let size = 1; size <= 300; size++) {
+    const appended = appendLeaves(edge, [tree.leaf(size - 1)], hasher)
+    edge = appended.edge
+    stored.push(...appended.tiles)
+    const read = async (tiles: readonly TileId[]) =>
+      tiles.map((tile) => stored.find((other) => sameTile(other, tile))!.hashes)
+    for (let leaf = 0; leaf < size; leaf++) {
+      const { path } = await proveAtEdge(leaf, edge, read)
+      if (!same(path, tree.path(leaf, size))) wrong.push(`${leaf} of ${size}`)
+    }
+  }
+  t.strictSame(wrong, [])
+})
+
+t.test('at any size, a proof at the edge is the plain one, out of one full tile a level at most', async (t) => {
+  const property = fc.asyncProperty(sizes, fc.nat(), (size, pick) => proofsAgree(pick % size, size))
+  await t.resolves(fc.assert(property, { numRuns: 40 }))
+})
+
+t.test('proofs are the same from tiles with their nodes and from tiles without', async (t) => {
+  const property = fc.asyncProperty(sizes, sizes, fc.nat(), async (one, other, pick) => {
+    const [first, size] = one < other ? [one, other] : [other, one]
+    const { tree, plainRead } = treeWith(pick % size, size)
+    // As a host has them: the nodes of whatever is full in a tree that has grown since.
+    const read = async (tiles: readonly TileId[]) =>
+      tiles.map((tile) => completeTile(256, tree.tile({ ...tile, width: 256 }), hasher))
+    const inclusion = await proveInclusion(pick % size, size, plainRead, hasher)
+    const consistency = await proveConsistency(first, size, plainRead, hasher)
+    const leafOnly = await proveInclusion(pick % first, first, read, hasher)
+    return (
+      same(inclusion.path, tree.path(pick % size, size)) &&
+      same(consistency.path, tree.proof(first, size)) &&
+      same(leafOnly.path, tree.path(pick % first, first)) &&
+      same((await proveConsistency(first, first, read, hasher)).path, [])
+    )
+  })
+  await t.resolves(fc.assert(property, { numRuns: 40 }))
+})
+
+t.test('a leaf that is not in the tree has no proof at its edge', async (t) => {
+  const { edge, read } = treeWith(0, 10)
+  await t.rejects(proveAtEdge(10, edge, read), RangeError)
+  await t.rejects(proveAtEdge(-1, edge, read), RangeError)
+  await t.rejects(proveAtEdge(0, EMPTY_EDGE, read), RangeError)
+})
+
+function sameTile(a: TileId, b: TileId): boolean {
+  return a.level === b.level && a.index === b.index && a.width === b.width
+}
+
+function same(actual: readonly Uint8Array[], expected: readonly Uint8Array[]): boolean {
+  return actual.length === expected.length && actual.every((hash, index) => Buffer.from(hash).equals(expected[index]!))
+}

@@ -1,0 +1,122 @@
+/** The log at the size it has now, shared by all who ask at that size: its right edge in memory, its full tiles from the cache. */
+import {
+  appendLeaves,
+  bytesEqual,
+  EMPTY_EDGE,
+  edgeTiles,
+  type Log,
+  type ProvenConsistency,
+  type ProvenInclusion,
+  proveAtEdge,
+  proveConsistency,
+  proveInclusion,
+  restoreEdge,
+  rootAt,
+  TILE_WIDTH,
+  type TileId,
+  type TreeEdge,
+} from '@claimcheck/core'
+import { createBatch } from '../batch.ts'
+import type { LogState } from '../storage/log.ts'
+import type { Reads } from '../storage/storage.ts'
+import { SHA256_TREE, tileReader } from './stored-log.ts'
+import { createTileCache, type TileCache } from './tile-cache.ts'
+
+export interface LogView {
+  readonly state: LogState
+  /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
+  proveInclusion(leafIndex: number, treeSize?: number): Promise<ProvenInclusion>
+  /** @throws RangeError when first is 0 or above second; TileError when the log has not reached second */
+  proveConsistency(first: number, second: number): Promise<ProvenConsistency>
+}
+
+export interface StoredLog extends Log {
+  /**
+   * The log as it was committed when this was asked, whoever appended to it, on this host or another: never smaller than it was
+   * given out before.
+   */
+  view(): Promise<LogView>
+}
+
+/** Growth by so much is followed leaf by leaf. After more, reading the edge anew is cheaper. */
+const MOST_FOLLOWED = 2 * TILE_WIDTH
+const MOST_SHARING = 1000
+
+export function createStoredLog(log: Reads['log']): StoredLog {
+  const cache = createTileCache(log)
+  const readStored = tileReader(log)
+  let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array } = {
+    edge: EMPTY_EDGE,
+    rootHash: SHA256_TREE.empty,
+  }
+
+  async function follow({ treeSize, rootHash }: LogState): Promise<TreeEdge | undefined> {
+    const { edge } = known
+    const grown = treeSize - edge.treeSize
+    if (grown === 0) return bytesEqual(known.rootHash, rootHash) ? edge : undefined
+    if (grown < 0 || grown > MOST_FOLLOWED) return undefined
+    const leaves = await log.leaves(edge.treeSize, treeSize)
+    const appended = appendLeaves(
+      edge,
+      leaves.map(({ leafHash }) => leafHash),
+      SHA256_TREE,
+    )
+    return bytesEqual(appended.rootHash, rootHash) ? appended.edge : undefined
+  }
+
+  async function restore({ treeSize }: LogState): Promise<TreeEdge> {
+    const { edge, rootHash } = known
+    const isContinued =
+      treeSize >= edge.treeSize && bytesEqual(await rootAt(edge.treeSize, readStored, SHA256_TREE), rootHash)
+    // A database that was put back to an earlier state has other tiles from there on.
+    if (!isContinued) cache.clear()
+    return restoreEdge(treeSize, await readStored(edgeTiles(treeSize)), SHA256_TREE)
+  }
+
+  async function current(): Promise<LogView> {
+    const state = (await log.state())!
+    const edge = (await follow(state)) ?? (await restore(state))
+    const rootHash = edge.suffixes[0] ?? SHA256_TREE.empty
+    if (!bytesEqual(rootHash, state.rootHash))
+      throw new Error('the stored tiles do not have the root of the newest head')
+    known = { edge, rootHash }
+    return viewOf(state, edge, cache)
+  }
+
+  // One after the other, so that the size never goes back.
+  const views = createBatch<undefined, LogView>(
+    async (requests) => {
+      const view = await current()
+      return requests.map(() => view)
+    },
+    { most: MOST_SHARING },
+  )
+  const view = () => views.add(undefined)
+
+  return {
+    view,
+    head: async () => JSON.parse((await log.newestHead())!.signed),
+    proveInclusion: async (leafIndex, treeSize) => (await view()).proveInclusion(leafIndex, treeSize),
+    proveConsistency: async (first, second) => (await view()).proveConsistency(first, second),
+  }
+}
+
+function viewOf(state: LogState, edge: TreeEdge, cache: TileCache): LogView {
+  async function readTile(tile: TileId): Promise<Uint8Array> {
+    const [newest] = edgeTiles(edge.treeSize).filter(({ level }) => level === tile.level)
+    const full = Math.floor(edge.treeSize / TILE_WIDTH ** (tile.level + 1))
+    if (tile.index < full) return (await cache.read([tile]))[0]!
+    const isThere = newest?.index === tile.index && newest.width >= tile.width
+    return isThere ? edge.tiles[tile.level]! : new Uint8Array()
+  }
+  const readTiles = (tiles: readonly TileId[]) => Promise.all(tiles.map(readTile))
+
+  return {
+    state,
+    proveInclusion: (leafIndex, treeSize = edge.treeSize) =>
+      treeSize === edge.treeSize
+        ? proveAtEdge(leafIndex, edge, cache.read)
+        : proveInclusion(leafIndex, treeSize, readTiles, SHA256_TREE),
+    proveConsistency: (first, second) => proveConsistency(first, second, readTiles, SHA256_TREE),
+  }
+}
