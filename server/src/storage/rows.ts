@@ -26,7 +26,7 @@ export function rowsOf(dialect: Dialect, columns: Columns): string {
 export function textsOf(dialect: Dialect): string {
   return dialect === 'sqlite'
     ? '(SELECT value FROM json_each(CAST(? AS text)))'
-    : '(SELECT json_array_elements_text(CAST(? AS json)))'
+    : '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))'
 }
 
 export function toJson(rows: readonly Cells[]): string {
@@ -56,9 +56,10 @@ export function nullableText(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value)
 }
 
+// jsonb, which finds each member at once: json would read the row's text again for each column.
 const UNFOLD: Readonly<Record<Dialect, string>> = {
   sqlite: 'json_each(CAST(? AS text))',
-  postgres: 'json_array_elements(CAST(? AS json))',
+  postgres: 'jsonb_array_elements(CAST(? AS jsonb))',
 }
 
 const POSTGRES_TYPES: Readonly<Record<Exclude<ColumnType, 'bytes'>, string>> = {
