@@ -43,7 +43,7 @@ export async function claimcheck(installation: Installation, args: readonly stri
 /** An empty database of its own for a copy. */
 export async function emptyDatabase(t: Test, dialect: Dialect): Promise<string> {
   if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), `${++databases}.db`)}`
-  const database: Database = await createDatabase(dialect)
+  const database = await createDatabase(dialect)
   t.teardown(() => database.remove())
   return database.env.DATABASE_URL!
 }

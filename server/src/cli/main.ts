@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../version.ts'
 import { addConnectionCommands } from './commands/connection.ts'
+import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
@@ -28,6 +29,7 @@ addConnectionCommands(program)
 addSigningKeyCommands(program)
 addVerifyCommand(program)
 addDoctorCommand(program)
+addCopyCommand(program)
 
 try {
   await program.parseAsync()
