@@ -14,10 +14,12 @@ import { type ClaimService, createClaimService } from './services/claims.ts'
 import { type ConnectionService, createConnectionService } from './services/connections.ts'
 import { createKeyService, type KeyService } from './services/keys.ts'
 import { createLogService, type LogService } from './services/log.ts'
+import { createLogGuard, type LogGuard } from './services/log-guard.ts'
 import { createLogWriter, type LogWriter } from './services/log-writer.ts'
 import { createReceiptService, type ReceiptService } from './services/receipts.ts'
 import { createSequencer, type Sequencer } from './services/sequencer.ts'
 import { createWorkspaceService, type WorkspaceService } from './services/workspaces.ts'
+import { createHeadMemory, type HeadMemory } from './signing/head-memory.ts'
 import { createKeyVault } from './signing/key-vault.ts'
 import { createSigningKeys, type KeyVault, type SigningKeys } from './signing/signing-keys.ts'
 import { openStorage } from './storage/open.ts'
@@ -36,6 +38,8 @@ export interface Claimcheck {
   readonly secrets: Secrets
   readonly outbound: Outbound
   readonly vault: KeyVault
+  readonly headMemory: HeadMemory
+  readonly logGuard: LogGuard
   readonly signingKeys: SigningKeys
   readonly logWriter: LogWriter
   readonly sequencer: Sequencer
@@ -88,6 +92,8 @@ export async function openClaimcheck(
       .singleton()
       .disposer((outbound) => outbound.close()),
     vault: asFunction(createKeyVault).singleton(),
+    headMemory: asFunction(createHeadMemory).singleton(),
+    logGuard: asFunction(createLogGuard).singleton(),
     signingKeys: asFunction(createSigningKeys).singleton(),
     logWriter: asFunction(createLogWriter).singleton(),
     sequencer: asFunction(createSequencer).singleton(),

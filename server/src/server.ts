@@ -13,8 +13,9 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's key is not here, and what `listen` throws */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, registry, signingKeys, recheckWorker } = claimcheck
+  const { config, registry, signingKeys, logGuard, recheckWorker } = claimcheck
   await signingKeys.ensureLog()
+  await logGuard.examine()
   const app = await createApp(claimcheck)
   // Closed in reverse: requests are answered, the worker ends, and only then the plugins that it checks with.
   for (const plugin of registry.plugins) await app.register(hosted(plugin))
@@ -48,7 +49,7 @@ function backgroundWork({ recheckWorker, adjudication, sequencer }: Claimcheck) 
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, counters, logger } = claimcheck
+  const { config, registry, signingKeys, storage, logGuard, counters, logger } = claimcheck
   return buildApp({
     services: claimcheck,
     profiles: registry.profiles(),
@@ -57,7 +58,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     readiness: async () => {
       try {
         await storage.read.log.state()
-        return { ok: true, problems: [] }
+        const problem = logGuard.problem()
+        return problem === undefined ? { ok: true, problems: [] } : { ok: false, problems: [`read-only: ${problem}`] }
       } catch (error) {
         logger.error({ err: error }, 'the database cannot be read')
         return { ok: false, problems: ['the database cannot be read'] }

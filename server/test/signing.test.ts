@@ -19,6 +19,7 @@ import { openStorage } from '@claimcheck/server/storage/open'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
+import { openLogGuard } from './support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const now = () => NOON
@@ -34,7 +35,9 @@ async function openHost(t: Test, dialect: Dialect, env?: Readonly<Record<string,
   })
   const secrets = openSecrets(config)
   const vault = createKeyVault({ storage, secrets, config })
-  return { database, config, storage, secrets, vault, signingKeys: createSigningKeys({ storage, vault, now, config }) }
+  const logGuard = openLogGuard(storage, config.dataDir)
+  const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
+  return { database, config, storage, secrets, vault, signingKeys }
 }
 
 type Host = Awaited<ReturnType<typeof openHost>>

@@ -10,6 +10,7 @@ import type { Adjudication } from './adjudication.ts'
 import type { ConnectionService } from './connections.ts'
 import { ServiceError } from './errors.ts'
 import { planClaim } from './intake.ts'
+import type { LogGuard } from './log-guard.ts'
 
 /** A submitted claim whose shape is already validated; what its profile asks for is not. */
 export interface ClaimInput {
@@ -57,7 +58,7 @@ export interface ClaimFilter {
 export interface ClaimService {
   /**
    * Durable when it returns. Waits a bounded time for the first check.
-   * @throws ServiceError `invalid` with the place of each mistake
+   * @throws ServiceError `invalid` with the place of each mistake; `read_only`
    */
   submit(workspaceId: string, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
@@ -76,6 +77,7 @@ interface ClaimServiceOptions {
   readonly registry: Registry
   readonly connections: Pick<ConnectionService, 'open'>
   readonly adjudication: Adjudication
+  readonly logGuard: Pick<LogGuard, 'problem'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
 }
@@ -83,7 +85,7 @@ interface ClaimServiceOptions {
 const MOST_LOOKUPS = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, connections, adjudication, now } = options
+  const { storage, registry, connections, adjudication, logGuard, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that are being stored, by what makes them the same claim. */
   const arriving = new Map<string, Promise<ClaimRow | undefined>>()
@@ -118,6 +120,8 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   return {
     async submit(workspaceId, input) {
+      const problem = logGuard.problem()
+      if (problem !== undefined) throw new ServiceError('read_only', problem)
       const identity = { workspaceId, clientClaimId: input.clientClaimId }
       const [row, known] = await Promise.all([
         planClaim(workspaceId, input, now(), { registry, connections: () => connections.open(workspaceId) }),

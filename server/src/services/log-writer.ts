@@ -18,6 +18,7 @@ import { newId } from '../ids.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 import type { LogState, ReceiptRow } from '../storage/log.ts'
 import type { Writes } from '../storage/storage.ts'
+import type { LogGuard } from './log-guard.ts'
 import type { ReceiptContent } from './receipt-content.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
@@ -33,9 +34,11 @@ export interface LogWriter {
   /**
    * Appends to the log as it was locked. A draft that another key or an earlier time has signed than the log has come to
    * meanwhile is signed again. The size of the log is compared and swapped: a second writer fails, it never forks.
+   * @returns the log as it is once the transaction is committed, when the guard has to remember it; undefined when nothing was appended
    * @throws LogConflict when another writer has moved the log on; the transaction must not be committed then
+   * @throws ServiceError `read_only` when this would be a fork
    */
-  append(tx: Writes, log: LogState, drafts: readonly Draft[]): Promise<void>
+  append(tx: Writes, log: LogState, drafts: readonly Draft[]): Promise<LogState | undefined>
 }
 
 export class LogConflict extends Error {
@@ -44,17 +47,20 @@ export class LogConflict extends Error {
 
 interface LogWriterOptions {
   readonly signingKeys: SigningKeys
+  readonly logGuard: LogGuard
   readonly now: () => Instant
   readonly config: Pick<Config, 'issuerName'>
 }
 
-export function createLogWriter({ signingKeys, now, config }: LogWriterOptions): LogWriter {
+export function createLogWriter({ signingKeys, logGuard, now, config }: LogWriterOptions): LogWriter {
   // Taken only when its root is the log's: after a transaction that failed, or another host's append, it is not.
   let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array } | undefined
 
-  async function edgeAt(tx: Writes, { treeSize, rootHash }: LogState): Promise<TreeEdge> {
-    if (known && bytesEqual(known.rootHash, rootHash)) return known.edge
-    return restoreEdge(treeSize, await tileReader(tx.log)(edgeTiles(treeSize)), SHA256_TREE)
+  async function edgeAt(tx: Writes, log: LogState): Promise<TreeEdge> {
+    if (known && bytesEqual(known.rootHash, log.rootHash)) return known.edge
+    const edge = restoreEdge(log.treeSize, await tileReader(tx.log)(edgeTiles(log.treeSize)), SHA256_TREE)
+    logGuard.checkRoot(log, edge.suffixes[0] ?? SHA256_TREE.empty)
+    return edge
   }
 
   type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content'>
@@ -75,7 +81,8 @@ export function createLogWriter({ signingKeys, now, config }: LogWriterOptions):
     },
 
     async append(tx, log, drafts) {
-      if (drafts.length === 0) return
+      if (drafts.length === 0) return undefined
+      await logGuard.check(log, tx.log)
       const signer = await signingKeys.signer(log.keyId)
       const current = await Promise.all(
         drafts.map((draft) =>
@@ -93,7 +100,7 @@ export function createLogWriter({ signingKeys, now, config }: LogWriterOptions):
         receipts.map(({ leafHash }) => leafHash),
         SHA256_TREE,
       )
-      const head = { logId: log.logId, treeSize: edge.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
+      const head = { ...log, treeSize: edge.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
       const signed = JSON.stringify(await signTreeHead(signer, head))
       const [grown] = await Promise.all([
         tx.log.grow(log.treeSize, head),
@@ -103,6 +110,7 @@ export function createLogWriter({ signingKeys, now, config }: LogWriterOptions):
       ])
       if (!grown) throw new LogConflict('the log has moved on')
       known = { edge, rootHash }
+      return head
     },
   }
 }

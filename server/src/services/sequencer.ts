@@ -5,7 +5,9 @@
 import type { CheckRecord, Decision, Instant } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
 import type { ClaimRow } from '../storage/claims.ts'
+import type { LogState } from '../storage/log.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
+import type { LogGuard } from './log-guard.ts'
 import type { Draft, LogWriter } from './log-writer.ts'
 import { receiptContent } from './receipt-content.ts'
 
@@ -47,10 +49,20 @@ interface Step {
 
 const LARGEST_BATCH = 500
 
-export function createSequencer({ storage, logWriter }: { storage: Storage; logWriter: LogWriter }): Sequencer {
-  const batch = createBatch<Step, boolean>((steps) => storage.write((tx) => commit(tx, logWriter, steps)), {
-    most: LARGEST_BATCH,
-  })
+interface SequencerOptions {
+  readonly storage: Storage
+  readonly logWriter: LogWriter
+  readonly logGuard: LogGuard
+}
+
+export function createSequencer({ storage, logWriter, logGuard }: SequencerOptions): Sequencer {
+  const batch = createBatch(flush, { most: LARGEST_BATCH })
+
+  async function flush(steps: readonly Step[]): Promise<readonly boolean[]> {
+    const { made, head } = await storage.write((tx) => commit(tx, logWriter, steps))
+    if (head) logGuard.remember(head)
+    return made
+  }
 
   async function addChecked({ claim, record, decision, nextCheckAt }: Outcome, isNew: boolean) {
     const draft = decision && (await logWriter.draft(claim.claimId, receiptContent(claim, decision)))
@@ -77,8 +89,13 @@ export function createSequencer({ storage, logWriter }: { storage: Storage; logW
   }
 }
 
-/** Which of the steps were made; the others' claims stand otherwise by now. */
-async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<boolean[]> {
+interface Commit {
+  /** Which of the steps were made; the others' claims stand otherwise by now. */
+  readonly made: readonly boolean[]
+  readonly head: LogState | undefined
+}
+
+async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Commit> {
   // Before anything is read: whoever else moves claims on waits until we are done.
   const log = (await tx.log.lock())!
   const [created, checked] = partition(steps, ({ isNew }) => isNew)
@@ -93,7 +110,7 @@ async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]):
 
   const made = [...current]
   const drafts = made.flatMap(({ draft }) => draft ?? [])
-  await logWriter.append(tx, log, drafts)
+  const head = await logWriter.append(tx, log, drafts)
   await Promise.all([
     tx.claims.insertChecks(
       made.flatMap(({ claim, record }) =>
@@ -102,7 +119,7 @@ async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]):
     ),
     tx.claims.advance(made.flatMap(({ isNew, claim }) => (isNew ? [] : claim))),
   ])
-  return steps.map((step) => current.has(step))
+  return { made: steps.map((step) => current.has(step)), head }
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {

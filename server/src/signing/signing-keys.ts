@@ -10,8 +10,10 @@ import {
   toBase64url,
 } from '@claimcheck/core'
 import type { Config } from '../config.ts'
+import { ServiceError } from '../services/errors.ts'
+import type { LogGuard } from '../services/log-guard.ts'
 import { SHA256_TREE } from '../services/stored-log.ts'
-import type { SigningKeyRow } from '../storage/log.ts'
+import type { LogState, SigningKeyRow } from '../storage/log.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 
 /** Where private keys are kept. */
@@ -31,6 +33,11 @@ export interface SigningKeys {
   latest(): Promise<Signer>
   /** From now on a new key signs. The old one's window ends in the moment in which the new one's begins. */
   rotate(): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
+  /**
+   * Another log goes on with the entries of this one, which ends: for a log whose newest entries are lost. It has a key of its own.
+   * @throws ServiceError `not_found` when there is no log, `read_only` when what is stored is damaged
+   */
+  beginLog(): Promise<{ readonly log: LogState; readonly ended: LogState }>
   /** What `/.well-known/poaw-keys.json` says. */
   document(): Promise<KeyDocument>
 }
@@ -38,11 +45,12 @@ export interface SigningKeys {
 interface SigningKeysOptions {
   readonly storage: Storage
   readonly vault: KeyVault
+  readonly logGuard: LogGuard
   readonly now: () => Instant
   readonly config: Pick<Config, 'issuerName' | 'publicUrl'>
 }
 
-export function createSigningKeys({ storage, vault, now, config }: SigningKeysOptions): SigningKeys {
+export function createSigningKeys({ storage, vault, logGuard, now, config }: SigningKeysOptions): SigningKeys {
   const signers = new Map<string, Promise<Signer>>()
   let latestKeyId: string | undefined
 
@@ -54,12 +62,24 @@ export function createSigningKeys({ storage, vault, now, config }: SigningKeysOp
     return known
   }
 
-  async function signHead(
-    tx: Writes,
-    head: { logId: string; treeSize: number; rootHash: Uint8Array; issuedAt: Instant },
-    by: Signer,
-  ) {
-    await tx.log.insertHead({ ...head, signed: JSON.stringify(await signTreeHead(by, head)) })
+  async function signHead(tx: Writes, log: LogState, by: Signer): Promise<void> {
+    await tx.log.insertHead({ ...log, signed: JSON.stringify(await signTreeHead(by, log)) })
+  }
+
+  /** A new key signs the log as it stands, and what comes next. */
+  async function succeed(tx: Writes, log: LogState, nameBy: (signer: Signer) => string): Promise<LogState> {
+    // Only who could sign may say who signs next.
+    await signer(log.keyId)
+    const next = await vault.create(tx)
+    // After everything that the old key signed: its window ends here.
+    const issuedAt = Math.max(now(), log.issuedAt + 1)
+    await tx.log.insertSigningKey(toRow(next, issuedAt))
+    await tx.log.retireSigningKey(log.keyId, issuedAt)
+    const name = nameBy(next)
+    const succeeded = { ...log, logId: logIdOf(name), name, issuedAt, keyId: next.keyId }
+    await tx.log.replace(succeeded)
+    await signHead(tx, succeeded, next)
+    return succeeded
   }
 
   return {
@@ -79,29 +99,38 @@ export function createSigningKeys({ storage, vault, now, config }: SigningKeysOp
         const first = await vault.create(tx)
         const issuedAt = now()
         await tx.log.insertSigningKey(toRow(first, issuedAt))
-        // Named after its first key, so that no two installations share a log id.
-        const name = `claimcheck/${first.keyId}`
-        const head = { logId: logIdOf(name), treeSize: 0, rootHash: SHA256_TREE.empty, issuedAt }
-        await tx.log.create({ ...head, name, keyId: first.keyId })
-        await signHead(tx, head, first)
+        const name = logNameOf(first)
+        const empty = { treeSize: 0, rootHash: SHA256_TREE.empty }
+        const log = { logId: logIdOf(name), name, ...empty, issuedAt, keyId: first.keyId }
+        await tx.log.create(log)
+        await signHead(tx, log, first)
       })
     },
 
     async rotate() {
-      return storage.write(async (tx) => {
-        const log = (await tx.log.lock())!
-        // Only who could sign may say who signs next.
-        await signer(log.keyId)
-        const next = await vault.create(tx)
-        // After everything that the old key signed: its window ends here.
-        const issuedAt = Math.max(now(), log.issuedAt + 1)
-        await tx.log.insertSigningKey(toRow(next, issuedAt))
-        await tx.log.retireSigningKey(log.keyId, issuedAt)
-        const head = { logId: log.logId, treeSize: log.treeSize, rootHash: log.rootHash, issuedAt }
-        await tx.log.replace({ ...head, name: log.name, keyId: next.keyId })
-        await signHead(tx, head, next)
-        return { keyId: next.keyId, retiredKeyId: log.keyId }
+      const { before, after } = await storage.write(async (tx) => {
+        const before = (await tx.log.lock())!
+        await logGuard.check(before, tx.log)
+        return { before, after: await succeed(tx, before, () => before.name) }
       })
+      logGuard.remember(after)
+      return { keyId: after.keyId, retiredKeyId: before.keyId }
+    },
+
+    async beginLog() {
+      const { ended, log } = await storage.write(async (tx) => {
+        const ended = await tx.log.lock()
+        if (!ended) throw new ServiceError('not_found', 'there is no log yet: the first start makes one')
+        await logGuard.checkStored(ended, tx.log)
+        const endings = await logGuard.ending(ended, tx.log)
+        const log = await succeed(tx, ended, logNameOf)
+        for (const { logId, name } of endings) {
+          await tx.log.insertRetiredLog({ logId, name, retiredAt: log.issuedAt })
+        }
+        return { ended, log }
+      })
+      logGuard.remember(log)
+      return { log, ended }
     },
 
     async document() {
@@ -115,6 +144,11 @@ export function createSigningKeys({ storage, vault, now, config }: SigningKeysOp
       }
     },
   }
+}
+
+/** After its first key, so that no two logs share an id. */
+function logNameOf({ keyId }: Signer): string {
+  return `claimcheck/${keyId}`
 }
 
 function toRow({ keyId, publicKey }: Signer, validFrom: Instant): SigningKeyRow {

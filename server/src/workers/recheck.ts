@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Adjudication } from '../services/adjudication.ts'
+import type { LogGuard } from '../services/log-guard.ts'
 import type { ClaimRow, DueClaim } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -15,6 +16,7 @@ export interface Worker {
 interface RecheckOptions {
   readonly storage: Storage
   readonly adjudication: Adjudication
+  readonly logGuard: Pick<LogGuard, 'maySign'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
@@ -24,7 +26,7 @@ interface RecheckOptions {
 const POLL_MS = 200
 const PAUSE_AFTER_ERROR_MS = 2000
 
-export function createRecheckWorker({ storage, adjudication, now, config, logger }: RecheckOptions): Worker {
+export function createRecheckWorker({ storage, adjudication, logGuard, now, config, logger }: RecheckOptions): Worker {
   const { concurrency } = config.checks
   const { places } = adjudication
   const underWay = new Set<Promise<void>>()
@@ -57,6 +59,8 @@ export function createRecheckWorker({ storage, adjudication, now, config, logger
 
   /** How many it took. */
   async function takeDue(): Promise<number> {
+    // What it would find could not be recorded.
+    if (!(await logGuard.maySign())) return 0
     const free = Math.min(places.free(), concurrency - underWay.size)
     const busy = places.busy()
     isFull = free === 0 || busy.length > 0

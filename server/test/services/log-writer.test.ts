@@ -14,6 +14,7 @@ import { createSigningKeys } from '@claimcheck/server/signing/signing-keys'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { openLogGuard } from '../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 
@@ -23,9 +24,10 @@ async function host(t: Test, folder: string, now = () => NOON) {
   t.teardown(() => storage.close())
   const config = { issuerName: 'Example', publicUrl: undefined }
   const vault = createKeyFiles({ dataDir: folder })
-  const signingKeys = createSigningKeys({ storage, vault, now, config })
+  const logGuard = openLogGuard(storage, folder)
+  const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
-  return { storage, signingKeys, vault, writer: createLogWriter({ signingKeys, now, config }) }
+  return { storage, signingKeys, vault, logGuard, writer: createLogWriter({ signingKeys, logGuard, now, config }) }
 }
 
 const content: Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'> = {
@@ -174,7 +176,7 @@ t.test('hosts that start together make one log, and no host goes on without its 
   t.equal((await hosts[0].storage.read.log.signingKeys()).length, 1)
   const config = { issuerName: undefined, publicUrl: undefined }
   const elsewhere = createKeyFiles({ dataDir: join(folder, 'elsewhere') })
-  const stranger = createSigningKeys({ storage: hosts[1].storage, vault: elsewhere, now: () => NOON, config })
+  const stranger = createSigningKeys({ ...hosts[1], vault: elsewhere, now: () => NOON, config })
   await t.rejects(stranger.ensureLog(), { code: 'missing_key' })
   await t.rejects(stranger.rotate(), { code: 'missing_key' })
 })

@@ -11,6 +11,7 @@ import type { ClaimRow } from '@claimcheck/server/storage/claims'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage, Writes } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { openLogGuard } from '../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 
@@ -18,11 +19,14 @@ async function open(t: Test, { folder = t.testdir(), now = () => NOON }: { folde
   const storage = await openSqlite(join(folder, 'claimcheck.db'))
   t.teardown(() => storage.close())
   const config = { issuerName: undefined, publicUrl: undefined }
-  const signingKeys = createSigningKeys({ storage, vault: createKeyFiles({ dataDir: folder }), now, config })
+  const logGuard = openLogGuard(storage, folder)
+  const vault = createKeyFiles({ dataDir: folder })
+  const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
-  const logWriter = createLogWriter({ signingKeys, now, config })
+  const logWriter = createLogWriter({ signingKeys, logGuard, now, config })
   await storage.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
-  return { folder, storage, signingKeys, logWriter, sequencer: createSequencer({ storage, logWriter }) }
+  const sequencer = createSequencer({ storage, logWriter, logGuard })
+  return { folder, storage, signingKeys, logWriter, logGuard, sequencer }
 }
 
 let claims = 0
@@ -143,7 +147,7 @@ t.test('an outcome that another host was faster with is dropped whole', async (t
 })
 
 t.test('what fails in the middle never happened, and the next append is right', async (t) => {
-  const { storage, logWriter } = await open(t)
+  const { storage, logWriter, logGuard } = await open(t)
   const points: (keyof Writes['log'] | keyof Writes['claims'])[] = [
     'insertReceipts',
     'insertTiles',
@@ -166,7 +170,7 @@ t.test('what fails in the middle never happened, and the next append is right', 
         return work({ ...tx, log: guarded(tx.log), claims: guarded(tx.claims) })
       }),
   }
-  const sequencer = createSequencer({ storage: failing, logWriter })
+  const sequencer = createSequencer({ storage: failing, logWriter, logGuard })
   for (const point of points) {
     const claim = await newClaim(storage)
     const before = (await storage.read.log.state())!.treeSize

@@ -107,10 +107,10 @@ t.test('a queue that cannot be read for a while is read again', async (t) => {
   await submit({ see: 'absent', later: { at: now() + MINUTE_MS, see: 'present' } })
   clock.aheadMs = 2 * MINUTE_MS
   let failures = 1
-  const { storage, adjudication, config, logger } = claimcheck
+  const { storage } = claimcheck
   const write: typeof storage.write = (work) =>
     failures-- > 0 ? Promise.reject(new Error('disk full')) : storage.write(work)
-  const worker = createRecheckWorker({ storage: { ...storage, write }, adjudication, now, config, logger })
+  const worker = createRecheckWorker({ ...claimcheck, storage: { ...storage, write } })
   worker.start()
   t.match(await decided(claimcheck, workspaceId, 1), [{ verdict: 'verified' }])
   await worker.stop()
