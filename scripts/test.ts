@@ -7,32 +7,32 @@ import { startPostgres } from '../test/support/postgres.ts'
 
 /** What a database must not change. */
 const ON_BOTH = ['build/test/api', 'build/test/cli.test.js', 'build/test/crash', 'build/server/test/storage']
+const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const chosen = process.argv.slice(2)
-const chosenOnBoth = chosen.filter((file) => ON_BOTH.some((path) => file.startsWith(path)))
+const again = chosen.length === 0 ? ON_BOTH : chosen.filter((file) => ON_BOTH.some((path) => file.startsWith(path)))
 
 const postgres = await startPostgres()
 try {
-  const first = await tap('sqlite', chosen)
-  const second = chosen.length === 0 || chosenOnBoth.length > 0
-  const results = [first, second ? await tap('postgres', chosen.length === 0 ? ON_BOTH : chosenOnBoth) : 0]
-  process.exitCode = results.find((code) => code !== 0) ?? 0
+  const passed = await passes('sqlite', chosen)
+  const passedAgain = again.length === 0 || (passed !== undefined && (await passes('postgres', again)))
+  if (!passed || !passedAgain) process.exitCode = 1
 } finally {
   await postgres.remove()
 }
 
-/** @returns its exit code */
-async function tap(database: Dialect, files: readonly string[]): Promise<number> {
+/** Undefined when it was interrupted. */
+async function passes(database: Dialect, files: readonly string[]): Promise<boolean | undefined> {
   console.log(`# ${files.join(' ') || 'everything'}, on ${database}`)
-  const child = spawn(process.execPath, [resolve('node_modules/.bin/tap'), '--reporter=tap', ...files], {
+  const tap = spawn(process.execPath, [resolve('node_modules/.bin/tap'), '--reporter=tap', ...files], {
     env: { ...process.env, TEST_DATABASE: database, TEST_POSTGRES_URL: postgres.url },
     stdio: 'inherit',
+    // In a group with its tests, which end with it.
+    detached: true,
   })
-  // The terminal's Ctrl-C reaches tap by itself. Both are waited for: its tests still use the database.
-  const pass = (signal: NodeJS.Signals) => signal === 'SIGTERM' && child.kill(signal)
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  for (const signal of signals) process.on(signal, pass)
-  const [code] = await once(child, 'exit')
-  for (const signal of signals) process.off(signal, pass)
-  return code ?? 1
+  const passOn = (signal: NodeJS.Signals) => process.kill(-tap.pid!, signal)
+  for (const signal of STOPPING) process.on(signal, passOn)
+  const [code] = await once(tap, 'exit')
+  for (const signal of STOPPING) process.off(signal, passOn)
+  return code === null ? undefined : code === 0
 }
