@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import { secretKeyPath } from '@claimcheck/server/secrets'
+import { copyInstallation } from '@claimcheck/server/services/copy'
+import { openStorage } from '@claimcheck/server/storage/open'
+import t from 'tap'
+import {
+  claimcheck,
+  configOf,
+  DIALECTS,
+  emptyDatabase,
+  LOCKED,
+  rowsIn,
+  startHost,
+  startSource,
+  submitMany,
+} from './support/copies.ts'
+import { createDatabase } from './support/database.ts'
+import { Installation, SCRIPTED } from './support/installation.ts'
+
+/** More than one tile of leaves. */
+const MANY = 300
+
+for (const from of DIALECTS) {
+  t.test(`an installation on ${from} goes on in its copy`, async (t) => {
+    const source = await startSource(t, from)
+    const client = await source.client('acme')
+    await source.claimcheck.connections.add(client.workspaceId, 'cave', { token: 'open sesame' })
+    const revoked = await source.client('revoked')
+    const [{ id: revokedId } = { id: '' }] = await source.claimcheck.keys.list(revoked.workspaceId)
+    await source.claimcheck.keys.revoke(revokedId)
+    await client.submit()
+    await source.claimcheck.signingKeys.rotate()
+    await submitMany(client, MANY)
+    const first = (await client.submit()).body
+    const deadline = Date.now() + 5000
+    const timing = {
+      claimed_at: new Date(deadline - 12 * 60_000).toISOString(),
+      deadline_at: new Date(deadline).toISOString(),
+    }
+    const queued = (await client.submit({ params: { see: 'absent' }, ...timing })).body
+    t.equal(queued.state, 'queued')
+    const receipt = (await source.request(`/v1/receipts/${first.receipt_id}`)).body
+    const head = (await source.request('/v1/log/head')).body.tree_head.body
+    const keys = (await source.request('/.well-known/poaw-keys.json')).body
+    await source.stop()
+
+    for (const to of DIALECTS) {
+      await t.test(`on ${to}`, async (t) => {
+        const url = await emptyDatabase(t, to)
+        const args = ['copy', '--from', source.config.databaseUrl, '--to', url]
+        const { code, stdout, stderr } = await claimcheck(source, [...args, '--json'])
+        t.equal(code, 0, stderr)
+        t.equal(stderr, '', 'no bar where there is no terminal')
+        t.match(JSON.parse(stdout), {
+          copied: {
+            workspaces: 2,
+            api_keys: 2,
+            connections: 1,
+            claims: MANY + 3,
+            receipts: MANY + 2,
+            signing_keys: 2,
+            log: 1,
+          },
+        })
+
+        // Where the keys are in the database, the new host needs nothing of the old one's.
+        const env = to === 'postgres' ? { DATA_DIR: t.testdir() } : {}
+        const host = await startHost(t, configOf(source, url, env))
+        const there = client.at(host)
+        t.strictSame((await host.request(`/v1/receipts/${first.receipt_id}`)).body, receipt)
+        t.strictSame((await host.request('/.well-known/poaw-keys.json')).body, keys)
+        t.strictSame((await host.request('/v1/log/head')).body.tree_head.body, head)
+        t.match(await there.submit({ action: 'test.cave.open', params: {} }), { body: { verdict: 'verified' } })
+        t.equal((await revoked.at(host).submit()).status, 401)
+        t.match(await there.submit(), { body: { verdict: 'verified' } })
+        t.match(await there.decided(queued.claim_id), { state: 'decided' })
+        const { tree_size } = (await host.request('/v1/log/head')).body.tree_head.body
+        t.equal(tree_size, head.tree_size + 3)
+        const sound = await claimcheck(source, ['doctor', '--json'], { ...env, DATABASE_URL: url })
+        t.strictSame(JSON.parse(sound.stdout), { ok: true, problems: [] })
+      })
+    }
+  })
+}
+
+t.test('a copy is of one moment, while a server goes on writing to the source', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const client = await source.client('busy')
+  await submitMany(client, 100)
+  const url = await emptyDatabase(t, 'postgres')
+  let isCopied = false
+  const copying = copyInstallation({ from: source.config, to: configOf(source, url) }).finally(() => {
+    isCopied = true
+  })
+  while (!isCopied) await submitMany(client, 20)
+  const { receipts = 0, log } = await copying
+  const { tree_size } = (await source.request('/v1/log/head')).body.tree_head.body
+  t.equal(log, 1)
+  t.ok(receipts >= 100 && receipts < tree_size, `${receipts} of ${tree_size}`)
+  const { code, stdout } = await claimcheck(source, ['doctor', '--json'], { DATABASE_URL: url })
+  t.equal(code, 0, stdout)
+})
+
+t.test('a copy that fails half-way leaves the target empty, and the source as it was', async (t) => {
+  for (const [from, to] of [
+    ['sqlite', 'postgres'],
+    ['postgres', 'sqlite'],
+  ] as const) {
+    const source = await startSource(t, from)
+    const client = await source.client('acme')
+    await submitMany(client, 20)
+    const target = configOf(source, await emptyDatabase(t, to))
+    const onProgress = (rows: number) => {
+      if (rows > 40) throw new Error('the machine stops')
+    }
+    await t.rejects(copyInstallation({ from: source.config, to: target, onProgress }), { message: 'the machine stops' })
+    t.equal(await rowsIn(target.databaseUrl), 0)
+    t.match(await client.submit(), { body: { verdict: 'verified' } })
+    const copied = await copyInstallation({ from: source.config, to: target })
+    t.equal(copied.receipts, 21, 'and it can be copied again')
+  }
+})
+
+t.test('an installation that made its own secret key is copied with that', async (t) => {
+  const source = await Installation.start({ database: await createDatabase('sqlite'), plugins: [SCRIPTED, LOCKED] })
+  t.teardown(() => source.remove())
+  const client = await source.client('acme')
+  await source.claimcheck.connections.add(client.workspaceId, 'cave', { token: 'open sesame' })
+  await source.stop()
+  const url = await emptyDatabase(t, 'postgres')
+  const { databaseUrl, dataDir } = source.config
+  const args = ['copy', '--from', databaseUrl, '--to', url]
+  t.match(await claimcheck(source, args, { SECRET_KEY: '' }), {
+    code: 1,
+    stdout: '',
+    stderr: /SECRET_KEY.*secret\.key/,
+  })
+  const kept = { SECRET_KEY: readFileSync(secretKeyPath(dataDir), 'utf8').trim() }
+  const { code, stdout, stderr } = await claimcheck(source, args, kept)
+  t.equal(code, 0, stderr)
+  t.notMatch(stdout, new URL(url).password)
+  const host = await startHost(t, configOf(source, url, { ...kept, DATA_DIR: t.testdir() }))
+  t.match(await client.at(host).submit({ action: 'test.cave.open', params: {} }), { body: { verdict: 'verified' } })
+})
+
+t.test('an installation that nobody has started yet is copied as well', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const from = await emptyDatabase(t, 'sqlite')
+  await (await openStorage({ databaseUrl: from })).close()
+  const to = await emptyDatabase(t, 'postgres')
+  t.match(await copyInstallation({ from: configOf(source, from), to: configOf(source, to) }), { log: 0, workspaces: 0 })
+})
