@@ -33,10 +33,18 @@ export async function openPostgres(
   }
 }
 
-async function run(connection: Client, sql: string, bindings: readonly Binding[]): Promise<Row[]> {
+/** What each connection is busy with: the driver takes one statement at a time. */
+const busy = new WeakMap<Client, Promise<unknown>>()
+
+function run(connection: Client, sql: string, bindings: readonly Binding[]): Promise<Row[]> {
   const { name, text } = prepare(sql)
-  const { rows } = await connection.query({ name, text, values: [...bindings] })
-  return rows
+  const ask = async () => (await connection.query({ name, text, values: [...bindings] })).rows as Row[]
+  const answer = (busy.get(connection) ?? Promise.resolve()).then(ask)
+  busy.set(
+    connection,
+    answer.catch(() => {}),
+  )
+  return answer
 }
 
 interface Prepared {
