@@ -47,7 +47,7 @@ function linesOf(copied: Copied, from: Config, to: Config): string[] {
   const rows = Object.values(copied).reduce((sum, count) => sum + count, 0)
   const [old, next] = [describeDatabase(from.databaseUrl), describeDatabase(to.databaseUrl)]
   return [
-    `Copied ${rows} rows, ${copied.receipts} receipts among them, and the key that signs.`,
+    `Copied ${rows} rows, ${copied.receipts} receipts among them.`,
     `Next: set DATABASE_URL to ${next}, and run npx claimcheck doctor.`,
     `Start no server on ${old} again: two that append to one log fork it, and anyone who sees both can prove that.`,
     `A host with this DATA_DIR (${to.dataDir}) would refuse to; one with another would not know.`,
