@@ -67,19 +67,6 @@ function saysSo({ claim, entry, receipt_id, issued_at }: ReceiptLine, { keyId }:
 
 const SIGNATURE_LENGTH = `${'A'.repeat(86)}"}}`.length
 
-const MINUTE_MS = 60_000
-const MOST_MINUTES = 10_000
-const minutes = new Map<number, string>()
-
-// A Date takes as long as hashing the leaf, four times a receipt; most of them are of few minutes.
 function instantText(instant: Instant | string): string {
-  const minute = Math.floor(Number(instant) / MINUTE_MS)
-  let text = minutes.get(minute)
-  if (text === undefined) {
-    if (minutes.size >= MOST_MINUTES) minutes.clear()
-    text = formatInstant(minute * MINUTE_MS).slice(0, 'YYYY-MM-DDTHH:MM:'.length)
-    minutes.set(minute, text)
-  }
-  const rest = String(100_000 + Number(instant) - minute * MINUTE_MS)
-  return `${text}${rest.slice(1, 3)}.${rest.slice(3)}Z`
+  return formatInstant(Number(instant))
 }
