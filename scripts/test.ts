@@ -1,16 +1,21 @@
 /** `npm test`: every test on SQLite, then those of the whole service again on PostgreSQL. Arguments choose among the files. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Dialect } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 
 /** What a database must not change. */
-const ON_BOTH = ['build/test/api', 'build/test/cli.test.js', 'build/test/crash', 'build/server/test/storage']
+const ON_BOTH = ['api/', 'cli.test.js', 'crash/']
+  .map((path) => `build/test/${path}`)
+  .concat('build/server/test/storage/')
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const chosen = process.argv.slice(2)
-const again = chosen.length === 0 ? ON_BOTH : chosen.filter((file) => ON_BOTH.some((path) => file.startsWith(path)))
+const again = (chosen.length === 0 ? testFiles() : chosen).filter((file) =>
+  ON_BOTH.some((path) => file.startsWith(path)),
+)
 
 const postgres = await startPostgres()
 try {
@@ -19,6 +24,12 @@ try {
   if (!passed || !passedAgain) process.exitCode = 1
 } finally {
   await postgres.remove()
+}
+
+// tap takes every file of a folder that it is given for a test.
+function testFiles(): string[] {
+  const files = readdirSync('build', { recursive: true, encoding: 'utf8' })
+  return files.filter((file) => file.endsWith('.test.js')).map((file) => `build/${file}`)
 }
 
 /** Undefined when it was interrupted. */
