@@ -1,6 +1,7 @@
 /** Servers in processes of their own: what they cost is theirs alone, and the load that they are under is not. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 
 export interface Served {
@@ -13,7 +14,8 @@ const STOPPING_MS = 15_000
 
 /** @param script a module of this folder that calls `serve` */
 export async function withProcess<T>(script: string, given: object, work: (served: Served) => Promise<T>): Promise<T> {
-  const child = fork(new URL(`${script}.js`, import.meta.url), [JSON.stringify(given)])
+  const execArgv = script === 'host' ? await commandFlags() : []
+  const child = fork(new URL(`${script}.js`, import.meta.url), [JSON.stringify(given)], { execArgv })
   try {
     const url = await answerOf<string>(child)
     return await work({
@@ -28,6 +30,12 @@ export async function withProcess<T>(script: string, given: object, work: (serve
     await Promise.race([child.exitCode ?? once(child, 'exit'), setTimeout(STOPPING_MS, undefined, { ref: false })])
     child.kill('SIGKILL')
   }
+}
+
+/** What `claimcheck` tells Node.js of memory, in its first line. */
+async function commandFlags(): Promise<string[]> {
+  const [firstLine] = (await readFile('server/bin/claimcheck.js', 'utf8')).split('\n', 1)
+  return firstLine!.split(' ').filter((word) => word.startsWith('--'))
 }
 
 async function answerOf<T>(child: ChildProcess): Promise<T> {

@@ -1,27 +1,31 @@
 /** A limit on how long somebody else's work may take. */
 
 /** What `work` comes to, or what `expire` throws when that takes longer. Work that does not end is left behind. */
-export async function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const expiry = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(expire()), limitMs)
-  })
-  try {
-    return await Promise.race([work, expiry])
-  } finally {
-    clearTimeout(timer)
-  }
+export function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => Error): Promise<T> {
+  return limited(work, limitMs, (_resolve, reject) => reject(expire()))
 }
 
 /** What `work` comes to; undefined when that takes longer, or when it fails. It goes on either way. */
-export async function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const expiry = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs)
+export function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
+  const settled: Promise<T | undefined> = work.catch(() => undefined)
+  return limited(settled, limitMs, (resolve) => resolve(undefined))
+}
+
+type Settle<T> = (resolve: (value: T) => void, reject: (error: Error) => void) => void
+
+// One promise: a race of two would cost several times as much, for each claim.
+function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => expire(resolve, reject), limitMs)
+    work.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
-  try {
-    return await Promise.race([work.catch(() => undefined), expiry])
-  } finally {
-    clearTimeout(timer)
-  }
 }

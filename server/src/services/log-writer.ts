@@ -68,8 +68,9 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
   async function sign({ claimId, receiptId, issuedAt, content }: Unsigned, signer: Signer): Promise<Draft> {
     const { keyId } = signer
     const { issuerName: name } = config
-    const issuer = { keyId, ...(name === undefined ? {} : { name }) }
-    const text = canonicalize(receiptBody({ ...content, receiptId, issuedAt, issuer }))
+    const { agentId, claim, observation, verdict } = content
+    const issuer = name === undefined ? { keyId } : { keyId, name }
+    const text = canonicalize(receiptBody({ receiptId, issuedAt, issuer, agentId, claim, observation, verdict }))
     const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
     return { claimId, receiptId, issuedAt, content, keyId, entry, leafHash: SHA256_TREE.leaf(Buffer.from(entry)) }
   }
@@ -94,7 +95,9 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
       )
       const receipts = current
         .sort((one, other) => one.issuedAt - other.issuedAt)
-        .map(({ keyId: _, content: __, ...receipt }, index) => ({ ...receipt, leafIndex: log.treeSize + index }))
+        .map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
+          return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
+        })
       const { edge, rootHash, tiles } = appendLeaves(
         await edgeAt(tx, log),
         receipts.map(({ leafHash }) => leafHash),

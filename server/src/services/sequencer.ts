@@ -96,11 +96,13 @@ interface Commit {
 }
 
 async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Commit> {
-  // Before anything is read: whoever else moves claims on waits until we are done.
-  const log = (await tx.log.lock())!
   const [created, checked] = partition(steps, ({ isNew }) => isNew)
-  const inserted = created.length === 0 ? new Set() : await tx.claims.insertNew(created.map(({ claim }) => claim))
-  const attempts = await tx.claims.queuedAttempts(checked.map(({ claim }) => claim.claimId))
+  const [log, inserted, attempts] = await Promise.all([
+    // Before anything else is read: whoever else moves claims on waits until we are done.
+    tx.log.lock(),
+    tx.claims.insertNew(created.map(({ claim }) => claim)),
+    tx.claims.queuedAttempts(checked.map(({ claim }) => claim.claimId)),
+  ])
   const taken = new Set<string>()
   const isCurrent = ({ isNew, claim: { claimId }, attempts: expected }: Step) => {
     if (isNew) return inserted.has(claimId)
@@ -110,8 +112,8 @@ async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]):
 
   const made = [...current]
   const drafts = made.flatMap(({ draft }) => draft ?? [])
-  const head = await logWriter.append(tx, log, drafts)
-  await Promise.all([
+  const [head] = await Promise.all([
+    logWriter.append(tx, log!, drafts),
     tx.claims.insertChecks(
       made.flatMap(({ claim, record }) =>
         record ? [{ claimId: claim.claimId, attempt: claim.attempts, record }] : [],

@@ -63,29 +63,45 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   }
 
   /** What a transaction's work sees of it. Once that is over, nothing passes: it would be written on its own. */
-  function within(connection: C, isOpen: () => boolean): Db {
+  function within(connection: C) {
+    let isOpen = true
+    const running = new Set<Promise<Row[]>>()
     function opened(): C {
-      if (!isOpen()) throw new Error('the transaction is over')
+      if (!isOpen) throw new Error('the transaction is over')
       return connection
     }
-    return {
+    const db: Db = {
       dialect,
-      query: async (sql, bindings) => run(opened(), sql, bindings),
+      query: async (sql, bindings) => {
+        const statement = run(opened(), sql, bindings)
+        running.add(statement)
+        try {
+          return await statement
+        } finally {
+          running.delete(statement)
+        }
+      },
       table: (name) => writer(name).connection(opened()),
     }
+    // SQLite's driver runs statements in any order: one that is left behind by a failure would come after the end.
+    const end = async () => {
+      isOpen = false
+      await Promise.allSettled(running)
+    }
+    return { db, end }
   }
 
   function transaction<T>(pool: Knex, begin: string, work: (db: Db) => Promise<T>): Promise<T> {
     return withConnection(pool, async (connection) => {
-      let isOpen = true
+      const { db, end } = within(connection)
       await run(connection, begin)
       try {
-        const result = await work(within(connection, () => isOpen))
-        isOpen = false
+        const result = await work(db)
+        await end()
         await run(connection, 'COMMIT')
         return result
       } catch (error) {
-        isOpen = false
+        await end()
         await run(connection, 'ROLLBACK').catch((cause) => pools.discard(connection, cause))
         throw error
       }

@@ -305,6 +305,21 @@ t.test('what goes on when its transaction is over writes nothing', async (t) => 
   t.equal(await storage.read.workspaces.byIdOrName('late'), undefined)
 })
 
+t.test('what is under way when its transaction fails is not written on its own', async (t) => {
+  const { storage } = await open(t)
+  const head = (treeSize: number) => ({ treeSize, issuedAt: NOON, rootHash: Buffer.alloc(32), signed: '{}' })
+  for (let time = 0; time < 50; time++) {
+    const work = storage.write((tx) =>
+      Promise.all([
+        ...Array.from({ length: 10 }, (_, index) => tx.log.insertHead(head(index))),
+        Promise.reject(new Error('failed')),
+      ]),
+    )
+    await t.rejects(work, { message: 'failed' })
+  }
+  t.equal(await storage.read.log.newestHead(), undefined)
+})
+
 t.test('lanes that are busy are passed over in the queue', async (t) => {
   const queue = [
     claim(1, { dueAt: NOON + 1, connectionId: null, profileAction: 'test.a.do' }),
