@@ -4,7 +4,6 @@
  *
  * `-- --json` prints one array. `-- --only NAME` runs one of the measurements below.
  */
-import { parseArgs } from 'node:util'
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
@@ -12,6 +11,7 @@ import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
 import { measureRequests } from './bench/measurements/requests.ts'
 import { measureSize } from './bench/measurements/size.ts'
+import { readOptions } from './options.ts'
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   claims: measureClaims,
@@ -22,11 +22,13 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   requests: measureRequests,
 }
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } })
+const USAGE = `npm run bench -- [--json] [--only ${Object.keys(MEASUREMENTS).join('|')}]`
+
+const values = readOptions(USAGE, { json: { type: 'boolean', default: false }, only: { type: 'string' } })
 const names = values.only === undefined ? Object.keys(MEASUREMENTS) : [values.only]
 const unknown = names.find((name) => !Object.hasOwn(MEASUREMENTS, name))
 if (unknown !== undefined) {
-  process.stderr.write(`${unknown} is not measured. There are: ${Object.keys(MEASUREMENTS).join(', ')}\n`)
+  console.error(`${unknown} is not measured\n${USAGE}`)
   process.exit(2)
 }
 

@@ -1,8 +1,8 @@
 /** `npm run crash`: hosts under load are killed with SIGKILL again and again, and nothing may be lost or done twice. */
-import { parseArgs } from 'node:util'
 import { runOutageTest } from '../test/crash/outage.ts'
 import { runCrashTest } from '../test/crash/run.ts'
 import type { Dialect } from '../test/support/database.ts'
+import { readOptions } from './options.ts'
 
 const USAGE = 'npm run crash -- [--seconds N] [--database sqlite|postgres|both] [--hosts N, on PostgreSQL] [--seed N]'
 const DIALECTS: Readonly<Record<string, readonly Dialect[]>> = {
@@ -13,13 +13,11 @@ const DIALECTS: Readonly<Record<string, readonly Dialect[]>> = {
 
 const OUTAGE_SECONDS = 20
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '120' },
-    database: { type: 'string', default: 'both' },
-    hosts: { type: 'string', default: '3' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
-  },
+const values = readOptions(USAGE, {
+  seconds: { type: 'string', default: '120' },
+  database: { type: 'string', default: 'both' },
+  hosts: { type: 'string', default: '3' },
+  seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
 })
 const [seconds, hosts, seed] = [values.seconds, values.hosts, values.seed].map(Number) as [number, number, number]
 const dialects = DIALECTS[values.database]
