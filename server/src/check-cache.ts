@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 
 const MOST_ENTRIES = 5000
 // Many checks of one thing come as others end: without a pause each read would serve the few that came during the one before.
-const GATHERING_MS = 250
+const GATHERING_MS = 400
 
 interface Shared {
   /** The read that has begun. */
