@@ -28,6 +28,7 @@ const START_STATEMENTS = 60
 /** About as many as a busy host makes in a second or two. */
 const MOST_STATEMENTS = 500
 const LONGEST_LIFE_MS = 2000
+const LONGEST_START_MS = 5000
 /** Longer than a lease. */
 const LONGEST_FREEZE_MS = 9000
 
@@ -68,7 +69,9 @@ async function killAgainAndAgain(host: HostProcess, random: Random, end: number)
     await host.kill()
     const signal = random.chance(0.2) ? 'SIGSTOP' : 'SIGKILL'
     const byItself = random.chance(0.5)
-    await host.start(byItself ? strike(random, signal, MOST_STATEMENTS) : undefined)
+    const started = host.start(byItself ? strike(random, signal, MOST_STATEMENTS) : undefined)
+    // One that froze itself while it started says nothing until it is woken below.
+    await Promise.race([started, pause(LONGEST_START_MS)])
     await Promise.race([host.ended(), pause(random.below(byItself ? 2 * LONGEST_LIFE_MS : LONGEST_LIFE_MS))])
     if (signal === 'SIGKILL') continue
     host.signal('SIGSTOP')
