@@ -1,8 +1,9 @@
 /** A log of a million receipts: fetching any of them with its proof, and deriving all of them again. */
 import { diagnose } from '@claimcheck/server/services/doctor'
+import { startStretchWorkers } from '@claimcheck/server/services/doctor/stretch-workers'
 import type { Figure } from '../figure.ts'
 import { type Answered, getText, load, together } from '../load.ts'
-import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
+import { configOf, createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { withProcess } from '../process.ts'
 import { seedReceipts } from '../seed/receipts.ts'
 import { median, quantile, timed } from '../statistics.ts'
@@ -71,7 +72,9 @@ async function compare(serviceUrl: string, bareUrl: string, anyPath: () => strin
 async function measureDoctor(place: Place): Promise<Figure> {
   return withOpened(place, async ({ storage }) => {
     const durationMs = await timed(async () => {
-      const { ok, problems, leaves } = await diagnose(storage)
+      const stretches = startStretchWorkers(configOf(place))
+      const { ok, problems, leaves } = await diagnose(storage, { stretches })
+      await stretches.close()
       if (!ok || leaves !== RECEIPTS) throw new Error(`${leaves} leaves: ${problems.slice(0, 5).join('; ')}`)
     })
     return {

@@ -1,8 +1,7 @@
 /** Receipts: the stored bytes, with the proof that they are in the log. */
 import { createBatch } from '../batch.ts'
-import type { ReceiptRow } from '../storage/log.ts'
+import type { ReceiptText } from '../storage/receipt-texts.ts'
 import type { Storage } from '../storage/storage.ts'
-import { toTexts } from './hash-text.ts'
 import type { InclusionProof, LogService } from './log.ts'
 
 export interface ReceiptService {
@@ -32,9 +31,10 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
   return { get: (receiptId) => lookups.add(receiptId) }
 }
 
-function withProof(row: ReceiptRow, proven: InclusionProof): string {
+function withProof(row: ReceiptText, proven: InclusionProof): string {
   const { logId, leafIndex, treeSize, leafHash, rootHash, inclusion } = proven
-  if (leafHash !== toTexts([row.leafHash])[0]) throw new Error('the stored leaf is not the one that the tree has')
+  if (leafHash !== Buffer.from(row.leafHash, 'hex').toString('base64url'))
+    throw new Error('the stored leaf is not the one that the tree has')
   // Spliced in as text: what was signed is served to the byte. Nothing in a proof needs escaping.
   const path = inclusion.length === 0 ? '[]' : `["${inclusion.join('","')}"]`
   const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${path}}`

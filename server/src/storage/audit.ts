@@ -1,10 +1,8 @@
-/** Rows for going through all of them: many at once as one text, because what a database hands over dearly is each row and column. */
+/** Rows for going through all of them: many at once as one text. */
 import type { Db, Dialect, Row } from './db.ts'
+import { FUNCTIONS, linesOf, readLines, SEPARATORS } from './lines.ts'
 import type { TileRow } from './log.ts'
 import { type Columns, rowsOf, toJson } from './rows.ts'
-
-/** What stands between rows, between a row's fields, between a claim's checks, and between a check's attempt and its record. */
-export const SEPARATORS = { row: '\n', field: '\t', check: '\x1e', attempt: '\x1f' } as const
 
 /** A receipt's fields in a line, in this order. */
 export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry'] as const
@@ -69,12 +67,12 @@ export function auditReads(db: Db) {
   return {
     /** The receipts of these leaves that have a claim, a line each, in any order. */
     async receiptLines(start: number, end: number): Promise<string> {
-      return text((await db.query(receiptLines, [start, end]))[0]?.lines)
+      return readLines((await db.query(receiptLines, [start, end]))[0]?.lines)
     },
     /** The next claims without a receipt, a line each, and the last one's id; undefined when there are no more. */
     async undecidedLines(after: string, limit: number): Promise<{ lines: string; last: string } | undefined> {
       const [row] = await db.query(undecidedLines, [after, limit])
-      return row?.last == null ? undefined : { lines: text(row.lines), last: String(row.last) }
+      return row?.last == null ? undefined : { lines: readLines(row.lines), last: String(row.last) }
     },
     /** The claims without a receipt after one up to another. */
     async undecidedIds(after: string, last: string): Promise<string[]> {
@@ -147,32 +145,6 @@ export function auditReads(db: Db) {
   }
 }
 
-interface Functions {
-  character(text: string): string
-  hex(column: string): string
-  json(column: string): string
-  join(expression: string, separator: string): string
-  bytes(expression: string): string
-}
-
-const FUNCTIONS: Readonly<Record<Dialect, Functions>> = {
-  sqlite: {
-    character: (text) => `char(${text.charCodeAt(0)})`,
-    hex: (column) => `lower(hex(${column}))`,
-    json: (column) => `json_quote(CAST(${column} AS text))`,
-    join: (expression, separator) => `group_concat(${expression}, ${separator})`,
-    // The driver makes a string of a large text much slower than of the same bytes.
-    bytes: (expression) => `CAST(${expression} AS BLOB)`,
-  },
-  postgres: {
-    character: (text) => `chr(${text.charCodeAt(0)})`,
-    hex: (column) => `encode(${column}, 'hex')`,
-    json: (column) => `CAST(to_json(${column}) AS text)`,
-    join: (expression, separator) => `string_agg(${expression}, ${separator})`,
-    bytes: (expression) => expression,
-  },
-}
-
 /** Fields of a claim that are JSON in a line, and plain in a row. */
 export const JSON_FIELDS = ['client_claim_id', 'agent_id', 'target'] as const
 const NULLABLE: ReadonlySet<string> = new Set([
@@ -191,13 +163,12 @@ const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
 const BELONGS_TOGETHER = `CASE WHEN ${OWNED} AND ${CONNECTED} THEN 1 ELSE 0 END`
 const SELECT_CLAIM = `SELECT ${CLAIM_COLUMNS.join(', ')}, ${BELONGS_TOGETHER} AS belongs FROM claims WHERE claim_id = ?`
 
-function linesOf(dialect: Dialect) {
-  const { character, hex, json, join, bytes } = FUNCTIONS[dialect]
-  const { row, field, check, attempt } = SEPARATORS
+function statementsOf(dialect: Dialect) {
+  const { character, hex, json, join } = FUNCTIONS[dialect]
+  const { check, attempt } = SEPARATORS
   const orEmpty = (expression: string) => `COALESCE(CAST(${expression} AS text), '')`
   // A null where none may be is left out: the line is short then, and its row is read on its own.
-  const lines = (expressions: readonly string[]) =>
-    `${bytes(join(`concat_ws(${character(field)}, ${expressions.join(', ')})`, character(row)))} AS lines`
+  const lines = (expressions: readonly string[]) => `${linesOf(dialect, expressions)} AS lines`
   // The last check is there twice: once is enough to hand over.
   const record = `CASE WHEN record = claims.last_check THEN '' ELSE ${character(attempt)} || record END`
   const history = `(SELECT ${join(`attempt || ${character(attempt)} || ${record}`, character(check))}
@@ -220,11 +191,7 @@ function linesOf(dialect: Dialect) {
   }
 }
 
-const LINES = { sqlite: linesOf('sqlite'), postgres: linesOf('postgres') }
-
-function text(value: unknown): string {
-  return Buffer.isBuffer(value) ? value.toString() : ((value as string | null | undefined) ?? '')
-}
+const LINES = { sqlite: statementsOf('sqlite'), postgres: statementsOf('postgres') }
 
 /** SQLite keeps text in a column of bytes when it is given some. */
 function bytes(value: unknown): Uint8Array {

@@ -1,7 +1,8 @@
 /** The log as rows: receipts are its leaves, tiles its hashes, tree heads what was signed. Nothing here is ever changed but the one `log` row. */
 import { type Instant, TILE_WIDTH } from '@claimcheck/core'
 import type { Db, Row } from './db.ts'
-import { type Columns, insertRows, names, nullableNumber, rowsOf, textsOf, toJson } from './rows.ts'
+import { readReceiptTexts } from './receipt-texts.ts'
+import { type Columns, insertRows, names, nullableNumber, rowsOf, toJson } from './rows.ts'
 
 export interface SigningKeyRow {
   readonly keyId: string
@@ -106,10 +107,7 @@ export function logReads(db: Db) {
       return (await db.query(sql, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])).map(toHead)
     },
     /** In any order. */
-    async receiptsByIds(receiptIds: readonly string[]): Promise<ReceiptRow[]> {
-      const sql = `${SELECT_RECEIPTS} WHERE receipt_id IN ${textsOf(db.dialect)}`
-      return (await db.query(sql, [JSON.stringify(receiptIds)])).map(toReceipt)
-    },
+    receiptsByIds: (receiptIds: readonly string[]) => readReceiptTexts(db, receiptIds),
     /** Ascending, `start` included, `end` not. */
     async receipts(start: number, end: number): Promise<ReceiptRow[]> {
       return (await db.query(`${SELECT_RECEIPTS} ${IN_RANGE}`, [start, end])).map(toReceipt)

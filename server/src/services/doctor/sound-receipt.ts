@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { type CheckRecord, formatInstant, type Instant } from '@claimcheck/core'
 import { instantOf } from '../../ids.ts'
-import { SEPARATORS } from '../../storage/audit.ts'
+import { SEPARATORS } from '../../storage/lines.ts'
 import { factsOf } from '../receipt-content.ts'
 import { readRecord } from './check-record.ts'
 import { goTogether } from './claim-examination.ts'

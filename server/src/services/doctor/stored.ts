@@ -1,6 +1,7 @@
 /** Receipts and claims exactly as they are stored, whether they came in a line of many or as a row of their own. */
-import { CLAIM_FIELDS, JSON_FIELDS, RECEIPT_FIELDS, SEPARATORS } from '../../storage/audit.ts'
+import { CLAIM_FIELDS, JSON_FIELDS, RECEIPT_FIELDS } from '../../storage/audit.ts'
 import type { Row } from '../../storage/db.ts'
+import { SEPARATORS } from '../../storage/lines.ts'
 import { parseJson } from './check-record.ts'
 
 /** By their columns' names; numbers are texts, bytes are hex, and null is empty. */

@@ -1,5 +1,5 @@
 /** A stretch of the log's leaves: each held against its claim and checks, and hashed. */
-import { SEPARATORS } from '../../storage/audit.ts'
+import { SEPARATORS } from '../../storage/lines.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { createKeyRing, type KeyRing } from './key-ring.ts'
 import { examineReceipt, type Under } from './receipt-examination.ts'

@@ -1,5 +1,5 @@
 /** The claims without a receipt: they wait, and nothing else holds them. */
-import { SEPARATORS } from '../../storage/audit.ts'
+import { SEPARATORS } from '../../storage/lines.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { examineClaim } from './claim-examination.ts'
 import type { Problems } from './problems.ts'
