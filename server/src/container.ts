@@ -8,6 +8,7 @@ import { type Counters, createCounters } from './http/counters.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
+import { startSequencerThread } from './sequencer-thread/sequencer-thread.ts'
 import { type Adjudication, createAdjudication } from './services/adjudication.ts'
 import { type CheckRunner, createCheckRunner } from './services/check.ts'
 import { type ClaimService, createClaimService } from './services/claims.ts'
@@ -65,12 +66,14 @@ interface OpenOptions {
   readonly now?: () => Instant
   /** Called before each statement to the database. */
   readonly beforeStatement?: BeforeStatement
+  /** The module of a thread that the sequencer runs in; without one, it runs in this thread. */
+  readonly sequencerThread?: URL
 }
 
 /** @throws StorageError, PluginError */
 export async function openClaimcheck(
   config: Config,
-  { plugins, now: own, beforeStatement }: OpenOptions,
+  { plugins, now: own, beforeStatement, sequencerThread }: OpenOptions,
 ): Promise<Claimcheck> {
   // Standard output belongs to what commands print.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
@@ -96,7 +99,13 @@ export async function openClaimcheck(
     logGuard: asFunction(createLogGuard).singleton(),
     signingKeys: asFunction(createSigningKeys).singleton(),
     logWriter: asFunction(createLogWriter).singleton(),
-    sequencer: asFunction(createSequencer).singleton(),
+    ...(sequencerThread
+      ? {
+          sequencer: asFunction((parts: Claimcheck) => startSequencerThread(sequencerThread, parts))
+            .singleton()
+            .disposer((thread) => thread.close()),
+        }
+      : { sequencer: asFunction(createSequencer).singleton() }),
     checkRunner: asFunction(createCheckRunner).singleton(),
     adjudication: asFunction(createAdjudication).singleton(),
     recheckWorker: asFunction(createRecheckWorker).singleton(),

@@ -13,13 +13,14 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's key is not here, and what `listen` throws */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, registry, signingKeys, logGuard, recheckWorker } = claimcheck
+  const { config, registry, signingKeys, logGuard, sequencer, recheckWorker } = claimcheck
   await signingKeys.ensureLog()
   await logGuard.examine()
   const app = await createApp(claimcheck)
   // Closed in reverse: requests are answered, the worker ends, and only then the plugins that it checks with.
   for (const plugin of registry.plugins) await app.register(hosted(plugin))
   await app.register(backgroundWork(claimcheck))
+  await sequencer.ready()
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   return { url: app.listeningOrigin, stop: () => app.close() }

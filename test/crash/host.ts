@@ -3,28 +3,20 @@ import { loadConfig } from '@claimcheck/server/config'
 import { openClaimcheck } from '@claimcheck/server/container'
 import { startServer } from '@claimcheck/server/server'
 import type { Strike } from './host-process.ts'
+import { arm, beforeStatement, shareStrike } from './strike.ts'
 
-let strike: Strike | undefined = process.env.STRIKE === undefined ? undefined : JSON.parse(process.env.STRIKE)
-let statements = 0
-
-function beforeStatement(sql: string): void {
-  if (!strike) return
-  statements += 1
-  const { signal, before } = strike
-  if (typeof before === 'number' ? statements < before : !sql.includes(before)) return
-  strike = undefined
-  process.kill(process.pid, signal)
-}
+shareStrike()
+if (process.env.STRIKE !== undefined) arm(JSON.parse(process.env.STRIKE))
 
 process.on('message', (next: Strike) => {
-  strike = next
-  statements = 0
+  arm(next)
   process.send!({ ready: true })
 })
 // Whoever started it is gone.
 process.on('disconnect', () => process.exit())
 
 const config = loadConfig(process.env, process.cwd())
-const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement })
+const sequencerThread = new URL('./sequencer-thread.js', import.meta.url)
+const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement, sequencerThread })
 const server = await startServer(claimcheck)
 process.send!({ url: server.url })

@@ -1,6 +1,7 @@
 /** One running server of an installation, in this process, and spoken to over HTTP. */
 import type { Config } from '@claimcheck/server/config'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
+import { SEQUENCER_THREAD } from '@claimcheck/server/sequencer-thread/sequencer-thread'
 import { type RunningServer, startServer } from '@claimcheck/server/server'
 
 export interface Answer {
@@ -30,7 +31,11 @@ export class Host {
   }
 
   async start(): Promise<void> {
-    this.#claimcheck = await openClaimcheck(this.config, { plugins: true, ...(this.#now ? { now: this.#now } : {}) })
+    this.#claimcheck = await openClaimcheck(this.config, {
+      plugins: true,
+      // As it is served; but that a clock of the test's own is in this thread alone.
+      ...(this.#now ? { now: this.#now } : { sequencerThread: SEQUENCER_THREAD }),
+    })
     this.#server = await startServer(this.#claimcheck)
   }
 

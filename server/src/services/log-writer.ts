@@ -77,7 +77,8 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
 
   return {
     async draft(claimId, content) {
-      const issuedAt = now()
+      // The check may have been stamped by another thread's reading of the clock.
+      const issuedAt = Math.max(now(), content.observation.observedAt)
       return sign({ claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content }, await signingKeys.latest())
     },
 
@@ -90,7 +91,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
           draft.keyId === log.keyId && draft.issuedAt >= log.issuedAt
             ? draft
             : // Receipts and heads are in time order, whatever the clock does.
-              sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt) }, signer),
+              sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer),
         ),
       )
       const receipts = current

@@ -32,8 +32,25 @@ export interface Sequencer {
    * this outcome was kept.
    */
   advance(outcome: Outcome): Promise<ClaimRow | undefined>
+  /** Resolves when it is there to be asked. */
+  ready(): Promise<void>
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void>
+}
+
+/** The claim as an outcome leaves it; with the id of its receipt where it is decided. */
+export function claimAfter({ claim, record, decision, nextCheckAt }: Outcome, receiptId: string | null): ClaimRow {
+  return {
+    ...claim,
+    state: decision ? 'decided' : 'queued',
+    attempts: claim.attempts + 1,
+    dueAt: nextCheckAt,
+    nextCheckAt,
+    lastCheck: record,
+    receiptId,
+    verdict: decision?.verdict.value ?? null,
+    reasonCode: decision?.verdict.reasonCode ?? null,
+  }
 }
 
 /** What one claim asks of a transaction. */
@@ -64,19 +81,10 @@ export function createSequencer({ storage, logWriter, logGuard }: SequencerOptio
     return made
   }
 
-  async function addChecked({ claim, record, decision, nextCheckAt }: Outcome, isNew: boolean) {
+  async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
+    const { claim, record, decision } = outcome
     const draft = decision && (await logWriter.draft(claim.claimId, receiptContent(claim, decision)))
-    const next: ClaimRow = {
-      ...claim,
-      state: decision ? 'decided' : 'queued',
-      attempts: claim.attempts + 1,
-      dueAt: nextCheckAt,
-      nextCheckAt,
-      lastCheck: record,
-      receiptId: draft?.receiptId ?? null,
-      verdict: decision?.verdict.value ?? null,
-      reasonCode: decision?.verdict.reasonCode ?? null,
-    }
+    const next = claimAfter(outcome, draft?.receiptId ?? null)
     const kept = await batch.add({ isNew, attempts: claim.attempts, claim: next, record, draft })
     return kept ? next : undefined
   }
@@ -85,6 +93,7 @@ export function createSequencer({ storage, logWriter, logGuard }: SequencerOptio
     store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
     storeChecked: (outcome) => addChecked(outcome, true),
     advance: (outcome) => addChecked(outcome, false),
+    ready: async () => {},
     idle: () => batch.idle(),
   }
 }

@@ -40,7 +40,13 @@ export function createHeadMemory({ config }: { readonly config: Pick<Config, 'da
 
   return {
     recall() {
-      latest ??= read(path)
+      try {
+        // Another thread or process of this host may have signed since.
+        const kept = read(path)
+        if (kept && !(latest && isBefore(kept, latest))) latest = kept
+      } catch (error) {
+        if (!latest) throw error
+      }
       return latest
     },
     remember(head) {

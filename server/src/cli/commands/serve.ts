@@ -7,12 +7,13 @@ import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addServeCommand(program: Command): void {
   subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {
-    const [{ openClaimcheck }, { startServer }] = await Promise.all([
+    const [{ openClaimcheck }, { startServer }, { SEQUENCER_THREAD }] = await Promise.all([
       import('../../container.ts'),
       import('../../server.ts'),
+      import('../../sequencer-thread/sequencer-thread.ts'),
     ])
     const config = loadConfig(process.env, process.cwd())
-    const claimcheck = await openClaimcheck(config, { plugins: true })
+    const claimcheck = await openClaimcheck(config, { plugins: true, sequencerThread: SEQUENCER_THREAD })
     const server = await startServer(claimcheck).catch(async (error) => {
       await claimcheck.close()
       throw error
