@@ -39,8 +39,8 @@ for (const dialect of dialects) {
   conclude(report)
 }
 if (dialects.includes('postgres')) {
-  console.log(`postgres: away for ${OUTAGE_SECONDS} s`)
-  const report = await runOutageTest({ seconds: OUTAGE_SECONDS, hosts, seed })
+  console.log(`postgres: crashed, and away for ${OUTAGE_SECONDS} s`)
+  const report = await runOutageTest({ mode: 'immediate', seconds: OUTAGE_SECONDS, hosts, seed })
   const { refusals, recoveryMs, acknowledgedBefore, acknowledgedAfter } = report
   const taken = `${acknowledgedBefore} claims acknowledged before, ${acknowledgedAfter - acknowledgedBefore} after`
   console.log(`  ${refusals} requests told to come back; recovery within ${recoveryMs} ms; ${taken}`)

@@ -101,6 +101,31 @@ t.test('a copy is of one moment, while a server goes on writing to the source', 
   t.equal(code, 0, stdout)
 })
 
+t.test(
+  'who shares a DATA_DIR signs no fork: neither on the source again, nor on a copy that is older than that',
+  async (t) => {
+    const source = await startSource(t, 'sqlite')
+    const client = await source.client('acme')
+    await client.submit()
+    const [from, older, newer] = [source.config, await emptyDatabase(t, 'sqlite'), await emptyDatabase(t, 'postgres')]
+    await copyInstallation({ from, to: configOf(source, older) })
+    t.match(await client.submit(), { body: { verdict: 'verified' } })
+    await source.stop()
+    const stale = await startHost(t, configOf(source, older))
+    t.match(await stale.request('/readyz'), { status: 503 })
+    t.equal((await client.at(stale).submit()).status, 503)
+    await stale.stop()
+
+    await copyInstallation({ from, to: configOf(source, newer) })
+    const copy = await startHost(t, configOf(source, newer))
+    t.match(await client.at(copy).submit(), { body: { verdict: 'verified' } })
+    await source.resume()
+    t.match(await source.request('/readyz'), { status: 503 })
+    t.equal((await client.submit()).status, 503)
+    t.match(await client.at(copy).submit(), { body: { verdict: 'verified' } })
+  },
+)
+
 t.test('a copy that fails half-way leaves the target empty, and the source as it was', async (t) => {
   for (const [from, to] of [
     ['sqlite', 'postgres'],

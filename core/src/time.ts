@@ -3,11 +3,31 @@ import type { Instant } from './evidence.ts'
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
+const DAY_MS = 86_400_000
+
+// Moments that are written one after the other are mostly of one day: its text is kept, and the rest is small change.
+let latest = { day: Number.NaN, text: '' }
+
 /** `2026-09-25T14:02:11.000Z`. @throws RangeError for a moment outside of the years 0000 to 9999 */
 export function formatInstant(instant: Instant): string {
+  const whole = Math.trunc(instant)
+  const day = Math.floor(whole / DAY_MS)
+  if (day !== latest.day) latest = { day, text: dayText(instant) }
+  const ms = whole - day * DAY_MS
+  const seconds = Math.floor(ms / 1000)
+  const minutes = Math.floor(seconds / 60)
+  const time = `${digits(Math.floor(minutes / 60), 2)}:${digits(minutes % 60, 2)}:${digits(seconds % 60, 2)}`
+  return `${latest.text}T${time}.${digits(ms % 1000, 3)}Z`
+}
+
+function dayText(instant: Instant): string {
   const text = new Date(instant).toISOString()
   if (!TIMESTAMP.test(text)) throw new RangeError('the moment has no four-digit year')
-  return text
+  return text.slice(0, 10)
+}
+
+function digits(value: number, count: number): string {
+  return String(value).padStart(count, '0')
 }
 
 /** `undefined` when the text is not in exactly that form, or names a day or time that does not exist. */

@@ -16,18 +16,20 @@ import t from 'tap'
 const signer = createNobleSigner(new Uint8Array(32).fill(1))
 const at = (time: string) => parseInstant(`2026-09-25T${time}Z`)!
 
+const CLAIM = {
+  action: 'github.commit.push',
+  target: 'acme/widgets',
+  params: { sha: 'a'.repeat(40), branch: 'main' },
+  claimedAt: at('14:01:58.123'),
+  clientClaimId: 'claim-1',
+}
+
 const DECIDED: DecidedClaim = {
   receiptId: 'rcpt_01K5ZQ6T3V8XJ2M4N7P9R0S1T2',
   issuedAt: at('14:02:12.000'),
   issuer: { keyId: signer.keyId },
   agentId: 'agent-1',
-  claim: {
-    action: 'github.commit.push',
-    target: 'acme/widgets',
-    params: { sha: 'a'.repeat(40), branch: 'main' },
-    claimedAt: at('14:01:58.123'),
-    clientClaimId: 'claim-1',
-  },
+  claim: { ...CLAIM, claimDigest: claimDigest(CLAIM) },
   observation: {
     verifier: { id: 'codehost.commit.push', version: '1' },
     observedAt: at('14:02:11.000'),

@@ -1,16 +1,25 @@
-/** What the framework alone can do: a Fastify route that validates the same body by the same schema, and answers. Started by the benchmark. */
-import { ClaimRequest } from '@claimcheck/core/api'
-import { validator } from '@claimcheck/server/validation'
+/** What the framework alone can do: reads and validates the same bodies, or sends a text as long as a receipt, and nothing else. */
+import { claimRequest } from '@claimcheck/core/api'
+import { acceptJsonBodies } from '@claimcheck/server/http/body'
+import type { App } from '@claimcheck/server/http/instance'
+import { compileValidator } from '@claimcheck/server/http/validate'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { fastify } from 'fastify'
-import type { TSchema } from 'typebox'
+import scripted from '../../test/plugins/scripted.ts'
+import { given, serve } from './process.ts'
 
-const app = fastify()
-app.setValidatorCompiler<TSchema>(({ schema }) => {
-  const check = validator(schema)
-  return (body: unknown) => (check(body, []).length === 0 ? { value: body } : { error: new Error('not valid') })
-})
-app.post('/v1/claims', { schema: { body: ClaimRequest } }, async (_request, reply) =>
-  reply.code(202).send({ claim_id: 'clm_0', created: true, state: 'queued', attempts: 0, receipt_id: null }),
+const { answerBytes } = given<{ readonly answerBytes: number }>()
+const { verifiers = [] } = await scripted.setup({ logger: console, now: Date.now }, {})
+const text = JSON.stringify({ state: 'decided', rest: '' }).replace(
+  '""',
+  (empty) => `"${'x'.repeat(answerBytes)}${empty[0]}`,
 )
+
+const app: App = fastify().withTypeProvider<TypeBoxTypeProvider>()
+app.setValidatorCompiler(compileValidator)
+acceptJsonBodies(app)
+const body = claimRequest(verifiers.map(({ profile }) => profile))
+app.post('/v1/claims', { schema: { body } }, (_request, reply) => reply.code(202).type('application/json').send(text))
+app.get('/v1/receipts/:receipt_id', (_request, reply) => reply.type('application/json').send(text))
 await app.listen({ host: '127.0.0.1', port: 0 })
-process.send!({ url: app.listeningOrigin })
+serve(app.listeningOrigin, () => app.close())

@@ -1,6 +1,7 @@
 /** What all vectors are made from: fixed keys, fixed times, one good receipt, and the ways to make others of it. */
 import {
   canonicalize,
+  claimDigest,
   createNobleSigner,
   DOMAINS,
   type Domain,
@@ -90,18 +91,19 @@ export function keyDocument(): JsonObject {
 }
 
 export function goodBody(verdict: Verdict = { value: 'verified' }): Draft {
+  const claim = {
+    action: 'codehost.commit.push',
+    target: 'acme/widgets',
+    params: { sha: '0123456789abcdef0123456789abcdef01234567', branch: 'main' },
+    claimedAt: at('2026-09-25T14:01:58.000Z'),
+    clientClaimId: 'claim-1',
+  }
   const body = receiptBody({
     receiptId: 'rcpt_01K5ZQ6T3V8XJ2M4N7P9R0S1T2',
     issuedAt: at('2026-09-25T14:02:12.000Z'),
     issuer: { keyId: signerA.keyId, name: 'Claimcheck test vectors' },
     agentId: 'agent-1',
-    claim: {
-      action: 'codehost.commit.push',
-      target: 'acme/widgets',
-      params: { sha: '0123456789abcdef0123456789abcdef01234567', branch: 'main' },
-      claimedAt: at('2026-09-25T14:01:58.000Z'),
-      clientClaimId: 'claim-1',
-    },
+    claim: { ...claim, claimDigest: claimDigest(claim) },
     observation: {
       verifier: { id: 'codehost.commit.push', version: '1' },
       observedAt: at('2026-09-25T14:02:11.000Z'),

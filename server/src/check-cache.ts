@@ -1,8 +1,11 @@
 /** A plugin's bounded memory, and the sharing of reads between the checks that wait for the same one. */
+import { setTimeout } from 'node:timers/promises'
 import type { CheckCache } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 
 const MOST_ENTRIES = 5000
+// Many checks of one thing come as others end: without a pause each read would serve the few that came during the one before.
+const GATHERING_MS = 250
 
 interface Shared {
   /** The read that has begun. */
@@ -39,7 +42,10 @@ export function createCheckCache(): CheckCache {
       if (current.next) {
         current.next.read = read
       } else {
-        const beginNext = () => begin(key, current.next!.read)
+        const beginNext = async () => {
+          await setTimeout(GATHERING_MS)
+          return begin(key, current.next!.read)
+        }
         current.next = { promise: current.running.then(beginNext, beginNext), read }
       }
       return current.next.promise as Promise<T>

@@ -1,17 +1,32 @@
 /** Identifiers: a ULID behind a prefix that tells what it names. */
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
 
 // Crockford's base 32, as the ULID specification takes it.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+const RANDOM_LETTERS = 16
+// Many ids' bytes at once: each call for random bytes costs more than the bytes.
+const random = new Uint8Array(256 * RANDOM_LETTERS)
+let used = random.length
 
 /** 48 bits of time and 80 random ones, never counted up: an id says nothing about its neighbours. */
 export function newId(prefix: 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_', now: Instant): string {
   let id: string = prefix
   for (let shift = 45; shift >= 0; shift -= 5) id += ALPHABET[Math.floor(now / 2 ** shift) % 32]
   // 256 is a multiple of 32: no letter is likelier than another.
-  for (const byte of randomBytes(16)) id += ALPHABET[byte % 32]
+  for (const byte of randomBytes()) id += ALPHABET[byte % 32]
   return id
+}
+
+/** Given to nobody before. */
+function randomBytes(): Uint8Array {
+  if (used === random.length) {
+    randomFillSync(random)
+    used = 0
+  }
+  used += RANDOM_LETTERS
+  return random.subarray(used - RANDOM_LETTERS, used)
 }
 
 /** When an id was made; undefined where it is none of ours. */

@@ -9,6 +9,13 @@ import { Ledger } from './ledger.ts'
 import { startLoad } from './load.ts'
 import { seededRandom } from './random.ts'
 
+export interface OutageOptions {
+  readonly mode: 'fast' | 'immediate'
+  readonly seconds: number
+  readonly hosts: number
+  readonly seed: number
+}
+
 export interface OutageReport {
   /** Answers that told the client to come back. */
   readonly refusals: number
@@ -24,8 +31,7 @@ const AGENTS = 4
 const LOAD_MS = 1500
 const LONGEST_RECOVERY_MS = 30_000
 
-export async function runOutageTest(options: { seconds: number; hosts: number; seed: number }): Promise<OutageReport> {
-  const { seconds, hosts, seed } = options
+export async function runOutageTest({ mode, seconds, hosts, seed }: OutageOptions): Promise<OutageReport> {
   const ledger = new Ledger()
   const postgres = await startPostgres()
   const fleet = await Fleet.create({ database: await createDatabase('postgres', postgres.url), hosts })
@@ -36,7 +42,7 @@ export async function runOutageTest(options: { seconds: number; hosts: number; s
     await setTimeout(LOAD_MS)
     const acknowledgedBefore = ledger.acknowledged.length
 
-    await postgres.stop()
+    await postgres.stop(mode)
     const end = Date.now() + seconds * 1000
     const refusals = await Promise.all(fleet.hosts.map((host) => askUntil(end, host)))
     await postgres.start()

@@ -26,8 +26,8 @@ const AGENTS_PER_HOST = 6
 /** About as many as a start takes on an empty database. */
 const START_STATEMENTS = 60
 /** About as many as a busy host makes in a second or two. */
-const MOST_STATEMENTS = 1000
-const LONGEST_LIFE_MS = 3000
+const MOST_STATEMENTS = 500
+const LONGEST_LIFE_MS = 2000
 /** Longer than a lease. */
 const LONGEST_FREEZE_MS = 9000
 

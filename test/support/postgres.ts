@@ -14,8 +14,8 @@ const run = promisify(execFile)
 export interface Postgres {
   /** Of the database `postgres`, as superuser. */
   readonly url: string
-  /** As an operator stops it: clients are cut off, what was committed stays. */
-  stop(): Promise<void>
+  /** `fast`, unless said otherwise: as an operator stops it. `immediate`: as if it had crashed. */
+  stop(mode?: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
   /** For good, with everything that was stored. */
   remove(): Promise<void>
@@ -64,8 +64,8 @@ export async function startPostgres(): Promise<Postgres> {
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     start,
-    stop: async () => {
-      await program('pg_ctl', '-D', data, '-m', 'fast', '-w', 'stop')
+    stop: async (mode = 'fast') => {
+      await program('pg_ctl', '-D', data, '-m', mode, '-w', 'stop')
     },
     remove: async () => {
       keeper.ref()

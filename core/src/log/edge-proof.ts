@@ -1,17 +1,30 @@
-/** Inclusion in the tree that an edge belongs to: one tile a level is read, and nothing is hashed. */
+/** Inclusion in the tree that an edge belongs to: one full tile a level is needed, and nothing is hashed. */
 import type { TreeEdge } from './edge.ts'
 import { nodeAt, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
 import type { ProvenInclusion, TileId } from './tiles.ts'
 
-/** Reads full tiles, with the nodes above their hashes, and gives them in the same order. */
-export type ReadFullTiles = (tiles: readonly TileId[]) => Promise<readonly TileNodes[]>
+/** The full tiles that a leaf lies in, the lowest level first. Above them it lies in tiles of the edge. */
+export function fullTilesAbove(leafIndex: number, treeSize: number): TileId[] {
+  const tiles: TileId[] = []
+  let index = Math.floor(leafIndex / TILE_WIDTH)
+  let count = Math.floor(treeSize / TILE_WIDTH)
+  for (let level = 0; index < count; level++) {
+    tiles.push({ level, index, width: TILE_WIDTH })
+    index = Math.floor(index / TILE_WIDTH)
+    count = Math.floor(count / TILE_WIDTH)
+  }
+  return tiles
+}
 
-/** The same proof as `proveInclusion` makes at the edge's size. @throws RangeError when the leaf is not in the tree */
-export async function proveAtEdge(leafIndex: number, edge: TreeEdge, read: ReadFullTiles): Promise<ProvenInclusion> {
+/**
+ * The same proof as `proveInclusion` makes at the edge's size.
+ * @param full those of `fullTilesAbove`, in that order
+ * @throws RangeError when the leaf is not in the tree
+ */
+export function proveAtEdge(leafIndex: number, edge: TreeEdge, full: readonly TileNodes[]): ProvenInclusion {
   const { treeSize, suffixes } = edge
   if (leafIndex < 0 || leafIndex >= treeSize) throw new RangeError('the leaf is not in a tree of that size')
-  const full = fullTilesAbove(leafIndex, treeSize)
-  const tiles = [...(await read(full)), ...edge.tiles.slice(full.length)]
+  const tiles = [...full, ...edge.tiles.slice(full.length)]
 
   const path: Uint8Array[] = []
   let index = leafIndex
@@ -25,19 +38,6 @@ export async function proveAtEdge(leafIndex: number, edge: TreeEdge, read: ReadF
     last = Math.floor(last / 2)
   }
   return { leafHash: subtreeNode(tiles, 0, leafIndex), rootHash: suffixes[0]!, path }
-}
-
-/** The full tiles that the leaf lies in, the lowest level first; above them it lies in the edge's. */
-function fullTilesAbove(leafIndex: number, treeSize: number): TileId[] {
-  const tiles: TileId[] = []
-  let index = Math.floor(leafIndex / TILE_WIDTH)
-  let count = Math.floor(treeSize / TILE_WIDTH)
-  for (let level = 0; index < count; level++) {
-    tiles.push({ level, index, width: TILE_WIDTH })
-    index = Math.floor(index / TILE_WIDTH)
-    count = Math.floor(count / TILE_WIDTH)
-  }
-  return tiles
 }
 
 function subtreeNode(tiles: readonly TileNodes[], level: number, index: number): Uint8Array {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts'
 import type { Signature } from '../signing/message.ts'
 import { formatInstant } from '../time.ts'
 import type { ReasonCode, Verdict, VerdictValue } from '../verdict.ts'
-import { claimDigest, type SubmittedClaim, toWireClaim, type WireClaim } from './digest.ts'
+import { type SubmittedClaim, toWireClaim, type WireClaim } from './digest.ts'
 import { canonicalize } from './jcs.ts'
 
 export type Receipt = {
@@ -72,7 +72,8 @@ export interface DecidedClaim {
   readonly issuedAt: Instant
   readonly issuer: { readonly keyId: string; readonly name?: string }
   readonly agentId: string
-  readonly claim: SubmittedClaim
+  /** With the digest that it was given when it was submitted. */
+  readonly claim: SubmittedClaim & { readonly claimDigest: string }
   readonly observation: {
     readonly verifier: { readonly id: string; readonly version: string }
     /** The check that the verdict rests on. */
@@ -96,7 +97,7 @@ export function receiptBody(decided: DecidedClaim): ReceiptBody {
     issued_at: formatInstant(decided.issuedAt),
     issuer: { key_id: issuer.keyId, ...(issuer.name === undefined ? {} : { name: issuer.name }) },
     agent: { id: decided.agentId },
-    claim: { ...toWireClaim(decided.claim), claim_digest: claimDigest(decided.claim) },
+    claim: { ...toWireClaim(decided.claim), claim_digest: decided.claim.claimDigest },
     observation: {
       verifier: { id: observation.verifier.id, version: observation.verifier.version },
       observed_at: formatInstant(observation.observedAt),

@@ -5,6 +5,7 @@ import { addConnectionCommands } from './commands/connection.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeyCommands } from './commands/key.ts'
+import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
@@ -27,6 +28,7 @@ addWorkspaceCommands(program)
 addKeyCommands(program)
 addConnectionCommands(program)
 addSigningKeyCommands(program)
+addLogCommands(program)
 addVerifyCommand(program)
 addDoctorCommand(program)
 addCopyCommand(program)

@@ -1,18 +1,21 @@
-/** What happens to every answer: its headers, and its line in the log. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+/** What happens to every answer: its headers, and its line in the log. Hooks that wait for nothing call back: promises would cost more than they do. */
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { App } from './instance.ts'
 
 // What is public changes with every receipt; so much delay is nobody's loss.
 const PUBLIC_CACHE = 'public, max-age=5'
 
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+}
+
 /** Nothing is kept by caches but what says so. */
 export function setHeaders(app: App): void {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers({
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    })
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(HEADERS)
+    done()
   })
 }
 
@@ -22,18 +25,20 @@ export function endConnectionsOnClose(app: App): void {
   app.addHook('preClose', async () => {
     isClosing = true
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) reply.header('connection', 'close')
+    done()
   })
 }
 
-export async function cachePublicly(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export function cachePublicly(_request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
   reply.header('cache-control', PUBLIC_CACHE)
+  done()
 }
 
 /** The route's pattern and never the address itself: an id in it would open a receipt. No header, no body. */
 export function logRequests(app: App): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request
     const fields = {
       method,
@@ -42,5 +47,6 @@ export function logRequests(app: App): void {
       ms: Math.round(reply.elapsedTime),
     }
     request.log.info(fields, 'request')
+    done()
   })
 }

@@ -12,8 +12,8 @@ import { isPublicAddress } from './addresses.ts'
 import { clockOffset } from './clock-offset.ts'
 
 export interface Outbound {
-  /** The requests of one check, counted and measured together. */
-  forCheck(options: { readonly signal: AbortSignal; readonly now: () => Instant }): CheckRequests
+  /** The requests of one check, counted and measured together. The timer is asked for its signal when one is made. */
+  forCheck(timer: Pick<AbortController, 'signal'>, now: () => Instant): CheckRequests
   close(): Promise<void>
 }
 
@@ -68,12 +68,13 @@ export function createOutbound(
   }
 
   return {
-    forCheck({ signal, now }) {
+    forCheck(timer, now) {
       let requests = 0
       let clockOffsetMs = 0
 
       async function request(url: URL, init: Parameters<GuardedFetch>[1]): Promise<Response> {
         if (++requests > MOST_REQUESTS) throw refused('too many requests in one check')
+        const { signal } = timer
         const sentAt = now()
         const response = await undiciFetch(url.href, {
           method: init?.method ?? 'GET',
@@ -111,7 +112,7 @@ export function createOutbound(
           const [first] = isIP(hostname)
             ? [{ address: hostname }]
             : await lookUp(resolver, hostname, !isAllowed(url)).catch((error: unknown) => {
-                throw failure(error, signal)
+                throw failure(error, timer.signal)
               })
           const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
           return { hostname, port, address: first!.address }

@@ -13,6 +13,8 @@ import {
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
+import { copyJson } from '../json-copy.ts'
+import { lazyAbortController } from '../lazy-abort.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { RegisteredVerifier, Registry } from '../plugins.ts'
 import type { ClaimRow } from '../storage/claims.ts'
@@ -45,19 +47,22 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     history: readonly CheckRecord[],
     sentAt: Instant,
   ): Promise<CheckRecord> {
-    const timer = new AbortController()
-    const requests = outbound.forCheck({ signal: timer.signal, now })
+    const timer = lazyAbortController()
+    const requests = outbound.forCheck(timer, now)
     // Copies: what a verifier changes in them, now or later, is changed nowhere else.
     const context: CheckContext = {
-      ...tools,
-      connection: structuredClone(connection),
+      connection: copyJson(connection),
       fetch: requests.fetch,
       resolve: requests.resolve,
-      signal: timer.signal,
+      get signal() {
+        return timer.signal
+      },
       now,
-      previous: structuredClone(history.filter(isRead).map((read) => read.observation)),
+      logger: tools.logger,
+      cache: tools.cache,
+      previous: history.filter(isRead).map((read) => copyJson(read.observation)),
     }
-    const checking = async () => verifier.check(structuredClone(toClaim(claim)), context)
+    const checking = async () => verifier.check(copyJson(toClaim(claim)), context)
     try {
       // One that does not heed its signal is left behind when its time is over.
       const returned = await withinTime(checking(), timeoutMs, () => new DestinationError('timeout'))

@@ -107,7 +107,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   ): Promise<{ scopes: readonly string[]; notes: readonly string[] }> {
     const timer = new AbortController()
     const { signal } = timer
-    const { fetch, resolve } = outbound.forCheck({ signal, now })
+    const { fetch, resolve } = outbound.forCheck(timer, now)
     // A copy of the options: what is kept is what the owner gave.
     const given: Record<string, unknown> = structuredClone(options)
     const probing = async () => type.probe(given, { fetch, resolve, signal, logger })

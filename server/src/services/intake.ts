@@ -11,6 +11,7 @@ import {
 } from '@claimcheck/core'
 import { newId } from '../ids.ts'
 import type { RegisteredVerifier, Registry } from '../plugins.ts'
+import { sha256 } from '../sha256.ts'
 import type { Access, ClaimRow } from '../storage/claims.ts'
 import { type Issue, validator } from '../validation.ts'
 import type { ClaimInput } from './claims.ts'
@@ -56,7 +57,7 @@ export async function planClaim(
     agentId: input.agentId,
     ...claim,
     submittedAt: now,
-    claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }),
+    claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }, sha256),
     access,
     connectionId,
     profileAction: profile?.action ?? input.action,

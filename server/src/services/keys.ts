@@ -1,5 +1,5 @@
 /** API keys: made once, kept as a hash, and revoked for good. */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash as digest, randomBytes } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
 import { newId } from '../ids.ts'
@@ -86,7 +86,7 @@ export function createKeyService({ storage, now }: { storage: Storage; now: () =
 }
 
 function hash(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
+  return digest('sha256', key)
 }
 
 function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {

@@ -4,6 +4,7 @@ import {
   bytesEqual,
   EMPTY_EDGE,
   edgeTiles,
+  fullTilesAbove,
   type Log,
   type ProvenConsistency,
   type ProvenInclusion,
@@ -24,8 +25,10 @@ import { createTileCache, type TileCache } from './tile-cache.ts'
 
 export interface LogView {
   readonly state: LogState
+  /** Of each of these leaves, at the view's size. @throws RangeError when one of them is not in the tree */
+  proveInclusions(leafIndexes: readonly number[]): Promise<readonly ProvenInclusion[]>
   /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
-  proveInclusion(leafIndex: number, treeSize?: number): Promise<ProvenInclusion>
+  proveInclusion(leafIndex: number, treeSize: number): Promise<ProvenInclusion>
   /** @throws RangeError when first is 0 or above second; TileError when the log has not reached second */
   proveConsistency(first: number, second: number): Promise<ProvenConsistency>
 }
@@ -102,21 +105,34 @@ export function createStoredLog(log: Reads['log']): StoredLog {
 }
 
 function viewOf(state: LogState, edge: TreeEdge, cache: TileCache): LogView {
-  async function readTile(tile: TileId): Promise<Uint8Array> {
-    const [newest] = edgeTiles(edge.treeSize).filter(({ level }) => level === tile.level)
-    const full = Math.floor(edge.treeSize / TILE_WIDTH ** (tile.level + 1))
-    if (tile.index < full) return (await cache.read([tile]))[0]!
-    const isThere = newest?.index === tile.index && newest.width >= tile.width
-    return isThere ? edge.tiles[tile.level]! : new Uint8Array()
+  const { treeSize } = edge
+
+  async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
+    const isFull = ({ level, index }: TileId) => index < Math.floor(treeSize / TILE_WIDTH ** (level + 1))
+    const full = await cache.read(tiles.filter(isFull))
+    let used = 0
+    return tiles.map((tile) => (isFull(tile) ? full[used++]! : edgeTile(tile)))
   }
-  const readTiles = (tiles: readonly TileId[]) => Promise.all(tiles.map(readTile))
+
+  /** Without hashes where the tree has not come to that width. */
+  function edgeTile({ level, index, width }: TileId): Uint8Array {
+    const newest = edgeTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
+    return newest && newest.width >= width ? edge.tiles[level]! : new Uint8Array()
+  }
 
   return {
     state,
-    proveInclusion: (leafIndex, treeSize = edge.treeSize) =>
-      treeSize === edge.treeSize
-        ? proveAtEdge(leafIndex, edge, cache.read)
-        : proveInclusion(leafIndex, treeSize, readTiles, SHA256_TREE),
+    async proveInclusions(leafIndexes) {
+      const needed = leafIndexes.map((leafIndex) => fullTilesAbove(leafIndex, treeSize))
+      const read = await cache.read(needed.flat())
+      let used = 0
+      return leafIndexes.map((leafIndex, index) => {
+        const start = used
+        used += needed[index]!.length
+        return proveAtEdge(leafIndex, edge, read.slice(start, used))
+      })
+    },
+    proveInclusion: (leafIndex, size) => proveInclusion(leafIndex, size, readTiles, SHA256_TREE),
     proveConsistency: (first, second) => proveConsistency(first, second, readTiles, SHA256_TREE),
   }
 }

@@ -2,6 +2,7 @@
 import { createBatch } from '../batch.ts'
 import type { ReceiptRow } from '../storage/log.ts'
 import type { Storage } from '../storage/storage.ts'
+import { toTexts } from './hash-text.ts'
 import type { InclusionProof, LogService } from './log.ts'
 
 export interface ReceiptService {
@@ -33,10 +34,9 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
 
 function withProof(row: ReceiptRow, proven: InclusionProof): string {
   const { logId, leafIndex, treeSize, leafHash, rootHash, inclusion } = proven
-  if (leafHash !== Buffer.from(row.leafHash).toString('base64url')) {
-    throw new Error('the stored leaf is not the one that the tree has')
-  }
-  const proof = { log_id: logId, leaf_index: leafIndex, tree_size: treeSize, root_hash: rootHash, inclusion }
-  // Spliced in as text: what was signed is served to the byte.
-  return `${row.entry.slice(0, -1)},"proof":${JSON.stringify(proof)}}`
+  if (leafHash !== toTexts([row.leafHash])[0]) throw new Error('the stored leaf is not the one that the tree has')
+  // Spliced in as text: what was signed is served to the byte. Nothing in a proof needs escaping.
+  const path = inclusion.length === 0 ? '[]' : `["${inclusion.join('","')}"]`
+  const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${path}}`
+  return `${row.entry.slice(0, -1)},"proof":${proof}}`
 }

@@ -1,10 +1,7 @@
 /** The tree's hashes as they stand in the database: in tiles, and the newest leaves with their receipts. */
-import { hash } from 'node:crypto'
-import { type HashFunction, joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core'
+import { joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core'
+import { sha256 } from '../sha256.ts'
 import type { Reads } from '../storage/storage.ts'
-
-// The quickest SHA-256 there is here: as bytes in a latin1 string, which costs no stream object.
-const sha256: HashFunction = (data) => Buffer.from(hash('sha256', data, 'binary'), 'binary')
 
 export const SHA256_TREE = treeHasher(sha256)
 

@@ -35,6 +35,7 @@ export const CLAIM_FIELDS = [
   'reason_code',
   // Whether its workspace, and its connection if it names one, are there and belong together.
   'belongs',
+  // Each its attempt, and its record unless that is last_check.
   'checks',
 ] as const
 
@@ -104,7 +105,7 @@ export function auditReads(db: Db) {
       const sql = `SELECT level, tile_index, width, hashes FROM tiles
         WHERE (level, tile_index, width) IN (SELECT level, tile_index, width FROM ${rowsOf(db.dialect, TILE_KEY)} AS asked)`
       const rows = await db.query(sql, [toJson(keys.map(({ level, index, width }) => [level, index, width]))])
-      return rows.map((row) => ({ ...toTileKey(row), hashes: row.hashes as Uint8Array }))
+      return rows.map((row) => ({ ...toTileKey(row), hashes: bytes(row.hashes) }))
     },
     /** Which tiles there are, the next after this one. */
     async tileKeys(after: TileKey, limit: number): Promise<TileKey[]> {
@@ -197,7 +198,9 @@ function linesOf(dialect: Dialect) {
   // A null where none may be is left out: the line is short then, and its row is read on its own.
   const lines = (expressions: readonly string[]) =>
     `${bytes(join(`concat_ws(${character(field)}, ${expressions.join(', ')})`, character(row)))} AS lines`
-  const history = `(SELECT ${join(`attempt || ${character(attempt)} || record`, character(check))}
+  // The last check is there twice: once is enough to hand over.
+  const record = `CASE WHEN record = claims.last_check THEN '' ELSE ${character(attempt)} || record END`
+  const history = `(SELECT ${join(`attempt || ${character(attempt)} || ${record}`, character(check))}
     FROM checks WHERE checks.claim_id = claims.claim_id)`
   const receipt = RECEIPT_FIELDS.map((name) => (name === 'leaf_hash' ? hex(name) : `receipts.${name}`))
   const claim = [
@@ -221,6 +224,11 @@ const LINES = { sqlite: linesOf('sqlite'), postgres: linesOf('postgres') }
 
 function text(value: unknown): string {
   return Buffer.isBuffer(value) ? value.toString() : ((value as string | null | undefined) ?? '')
+}
+
+/** SQLite keeps text in a column of bytes when it is given some. */
+function bytes(value: unknown): Uint8Array {
+  return value instanceof Uint8Array ? value : Buffer.from(String(value))
 }
 
 function toTileKey(row: Row): TileKey {

@@ -52,7 +52,7 @@ function requests(
 ) {
   const outbound = createOutbound({ allowPrivate }, resolver ? { resolver } : {})
   t.teardown(() => outbound.close())
-  return outbound.forCheck({ signal, now })
+  return outbound.forCheck({ signal }, now)
 }
 
 async function code(work: Promise<unknown>): Promise<string> {

@@ -77,7 +77,7 @@ type Check = (claim: Claim, context: CheckContext) => unknown
 function runner(
   t: Test,
   check: Check,
-  over: { options?: JsonObject; openById?: () => Promise<undefined>; allowPrivate?: string[] } = {},
+  over: { options?: JsonObject; openById?: () => Promise<undefined>; allowPrivate?: string[]; timeoutMs?: number } = {},
 ) {
   const connection = { id: 'conn_1', provider: 'test', options: over.options ?? { host: 'a', token: TOKEN } }
   const verifier = defineVerifier({ profile, providers: ['test'], check: check as () => Promise<typeof ABSENT> })
@@ -99,7 +99,9 @@ function runner(
     outbound,
     now: () => NOON,
     logger,
-    config: { checks: { timeoutMs: TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
+    config: {
+      checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
+    },
   })
   return { run, logged, connection }
 }
@@ -332,5 +334,6 @@ t.test("how far the destination's clock is off is recorded with what it answered
     await (await fetch(`http://${host}/`)).text()
     return ABSENT
   }
-  t.match(await runner(t, check, { allowPrivate: [host] }).run(claim, []), { clockOffsetMs: 60_000 })
+  const { run } = runner(t, check, { allowPrivate: [host], timeoutMs: 5000 })
+  t.match(await run(claim, []), { clockOffsetMs: 60_000 })
 })

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   checkReceipt,
+  claimDigest,
   type DecidedClaim,
   entryText,
   formatInstant,
@@ -14,6 +15,7 @@ import { createSigningKeys } from '@claimcheck/server/signing/signing-keys'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { query } from '../../../test/support/sql.ts'
 import { openLogGuard } from '../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
@@ -30,9 +32,11 @@ async function host(t: Test, folder: string, now = () => NOON) {
   return { storage, signingKeys, vault, logGuard, writer: createLogWriter({ signingKeys, logGuard, now, config }) }
 }
 
+const submitted = { clientClaimId: 'c', action: 'test.thing.do', target: 'x', params: {}, claimedAt: NOON }
+
 const content: Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'> = {
   agentId: 'agent-1',
-  claim: { clientClaimId: 'c', action: 'test.thing.do', target: 'x', params: {}, claimedAt: NOON },
+  claim: { ...submitted, claimDigest: claimDigest(submitted) },
   observation: {
     verifier: { id: 'test.thing.do', version: '1' },
     observedAt: NOON,
@@ -58,7 +62,6 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
         agentId: 'agent-1',
         deadlineAt: NOON + 1,
         submittedAt: NOON,
-        claimDigest: '',
         access: 'anonymous' as const,
         connectionId: null,
         profileAction: 'test.thing.do',
@@ -179,4 +182,23 @@ t.test('hosts that start together make one log, and no host goes on without its 
   const stranger = createSigningKeys({ ...hosts[1], vault: elsewhere, now: () => NOON, config })
   await t.rejects(stranger.ensureLog(), { code: 'missing_key' })
   await t.rejects(stranger.rotate(), { code: 'missing_key' })
+})
+
+t.test('a stored tree that has not the root that was signed is not appended to, and nothing follows it', async (t) => {
+  const folder = t.testdir()
+  const { storage, writer } = await host(t, folder)
+  await append(storage, writer, 3)
+  const url = `sqlite:${join(folder, 'claimcheck.db')}`
+  await query(url, 'DROP TRIGGER receipts_no_update')
+  await query(url, 'UPDATE receipts SET leaf_hash = zeroblob(32) WHERE leaf_index = 1')
+  const other = await host(t, folder)
+  await t.rejects(append(other.storage, other.writer), { code: 'read_only' })
+  t.match(other.logGuard.problem(), /./)
+  t.equal(await other.logGuard.maySign(), false)
+  await t.rejects(other.signingKeys.beginLog(), { code: 'read_only' })
+
+  const started = await host(t, folder)
+  await started.logGuard.examine()
+  t.match(started.logGuard.problem(), /./, 'and it is found at the start')
+  t.match(await storage.read.log.newestHead(), { treeSize: 3 })
 })

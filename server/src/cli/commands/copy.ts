@@ -47,9 +47,10 @@ function linesOf(copied: Copied, from: Config, to: Config): string[] {
   const rows = Object.values(copied).reduce((sum, count) => sum + count, 0)
   const [old, next] = [describeDatabase(from.databaseUrl), describeDatabase(to.databaseUrl)]
   return [
-    `Copied ${rows} rows, ${copied.receipts} receipts among them, and the key that signs.`,
+    `Copied ${rows} rows, ${copied.receipts} receipts among them.`,
     `Next: set DATABASE_URL to ${next}, and run npx claimcheck doctor.`,
     `Start no server on ${old} again: two that append to one log fork it, and anyone who sees both can prove that.`,
-    'If one ran on it meanwhile, what it has done since is not in the copy: stop it, and copy once more to an empty database.',
+    `A host with this DATA_DIR (${to.dataDir}) would refuse to; one with another would not know.`,
+    'If a server ran meanwhile, what it has done since is not in the copy: stop it, and copy once more to an empty database.',
   ]
 }

@@ -54,7 +54,7 @@ export function claimOfLine({ belongs, checks, ...fields }: ClaimLine): StoredCl
   return {
     fields: { ...fields, ...plain },
     belongs: belongs === '1',
-    checks: checks === '' ? [] : checks.split(SEPARATORS.check).map(toCheck).sort(byAttempt),
+    checks: readChecks(checks, fields.last_check),
   }
 }
 
@@ -74,13 +74,14 @@ export function claimOfRow(row: Row, checks: readonly Row[]): StoredClaim {
   }
 }
 
-function toCheck(text: string): StoredCheck {
-  const [attempt = '', record = ''] = text.split(SEPARATORS.attempt)
-  return { attempt, record }
-}
-
-function byAttempt(one: StoredCheck, other: StoredCheck): number {
-  return Number(one.attempt) - Number(other.attempt)
+/** By attempt. */
+export function readChecks(text: string, lastCheck: string): StoredCheck[] {
+  if (text === '') return []
+  const checks = text.split(SEPARATORS.check).map((check) => {
+    const [attempt = '', , record = lastCheck] = check.split(SEPARATORS.attempt)
+    return { attempt, record }
+  })
+  return checks.sort((one, other) => Number(one.attempt) - Number(other.attempt))
 }
 
 // Written out: an object that is made name by name takes as long as all other looking at a receipt.

@@ -1,13 +1,5 @@
 /** The tree made again from its leaves, and held against the stored tiles and the signed roots. */
-import {
-  appendLeaves,
-  bytesEqual,
-  EMPTY_EDGE,
-  HASH_BYTES,
-  TILE_WIDTH,
-  type Tile,
-  type TreeEdge,
-} from '@claimcheck/core'
+import { appendLeaves, EMPTY_EDGE, HASH_BYTES, TILE_WIDTH, type Tile, type TreeEdge } from '@claimcheck/core'
 import type { TileKey } from '../../storage/audit.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { SHA256_TREE } from '../stored-log.ts'
@@ -59,12 +51,12 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
     if (stored.some((hash, index) => hash !== derived[index])) {
       // Where an entry and its stored hash differ, the one that was signed is right.
       const other = appendLeaves(edge, stored, SHA256_TREE)
-      if (bytesEqual(other.rootHash, row.rootHash)) appended = other
+      if (isSame(other.rootHash, row.rootHash)) appended = other
     }
     if (derived.length > 0) ({ edge, rootHash } = appended)
     derived = []
     stored = []
-    if (!astray && !bytesEqual(rootHash, row.rootHash)) {
+    if (!astray && !isSame(rootHash, row.rootHash)) {
       problems.complain(`tree head ${signed.body.tree_size}: root_hash is not the root of the leaves`)
       astray = true
     }
@@ -78,7 +70,7 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
     for (const tile of tiles) {
       const hashes = found.get(keyOf(tile))
       if (!hashes) problems.complain(`tile ${keyOf(tile)}: missing`)
-      else if (bytesEqual(hashes, tile.hashes) || (astray && tile.level > 0)) continue
+      else if (isStoredAs(tile, hashes) || (astray && tile.level > 0)) continue
       else problems.complain(`tile ${keyOf(tile)}: ${differenceOf(tile, hashes)}`)
     }
   }
@@ -115,10 +107,19 @@ function keyOf({ level, index, width }: TileKey): string {
   return `${level}/${index} of width ${width}`
 }
 
-function differenceOf(tile: Tile, hashes: Uint8Array): string {
-  if (hashes.length !== tile.hashes.length) return 'it has not as many hashes as it is wide'
-  const at = hashes.findIndex((byte, index) => byte !== tile.hashes[index])
-  const position = Math.floor(at / HASH_BYTES)
-  const what = tile.level === 0 ? `leaf ${tile.index * TILE_WIDTH + position}` : `the tile below it`
-  return `its hash ${position} is not that of ${what}`
+/** With the nodes above its hashes where there are any; older versions stored full tiles without. */
+function isStoredAs({ hashes, width }: Tile, stored: Uint8Array): boolean {
+  return isSame(stored, hashes) || isSame(stored, hashes.subarray(0, width * HASH_BYTES))
+}
+
+function differenceOf(tile: Tile, stored: Uint8Array): string {
+  const place = Math.floor(stored.findIndex((byte, index) => byte !== tile.hashes[index]) / HASH_BYTES)
+  if (place < 0 || place >= tile.width) return 'it does not follow from its hashes'
+  if (tile.level > 0)
+    return `its hash ${place} is not that of tile ${tile.level - 1}/${tile.index * TILE_WIDTH + place}`
+  return `its hash ${place} is not that of leaf ${tile.index * TILE_WIDTH + place}`
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0
 }

@@ -1,5 +1,5 @@
-/** A log that holds every kind of row, kept once and copied for each test that changes it. */
-import { copyFileSync, writeFileSync } from 'node:fs'
+/** A log that holds every kind of row, with claims of each kind. */
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { CheckRecord } from '@claimcheck/core'
 import { loadConfig } from '@claimcheck/server/config'
@@ -7,8 +7,8 @@ import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { newId } from '@claimcheck/server/ids'
 import { planClaim } from '@claimcheck/server/services/intake'
 import type { ClaimRow } from '@claimcheck/server/storage/claims'
-import type { Test } from 'tap'
 
+export const SECRET_KEY = '07'.repeat(32)
 export const NOON = Date.UTC(2026, 8, 25, 12)
 
 /** More than a full tile. */
@@ -44,7 +44,7 @@ export async function install(folder: string): Promise<Installed> {
   const plugins = [{ use: resolve('build/test/plugins/scripted.js') }]
   writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, issuer_name: 'Example' }))
   let now = NOON
-  const config = loadConfig({ LOG_LEVEL: 'silent', SECRET_KEY: '07'.repeat(32) }, folder)
+  const config = loadConfig({ LOG_LEVEL: 'silent', SECRET_KEY }, folder)
   const claimcheck = await openClaimcheck(config, { plugins: true, now: () => now++ })
   await claimcheck.signingKeys.ensureLog()
   const { id: workspaceId } = await claimcheck.workspaces.create('acme')
@@ -112,10 +112,4 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed): Prom
   await sequencer.advance({ claim: looked!, record: PRESENT, decision, nextCheckAt: null })
   await submit('absent')
   await sequencer.store(await plan('never looked at'))
-}
-
-export function copyTo(t: Test, file: string): string {
-  const copy = join(t.testdir(), 'claimcheck.db')
-  copyFileSync(file, copy)
-  return copy
 }

@@ -5,7 +5,7 @@ import { BOOKKEEPING, NOT_CARRIED, TABLES } from '@claimcheck/server/storage/mig
 import { type OpenedStorage, openStorage } from '@claimcheck/server/storage/open'
 import { writes } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
-import { createDatabase, type Dialect } from '../../../test/support/database.ts'
+import { createDatabase, type Dialect } from '../../test/support/database.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const DIALECTS = ['sqlite', 'postgres'] as const

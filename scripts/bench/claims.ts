@@ -1,0 +1,36 @@
+/** The claims that the benchmark submits: each another one, of an action that is checked without any destination. */
+import type { Load } from './load.ts'
+import { postText } from './load.ts'
+
+/** Where claims go. */
+export interface Target {
+  readonly url: string
+  readonly key: string
+}
+
+const DECIDED = '"state":"decided"'
+
+let claims = 0
+
+/** Claims that are decided when they are answered. */
+export function decidedClaims(target: Target): Pick<Load, 'url' | 'request' | 'expected'> {
+  return { ...claimsOf(target, 'test.outcome.reach'), expected: DECIDED }
+}
+
+export function claimsOf({ url, key }: Target, action: string): Pick<Load, 'url' | 'request'> {
+  const headers = { authorization: `Bearer ${key}` }
+  const claim = {
+    agent_id: 'bench',
+    action,
+    target: 'somewhere',
+    params: { see: 'present' },
+    claimed_at: new Date().toISOString(),
+  }
+  return {
+    url,
+    request: () => {
+      const body = JSON.stringify({ client_claim_id: `bench-${process.pid}-${++claims}`, ...claim })
+      return postText(url, '/v1/claims', body, headers)
+    },
+  }
+}

@@ -1,0 +1,35 @@
+/** A plugin whose destination never answers. */
+import { definePlugin, defineVerifier } from '@claimcheck/core'
+import { Type } from 'typebox'
+
+const MINUTE_MS = 60_000
+
+export const HANGING_ACTION = 'test.outcome.await'
+
+const profile = {
+  action: HANGING_ACTION,
+  version: '1',
+  summary: 'An outcome at a destination that does not answer.',
+  target: Type.String(),
+  params: Type.Object({ see: Type.String() }),
+  facts: Type.Object({}),
+  required: { target: 'target' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 15 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  access: { permission: 'none', anonymous: true },
+} as const
+
+const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
+  profile,
+  providers: [],
+  check: () => new Promise(() => {}),
+})
+
+// biome-ignore lint/style/noDefaultExport: a plugin is its module's default export
+export default definePlugin({
+  name: 'hanging',
+  api: 1,
+  options: Type.Object({}),
+  setup: () => ({ verifiers: [verifier] }),
+})

@@ -1,0 +1,12 @@
+/** One host of an installation, as `claimcheck serve` runs it. */
+import { openClaimcheck } from '@claimcheck/server/container'
+import { startServer } from '@claimcheck/server/server'
+import { configOf, type Place } from './place.ts'
+import { given, serve } from './process.ts'
+
+const claimcheck = await openClaimcheck(configOf(given<Place>()), { plugins: true })
+const server = await startServer(claimcheck)
+serve(server.url, async () => {
+  await server.stop()
+  await claimcheck.close()
+})

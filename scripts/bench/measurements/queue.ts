@@ -1,0 +1,62 @@
+/** How long the worker takes to take a thousand due claims, out of a short queue and a long one. */
+import type { Claimcheck } from '@claimcheck/server/container'
+import type { Figure } from '../figure.ts'
+import { createWorkspace, withOpened, withPlace } from '../place.ts'
+import { seedQueued } from '../seed/claims.ts'
+import { median, timed } from '../statistics.ts'
+
+const DUE = 1_000
+const LONG_QUEUE = 1_000_000
+const ROUNDS = 60
+const WARM_UP_ROUNDS = 5
+const LEASE_MS = 15_000
+const DAY_MS = 24 * 60 * 60_000
+
+export async function measureQueue(): Promise<Figure[]> {
+  const start = Date.now()
+  const ratio = await withQueue(DUE, start, (short) =>
+    withQueue(LONG_QUEUE, start, async (long) => {
+      const taken: Record<'short' | 'long', number[]> = { short: [], long: [] }
+      for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+        // When the leases of the round before have run out, the same claims are due again.
+        const at = start + (round + WARM_UP_ROUNDS + 1) * LEASE_MS
+        const shortMs = await timed(() => takeDue(short, at))
+        const longMs = await timed(() => takeDue(long, at))
+        if (round < 0) continue
+        taken.short.push(shortMs)
+        taken.long.push(longMs)
+      }
+      return median(taken.long) / median(taken.short)
+    }),
+  )
+  return [
+    {
+      name: 'taking 1,000 due claims of 1,000,000 queued, ratio to 1,000 queued',
+      value: ratio,
+      unit: '',
+      bar: { atMost: 1.5 },
+    },
+  ]
+}
+
+/** A queue in which a thousand claims are due, and the others are much later. */
+async function withQueue<T>(count: number, start: number, work: (claimcheck: Claimcheck) => Promise<T>): Promise<T> {
+  return withPlace({}, (place) =>
+    withOpened(place, async (claimcheck) => {
+      const { workspaceId } = await createWorkspace(claimcheck)
+      const every = count / DUE
+      // Those that are due lie anywhere among the others.
+      const dueAt = (number: number) => (number % every === 0 ? start : start + DAY_MS + number)
+      await seedQueued(claimcheck, workspaceId, count, dueAt)
+      return work(claimcheck)
+    }),
+  )
+}
+
+/** As the worker does. */
+async function takeDue({ storage }: Claimcheck, at: number): Promise<void> {
+  const due = await storage.read.claims.due(at, DUE, [])
+  const claimIds = due.map(({ claimId }) => claimId)
+  const leased = await storage.write((tx) => tx.claims.lease(claimIds, at, at + LEASE_MS))
+  if (leased.length !== DUE) throw new Error(`${leased.length} claims were due, not ${DUE}`)
+}

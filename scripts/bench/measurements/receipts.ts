@@ -1,0 +1,84 @@
+/** A log of a million receipts: fetching any of them with its proof, and deriving all of them again. */
+import { diagnose } from '@claimcheck/server/services/doctor'
+import type { Figure } from '../figure.ts'
+import { type Answered, getText, load, together } from '../load.ts'
+import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
+import { withProcess } from '../process.ts'
+import { seedReceipts } from '../seed/receipts.ts'
+import { median, quantile, timed } from '../statistics.ts'
+
+const RECEIPTS = 1_000_000
+const CONNECTIONS = 32
+const ROUNDS = 4
+const ROUND_MS = 2_500
+const WARM_UP_MS = 2_000
+const IN_WORDS = 'at 1,000,000 leaves'
+
+export async function measureReceipts(): Promise<Figure[]> {
+  return withPlace({}, async (place) => {
+    const receiptIds = await withOpened(place, async (claimcheck) => {
+      const { workspaceId } = await createWorkspace(claimcheck)
+      return seedReceipts(claimcheck, workspaceId, RECEIPTS)
+    })
+    return [...(await measureFetching(place, receiptIds)), await measureDoctor(place)]
+  })
+}
+
+async function measureFetching(place: Place, receiptIds: readonly string[]): Promise<Figure[]> {
+  const anyPath = () => `/v1/receipts/${receiptIds[Math.floor(Math.random() * receiptIds.length)]}`
+  const { bare, service } = await withProcess('host', place, async ({ url }) => {
+    const answer = await (await fetch(url + anyPath())).text()
+    return withProcess('baseline', { answerBytes: answer.length }, (baseline) => compare(url, baseline.url, anyPath))
+  })
+  return [
+    { name: 'bare Fastify GET of a text as long as a receipt', value: bare.perSecond, unit: '1/s' },
+    { name: `GET receipt with proof ${IN_WORDS}`, value: service.perSecond, unit: '1/s' },
+    {
+      name: `GET receipt with proof ${IN_WORDS}, ratio to bare Fastify`,
+      value: service.perSecond / bare.perSecond,
+      unit: '',
+      bar: { atLeast: 0.5 },
+    },
+    {
+      name: `GET receipt with proof ${IN_WORDS}, ${CONNECTIONS} connections, p50`,
+      value: median(service.latenciesMs),
+      unit: 'ms',
+    },
+    {
+      name: `GET receipt with proof ${IN_WORDS}, ${CONNECTIONS} connections, p99`,
+      value: quantile(service.latenciesMs, 0.99),
+      unit: 'ms',
+      bar: { atMost: 10 },
+    },
+  ]
+}
+
+async function compare(serviceUrl: string, bareUrl: string, anyPath: () => string) {
+  const fetchFrom = (url: string, durationMs: number, expected: string) =>
+    load({ url, connections: CONNECTIONS, durationMs, expected, request: () => getText(url, anyPath()) })
+  const ofService = (durationMs: number) => fetchFrom(serviceUrl, durationMs, '"inclusion":[')
+  const ofBare = (durationMs: number) => fetchFrom(bareUrl, durationMs, '"state"')
+  const rounds: { bare: Answered[]; service: Answered[] } = { bare: [], service: [] }
+  await ofService(WARM_UP_MS)
+  await ofBare(WARM_UP_MS)
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.bare.push(await ofBare(ROUND_MS))
+    rounds.service.push(await ofService(ROUND_MS))
+  }
+  return { bare: together(rounds.bare), service: together(rounds.service) }
+}
+
+async function measureDoctor(place: Place): Promise<Figure> {
+  return withOpened(place, async ({ storage }) => {
+    const durationMs = await timed(async () => {
+      const { ok, problems, leaves } = await diagnose(storage)
+      if (!ok || leaves !== RECEIPTS) throw new Error(`${leaves} leaves: ${problems.slice(0, 5).join('; ')}`)
+    })
+    return {
+      name: `doctor ${IN_WORDS}, leaves a second`,
+      value: (1000 * RECEIPTS) / durationMs,
+      unit: '1/s',
+      bar: { atLeast: 100_000 },
+    }
+  })
+}

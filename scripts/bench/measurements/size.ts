@@ -1,0 +1,103 @@
+/** What the size of a log costs: the time of appending and proving, and the memory of a host. */
+import type { Claimcheck } from '@claimcheck/server/container'
+import { decidedClaims } from '../claims.ts'
+import type { Figure } from '../figure.ts'
+import { load } from '../load.ts'
+import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
+import { withProcess } from '../process.ts'
+import { queuedClaim, seedQueued } from '../seed/claims.ts'
+import { seedLog } from '../seed/tiles.ts'
+import { median, timed } from '../statistics.ts'
+
+const SMALL = 10_000
+const LARGE = 10_000_000
+const ROUNDS = 150
+const WARM_UP_ROUNDS = 20
+const RECEIPTS_A_ROUND = 16
+
+const QUEUED = 100_000
+const CONNECTIONS = 64
+const LOAD_MS = 5_000
+const MIB = 1024 * 1024
+const DAY_MS = 24 * 60 * 60_000
+
+interface Seeded {
+  readonly place: Place
+  readonly workspaceId: string
+  readonly key: string
+}
+
+export async function measureSize(): Promise<Figure[]> {
+  return withLog(SMALL, (small) =>
+    withLog(LARGE, async (large) => [await compareTimes(small, large), await measureMemory(large)]),
+  )
+}
+
+async function withLog<T>(treeSize: number, work: (seeded: Seeded) => Promise<T>): Promise<T> {
+  return withPlace({}, async (place) => {
+    const workspace = await withOpened(place, async (claimcheck) => {
+      const created = await createWorkspace(claimcheck)
+      await seedLog(claimcheck, created.workspaceId, treeSize)
+      return created
+    })
+    return work({ place, ...workspace })
+  })
+}
+
+async function compareTimes(small: Seeded, large: Seeded): Promise<Figure> {
+  const times = await withOpened(small.place, (atSmall) =>
+    withOpened(large.place, async (atLarge) => {
+      const taken: Record<'small' | 'large', number[]> = { small: [], large: [] }
+      for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+        const smallMs = await timed(() => appendAndProve(atSmall, small.workspaceId, round))
+        const largeMs = await timed(() => appendAndProve(atLarge, large.workspaceId, round))
+        if (round < 0) continue
+        taken.small.push(smallMs)
+        taken.large.push(largeMs)
+      }
+      return taken
+    }),
+  )
+  return {
+    name: 'append and proof at 10,000,000 leaves, ratio to 10,000',
+    value: median(times.large) / median(times.small),
+    unit: '',
+    bar: { atMost: 1.3 },
+  }
+}
+
+/** One transaction of the sequencer's, and a proof of as many leaves, each from anywhere in the log. */
+async function appendAndProve({ sequencer, log, now }: Claimcheck, workspaceId: string, round: number): Promise<void> {
+  const at = now()
+  const record = {
+    sentAt: at,
+    answeredAt: at,
+    observation: { kind: 'present', facts: {}, differs: [] },
+    clockOffsetMs: 0,
+  } as const
+  const decision = { verdict: { value: 'verified' }, basis: record } as const
+  const numbers = Array.from({ length: RECEIPTS_A_ROUND }, (_, index) => index)
+  await Promise.all(
+    numbers.map((number) => {
+      const claim = queuedClaim(workspaceId, `round-${round}-${number}`, at)
+      return sequencer.storeChecked({ claim, record, decision, nextCheckAt: null })
+    }),
+  )
+  const { treeSize } = await log.entries(undefined, 1)
+  await Promise.all(numbers.map(() => log.inclusion(Math.floor(Math.random() * treeSize))))
+}
+
+async function measureMemory({ place, workspaceId, key }: Seeded): Promise<Figure> {
+  const later = Date.now() + DAY_MS
+  await withOpened(place, (claimcheck) => seedQueued(claimcheck, workspaceId, QUEUED, (number) => later + number))
+  const bytes = await withProcess('host', place, async ({ url, memoryBytes }) => {
+    await load({ ...decidedClaims({ url, key }), connections: CONNECTIONS, durationMs: LOAD_MS })
+    return memoryBytes()
+  })
+  return {
+    name: 'memory of a host under load at 10,000,000 leaves, 100,000 queued claims',
+    value: bytes / MIB,
+    unit: 'MiB',
+    bar: { atMost: 300 },
+  }
+}

@@ -1,0 +1,60 @@
+/** Where a measurement's installation is: a temporary folder and a database of its own, with the settings that are shipped. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Config, loadConfig } from '@claimcheck/server/config'
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
+import { createDatabase, type Dialect } from '../../test/support/database.ts'
+import { SCRIPTED } from '../../test/support/installation.ts'
+
+export interface Place {
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface PlaceOptions {
+  readonly dialect?: Dialect
+  readonly plugins?: readonly { readonly use: string; readonly with?: object }[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** The plugin of `hanging.ts`. */
+export const HANGING = { use: resolve('build/scripts/bench/hanging.js') }
+
+// One client makes all the load, which the limits are there to refuse.
+const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
+
+export async function withPlace<T>(options: PlaceOptions, work: (place: Place) => Promise<T>): Promise<T> {
+  const { dialect = 'sqlite', plugins = [SCRIPTED], env = {} } = options
+  const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'))
+  const database = await createDatabase(dialect)
+  try {
+    await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, rate_limits: NO_LIMITS }))
+    return await work({ folder, env: { ...database.env, ...env } })
+  } finally {
+    await database.remove()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+export function configOf({ folder, env }: Place): Config {
+  return loadConfig({ PORT: '0', LOG_LEVEL: 'warn', ...env }, folder)
+}
+
+/** The installation's parts, in this process, with its log made. */
+export async function withOpened<T>(place: Place, work: (claimcheck: Claimcheck) => Promise<T>): Promise<T> {
+  const claimcheck = await openClaimcheck(configOf(place), { plugins: true })
+  try {
+    await claimcheck.signingKeys.ensureLog()
+    return await work(claimcheck)
+  } finally {
+    await claimcheck.close()
+  }
+}
+
+/** A workspace of the benchmark's own with a key. */
+export async function createWorkspace({ workspaces, keys }: Claimcheck) {
+  const { id } = await workspaces.create('bench')
+  const { key } = await keys.create(id, 'bench')
+  return { workspaceId: id, key }
+}

@@ -1,0 +1,56 @@
+/** Claims as rows, made without asking anybody. */
+import { claimDigest, type Instant } from '@claimcheck/core'
+import type { Claimcheck } from '@claimcheck/server/container'
+import { newId } from '@claimcheck/server/ids'
+import type { ClaimRow } from '@claimcheck/server/storage/claims'
+
+const MINUTE_MS = 60_000
+const BATCH = 5_000
+
+export function queuedClaim(workspaceId: string, clientClaimId: string, submittedAt: Instant): ClaimRow {
+  const action = 'test.outcome.reach'
+  const claim = { action, target: 'somewhere', params: { see: 'present' }, claimedAt: submittedAt, clientClaimId }
+  return {
+    ...claim,
+    claimId: newId('clm_', submittedAt),
+    workspaceId,
+    agentId: 'bench',
+    deadlineAt: submittedAt + 15 * MINUTE_MS,
+    submittedAt,
+    claimDigest: claimDigest(claim),
+    access: 'anonymous',
+    connectionId: null,
+    profileAction: action,
+    profileVersion: '1',
+    state: 'queued',
+    attempts: 0,
+    dueAt: submittedAt,
+    nextCheckAt: submittedAt,
+    lastCheck: null,
+    receiptId: null,
+    verdict: null,
+    reasonCode: null,
+  }
+}
+
+/** @param dueAt when each is due, by its number */
+export async function seedQueued(
+  { storage, now }: Claimcheck,
+  workspaceId: string,
+  count: number,
+  dueAt: (number: number) => Instant,
+): Promise<void> {
+  const begin = now()
+  for (let start = 0, batch = 0; start < count; start += BATCH, batch++) {
+    // As they would have come: one after the other.
+    const submittedAt = begin + batch
+    const template = queuedClaim(workspaceId, 'queued', submittedAt)
+    const rows = Array.from({ length: Math.min(BATCH, count - start) }, (_, index): ClaimRow => {
+      const number = start + index
+      const due = dueAt(number)
+      const clientClaimId = `queued-${String(number).padStart(9, '0')}`
+      return { ...template, claimId: newId('clm_', submittedAt), clientClaimId, dueAt: due, nextCheckAt: due }
+    })
+    await storage.write((tx) => tx.claims.insertNew(rows))
+  }
+}

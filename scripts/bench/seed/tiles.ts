@@ -1,0 +1,40 @@
+/** A large log by its hashes alone: the tiles and heads are real, and of what its leaves hash nothing is there. */
+import { randomFillSync } from 'node:crypto'
+import { appendLeaves, EMPTY_EDGE, signTreeHead, TILE_WIDTH } from '@claimcheck/core'
+import type { Claimcheck } from '@claimcheck/server/container'
+import { SHA256_TREE } from '@claimcheck/server/services/stored-log'
+import { seedReceipts } from './receipts.ts'
+
+const HASH_BYTES = 32
+const BATCH = 256 * TILE_WIDTH
+
+/** The newest leaves are not in a tile of their own yet: those are receipts, as everywhere. */
+export async function seedLog(claimcheck: Claimcheck, workspaceId: string, treeSize: number): Promise<void> {
+  const inTiles = treeSize - (treeSize % TILE_WIDTH)
+  await seedTiles(claimcheck, inTiles)
+  await seedReceipts(claimcheck, workspaceId, treeSize - inTiles)
+}
+
+/** @param treeSize a multiple of the tiles' width */
+async function seedTiles({ storage, signingKeys, now }: Claimcheck, treeSize: number): Promise<void> {
+  const signer = await signingKeys.latest()
+  const { logId } = (await storage.read.log.state())!
+  let edge = EMPTY_EDGE
+  while (edge.treeSize < treeSize) {
+    const count = Math.min(BATCH, treeSize - edge.treeSize)
+    const bytes = randomFillSync(Buffer.alloc(count * HASH_BYTES))
+    const hashes = Array.from({ length: count }, (_, index) =>
+      bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+    )
+    const appended = appendLeaves(edge, hashes, SHA256_TREE)
+    const head = { logId, treeSize: appended.edge.treeSize, rootHash: appended.rootHash, issuedAt: now() }
+    const signed = JSON.stringify(await signTreeHead(signer, head))
+    const from = edge.treeSize
+    await storage.write(async (tx) => {
+      await tx.log.insertTiles(appended.tiles)
+      await tx.log.insertHead({ ...head, signed })
+      if (!(await tx.log.grow(from, head))) throw new Error('somebody else appends to this log')
+    })
+    edge = appended.edge
+  }
+}

@@ -1,0 +1,139 @@
+import t from 'tap'
+import { LEAVES } from './installation.ts'
+import { changedCopy, diagnoseFile, type KeptLog, keepLog, problemsAfter } from './kept-log.ts'
+
+let kept: KeptLog
+
+t.before(async () => {
+  kept = await keepLog()
+})
+t.after(() => kept.remove())
+
+/** Rows of each kind, and how what is wrong with one of them is named. */
+const kinds: [table: string, kind: string, where: string, name: (row: Record<string, unknown>) => string][] = [
+  ['receipts', 'in a full tile', 'leaf_index = 3', (row) => `(leaf ${row.leaf_index})`],
+  ['receipts', 'newest', `leaf_index = ${LEAVES - 1}`, (row) => `(leaf ${row.leaf_index})`],
+  ['tiles', 'of leaves', 'level = 0', (row) => `tile ${row.level}/${row.tile_index} of width ${row.width}`],
+  ['tiles', 'above', 'level = 1', (row) => `tile ${row.level}/${row.tile_index} of width ${row.width}`],
+  ['tree_heads', 'empty', 'tree_size = 0', (row) => `tree head ${row.tree_size}`],
+  ['tree_heads', 'in the middle', 'tree_size = 2', (row) => `tree head ${row.tree_size}`],
+  ['tree_heads', 'newest', `tree_size = ${LEAVES}`, (row) => `tree head ${row.tree_size}`],
+  ['signing_keys', 'retired', 'revoked_at IS NOT NULL', (row) => `signing key ${row.key_id}`],
+  ['signing_keys', 'in use', 'revoked_at IS NULL', (row) => `signing key ${row.key_id}`],
+  ['log', 'one', 'id = 1', () => 'log: '],
+  [
+    'claims',
+    'decided',
+    'claim_id = (SELECT claim_id FROM receipts WHERE leaf_index = 3)',
+    (row) => `claim ${row.claim_id}`,
+  ],
+  ['claims', 'of an unknown action', `access = 'unsupported_action'`, (row) => `claim ${row.claim_id}`],
+  ['claims', 'decided in three looks', 'attempts = 3', (row) => `claim ${row.claim_id}`],
+  ['claims', 'looked at, waiting', `state = 'queued' AND attempts = 1`, (row) => `claim ${row.claim_id}`],
+  ['claims', 'waiting for the first look', 'attempts = 0', (row) => `claim ${row.claim_id}`],
+  ['checks', 'the only one', `record LIKE '%"seen":"present"},"differs":[]%'`, (row) => `${row.claim_id}`],
+  [
+    'checks',
+    'the first of three',
+    `attempt = 1 AND claim_id IN (SELECT claim_id FROM claims WHERE attempts = 3)`,
+    (row) => `${row.claim_id}`,
+  ],
+  ['checks', 'the last of three', 'attempt = 3', (row) => `${row.claim_id}`],
+  [
+    'checks',
+    'of a waiting claim',
+    `claim_id IN (SELECT claim_id FROM claims WHERE state = 'queued')`,
+    (row) => `${row.claim_id}`,
+  ],
+  ['workspaces', 'in use', `name = 'acme'`, (row) => `workspaces ${row.id}`],
+  ['api_keys', 'in use', 'revoked_at IS NULL', (row) => `api_keys ${row.id}`],
+  ['api_keys', 'revoked', 'revoked_at IS NOT NULL', (row) => `api_keys ${row.id}`],
+  ['connections', 'active', 'disconnected_at IS NULL', (row) => `connections ${row.id}`],
+  ['connections', 'disconnected', 'disconnected_at IS NOT NULL', (row) => `connections ${row.id}`],
+]
+/** What follows from nothing else that is stored: `doctor/README.md` lists it. */
+const unseen: Readonly<Record<string, readonly string[]>> = {
+  'claims looked at, waiting': [
+    'agent_id',
+    'deadline_at',
+    'due_at',
+    'next_check_at',
+    'profile_action',
+    'profile_version',
+  ],
+  'claims waiting for the first look': [
+    'claim_id',
+    'agent_id',
+    'deadline_at',
+    'due_at',
+    'next_check_at',
+    'profile_action',
+    'profile_version',
+  ],
+  'checks the first of three': ['record'],
+  'workspaces in use': ['name', 'created_at'],
+  'api_keys in use': ['id', 'name', 'key_hash', 'last_four', 'created_at'],
+  'api_keys revoked': ['id', 'name', 'key_hash', 'last_four', 'created_at', 'revoked_at'],
+  'connections active': ['provider', 'options', 'scopes', 'connected_at'],
+  'connections disconnected': ['id', 'provider', 'options', 'scopes', 'connected_at', 'disconnected_at'],
+}
+
+for (const [table, kind, where, name] of kinds) {
+  t.test(`one changed byte in ${table}, ${kind}, is found in whichever column, and named`, async (t) => {
+    const [, row] = await changedCopy(t, kept.file, (db) => db(table).whereRaw(where).first())
+    const skipped = unseen[`${table} ${kind}`] ?? []
+    for (const [index, [column, value]] of Object.entries<string | number | Buffer | null>(row).entries()) {
+      if (value === null || value === '' || skipped.includes(column)) continue
+      const [file, changed] = await changedCopy(t, kept.file, async (db) => {
+        await db.raw('PRAGMA foreign_keys = OFF')
+        const other = withOtherByte(value, index % 2 ? 0.2 : 0.9)
+        const changes = await db(table)
+          .where(row)
+          .update({ [column]: other })
+          .catch(() => 0)
+        return changes === 1 ? { ...row, [column]: other } : undefined
+      })
+      // Another row has that key already.
+      if (!changed) continue
+      const { problems } = await diagnoseFile(file)
+      const named = problems.some((problem) => problem.includes(name(row)) || problem.includes(name(changed)))
+      t.ok(named, `${column}: ${problems.slice(0, 3).join('; ') || 'nothing'}`)
+    }
+  })
+}
+
+function withOtherByte(value: number | string | Buffer, place: number): number | string | Buffer {
+  if (typeof value === 'number') return Number(BigInt(value) ^ (1n << BigInt(Math.floor(30 * place))))
+  const bytes = Buffer.from(value as string)
+  bytes[Math.floor(place * bytes.length)]! ^= 1
+  return typeof value === 'string' ? bytes.toString() : bytes
+}
+
+t.test('whatever a text becomes, it is found and stops nobody from looking on', async (t) => {
+  const damages = ["''", "'[]'", "char(9) || 'x'", 'char(0, 10)', "x'ff00'", '-1']
+  const places: [table: string, column: string, where: string][] = [
+    ['receipts', 'entry', 'leaf_index = 4'],
+    ['receipts', 'issued_at', 'leaf_index = 4'],
+    ['tree_heads', 'signed', 'tree_size = 2'],
+    ['tree_heads', 'issued_at', 'tree_size = 2'],
+    ['receipts', 'leaf_hash', 'leaf_index = 4'],
+    ['tree_heads', 'root_hash', 'tree_size = 2'],
+    ['tiles', 'hashes', 'level = 0'],
+    ['log', 'root_hash', 'id = 1'],
+    ['claims', 'params', 'attempts = 0'],
+    ['claims', 'claimed_at', 'attempts = 0'],
+    ['claims', 'target', 'attempts = 3'],
+    ['claims', 'last_check', 'attempts = 3'],
+    ['claims', 'attempts', 'attempts = 3'],
+    ['checks', 'record', 'attempt = 2'],
+    ['signing_keys', 'public_key', 'revoked_at IS NULL'],
+    ['connections', 'sealed_secrets', 'disconnected_at IS NULL'],
+  ]
+  for (const [table, column, where] of places) {
+    for (const damage of damages) {
+      const problems = await problemsAfter(t, kept.file, `UPDATE ${table} SET ${column} = ${damage} WHERE ${where}`)
+      t.not(problems.length, 0, `${table}.${column} = ${damage}`)
+      t.ok(problems.length < 20, 'and not much else is said to be wrong')
+    }
+  }
+})

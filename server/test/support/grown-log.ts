@@ -1,0 +1,83 @@
+/** A log that grows by leaves of its own, for whoever reads it: what its receipts say does not matter, and nobody signs. */
+import { appendLeaves, edgeTiles, restoreEdge, TILE_WIDTH } from '@claimcheck/core'
+import { SHA256_TREE, tileReader } from '@claimcheck/server/services/stored-log'
+import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import type { Storage } from '@claimcheck/server/storage/storage'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+
+export async function createLog({ write }: Storage): Promise<void> {
+  await write(async (tx) => {
+    await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
+    await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
+    const rootHash = SHA256_TREE.empty
+    await tx.log.create({ logId: 'log', name: 'log', treeSize: 0, rootHash, issuedAt: NOON, keyId: 'key' })
+  })
+}
+
+interface Growth {
+  /** Leaves of another name are other leaves. */
+  readonly name?: string
+  /** Full tiles as they were before the nodes above their hashes were stored with them. */
+  readonly withoutNodes?: boolean
+}
+
+export async function grow(
+  storage: Storage,
+  count: number,
+  { name = 'one', withoutNodes }: Growth = {},
+): Promise<void> {
+  await storage.write(async (tx) => {
+    const state = (await tx.log.lock())!
+    const stored = await tileReader(tx.log)(edgeTiles(state.treeSize))
+    const receipts = Array.from({ length: count }, (_, index) => receipt(state.treeSize + index, name))
+    const { edge, rootHash, tiles } = appendLeaves(
+      restoreEdge(state.treeSize, stored, SHA256_TREE),
+      receipts.map(({ leafHash }) => leafHash),
+      SHA256_TREE,
+    )
+    await tx.claims.insertNew(receipts.map(({ claimId }) => claim(claimId)))
+    await tx.log.insertReceipts(receipts)
+    const kept = withoutNodes ? TILE_WIDTH * 32 : undefined
+    await tx.log.insertTiles(tiles.map((tile) => ({ ...tile, hashes: tile.hashes.slice(0, kept) })))
+    await tx.log.grow(state.treeSize, { treeSize: edge.treeSize, rootHash, issuedAt: NOON })
+  })
+}
+
+export function receiptId(leafIndex: number): string {
+  return `rcpt_${leafIndex}`
+}
+
+function receipt(leafIndex: number, name: string) {
+  const entry = JSON.stringify({ body: { name, leafIndex }, signature: {} })
+  const leafHash = SHA256_TREE.leaf(Buffer.from(entry))
+  return { leafIndex, receiptId: receiptId(leafIndex), claimId: `clm_${leafIndex}`, leafHash, issuedAt: NOON, entry }
+}
+
+function claim(claimId: string): ClaimRow {
+  return {
+    claimId,
+    workspaceId: 'ws_1',
+    clientClaimId: claimId,
+    agentId: 'agent',
+    action: 'test.outcome.reach',
+    target: 'somewhere',
+    params: {},
+    claimedAt: NOON,
+    deadlineAt: NOON,
+    submittedAt: NOON,
+    claimDigest: '',
+    access: 'anonymous',
+    connectionId: null,
+    profileAction: 'test.outcome.reach',
+    profileVersion: '1',
+    state: 'decided',
+    attempts: 1,
+    dueAt: null,
+    nextCheckAt: null,
+    lastCheck: null,
+    receiptId: null,
+    verdict: 'verified',
+    reasonCode: null,
+  }
+}

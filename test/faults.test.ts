@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdtempSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openClaimcheck } from '@claimcheck/server/container'
+import { diagnose } from '@claimcheck/server/services/doctor'
+import t, { type Test } from 'tap'
+import { createDatabase } from './support/database.ts'
+import { type Client, Installation } from './support/installation.ts'
+import { query } from './support/sql.ts'
+
+const HOUR_MS = 60 * 60_000
+const CANNOT_MOUNT = canMount() ? false : 'mounting a file system needs root'
+
+function canMount(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0
+}
+
+/** An installation whose data folder is a disk of its own, and a small one. */
+async function startOnDisk(t: Test) {
+  const disk = mkdtempSync(join(tmpdir(), 'claimcheck-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk])
+  const unmount = () => {
+    execFileSync('umount', [disk])
+    rmdirSync(disk)
+  }
+  const env = { DATA_DIR: disk }
+  const installation = await Installation.start({ database: await createDatabase('sqlite'), env }).catch((error) => {
+    unmount()
+    throw error
+  })
+  t.teardown(async () => {
+    await installation.remove()
+    unmount()
+  })
+  return { installation, client: await installation.client('acme'), disk }
+}
+
+/** Writes a file until there is no room left, not even for a byte. */
+function fill(path: string): void {
+  for (let bytes = 1 << 20; bytes >= 1; bytes >>= 1) {
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(bytes))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    }
+  }
+}
+
+async function submitUntilRefused(client: Client, most: number) {
+  const taken = []
+  for (let count = 0; count < most; count++) {
+    const { status, headers, body } = await client.submit()
+    if (status !== 202) return { taken, refused: { status, retryAfter: headers.get('retry-after') } }
+    taken.push(body)
+  }
+  return { taken, refused: undefined }
+}
+
+async function isSound(t: Test, { claimcheck }: Installation) {
+  t.strictSame((await diagnose(claimcheck.storage, { signatures: true })).problems, [])
+}
+
+t.test(
+  'on a full disk nothing is acknowledged that is not kept, and it goes on when there is room',
+  { skip: CANNOT_MOUNT },
+  async (t) => {
+    const { installation, client, disk } = await startOnDisk(t)
+    const soon = { see: 'absent', later: { at: Date.now() + 1000, see: 'present' } }
+    const { body: waiting } = await client.submit({ params: soon })
+
+    const filler = join(disk, 'filler')
+    fill(filler)
+    // Room for some claims, so that one of them is cut off in the middle.
+    truncateSync(filler, statSync(filler).size - 500_000)
+    const { taken, refused } = await submitUntilRefused(client, 2000)
+    t.ok(taken.length > 0)
+    t.match(refused, { status: 503, retryAfter: /^\d+$/ })
+    for (let times = 0; times < 5; times++) t.equal((await client.submit()).status, 503)
+    t.equal((await installation.request('/v1/log/head')).status, 200)
+    t.match((await client.get(`/v1/claims/${waiting.claim_id}`)).body, { state: 'queued' })
+
+    rmSync(filler)
+    t.equal((await client.submit()).body.state, 'decided')
+    t.match(await client.decided(waiting.claim_id), { verdict: 'verified' })
+    for (const { claim_id, receipt_id } of taken) {
+      t.match((await client.get(`/v1/claims/${claim_id}`)).body, { state: 'decided', receipt_id })
+      t.equal((await installation.request(`/v1/receipts/${receipt_id}`)).status, 200)
+    }
+    await isSound(t, installation)
+  },
+)
+
+t.test('a host does not start on a disk that it cannot write to, and says so', { skip: CANNOT_MOUNT }, async (t) => {
+  const { installation, client, disk } = await startOnDisk(t)
+  const { body } = await client.submit()
+  await installation.stop()
+  execFileSync('mount', ['-o', 'remount,ro', disk])
+  await t.rejects(openClaimcheck(installation.config, { plugins: false }), {
+    name: 'StorageError',
+    code: 'unavailable',
+  })
+  execFileSync('mount', ['-o', 'remount,rw', disk])
+  await installation.resume()
+  t.equal((await installation.request(`/v1/receipts/${body.receipt_id}`)).status, 200)
+  await isSound(t, installation)
+})
+
+t.test('a database that takes no writes, as a standby does not, is read, and written again when it does', async (t) => {
+  const database = await createDatabase('postgres')
+  // Requests are counted in the database: without being counted, what only reads goes on.
+  const file = { rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0 } }
+  const installation = await Installation.start({ database, file })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  const { body } = await client.submit()
+  const url = new URL(installation.config.databaseUrl)
+  const name = url.pathname.slice(1)
+  url.pathname = 'postgres'
+  const setReadOnly = async (value: 'on' | 'off') => {
+    await query(url.href, `ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`)
+    await query(url.href, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
+  }
+
+  await setReadOnly('on')
+  for (let times = 0; times < 3; times++) {
+    const { status, headers } = await client.submit()
+    t.equal(status, 503)
+    t.match(headers.get('retry-after'), /^\d+$/)
+  }
+  t.equal((await installation.request('/v1/log/head')).status, 200)
+  t.equal((await installation.request(`/v1/receipts/${body.receipt_id}`)).status, 200)
+  await setReadOnly('off')
+  let answer = await client.submit()
+  // Connections that ended are found out by who uses them.
+  for (let times = 0; times < 10 && answer.status === 503; times++) answer = await client.submit()
+  t.match(answer, { status: 202, body: { state: 'decided' } })
+  await isSound(t, installation)
+})
+
+t.test('receipts and heads stay in the order of time when the clock is set back by hours', async (t) => {
+  const clock = { aheadMs: 0 }
+  const database = await createDatabase('sqlite')
+  const installation = await Installation.start({ database, now: () => Date.now() + clock.aheadMs })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  for (const aheadMs of [0, -3 * HOUR_MS, -1 * HOUR_MS, 2 * HOUR_MS, -9 * HOUR_MS]) {
+    clock.aheadMs = aheadMs
+    t.match((await client.submit()).body, { state: 'decided', verdict: 'verified' })
+    await installation.claimcheck.signingKeys.rotate()
+    t.match((await client.submit()).body, { state: 'decided', verdict: 'verified' })
+    await isSound(t, installation)
+  }
+  await installation.stop()
+  await installation.resume()
+  t.equal((await client.submit()).body.state, 'decided')
+  const { body } = await installation.request('/v1/log/entries?limit=100')
+  const times = body.entries.map(({ created_at }: { created_at: string }) => created_at)
+  t.strictSame(times, times.toSorted())
+  t.equal(times.length, 11)
+  await isSound(t, installation)
+})

@@ -1,0 +1,250 @@
+import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
+import { diagnose } from '@claimcheck/server/services/doctor'
+import t, { type Test } from 'tap'
+import { backUp } from './support/backup.ts'
+import { createDatabase, type Dialect } from './support/database.ts'
+import { Installation } from './support/installation.ts'
+
+async function start(t: Test, dialect: Dialect = 'sqlite') {
+  const database = await createDatabase(dialect)
+  const installation = await Installation.start({ database })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  return { installation, client, memory: join(installation.config.dataDir, 'log-head.json') }
+}
+
+type Started = Awaited<ReturnType<typeof start>>
+
+/** What a command does beside the server. */
+async function beside<T>({ installation }: Started, work: (claimcheck: Claimcheck) => Promise<T>): Promise<T> {
+  const claimcheck = await openClaimcheck(installation.config, { plugins: false })
+  try {
+    return await work(claimcheck)
+  } finally {
+    await claimcheck.close()
+  }
+}
+
+function beginLog(started: Started) {
+  return beside(started, ({ signingKeys }) => signingKeys.beginLog())
+}
+
+function rotate(started: Started) {
+  return beside(started, ({ signingKeys }) => signingKeys.rotate())
+}
+
+async function receiptOf({ client }: Started): Promise<string> {
+  const { body } = await client.submit()
+  if (body.state !== 'decided') throw new Error(`not decided: ${JSON.stringify(body)}`)
+  return body.receipt_id
+}
+
+async function isReadOnly(t: Test, { installation, client }: Started, what: string) {
+  t.match(await installation.request('/readyz'), { status: 503, body: { ok: false, problems: [/^read-only/] } }, what)
+  const refused = await client.submit()
+  t.equal(refused.status, 503, what)
+  t.match(refused.headers.get('retry-after'), /^\d+$/, what)
+  t.equal((await installation.request('/v1/log/head')).status, 200, `${what}, reads work`)
+}
+
+/** Without being started again: as soon as the worker looks. */
+async function signsAgain(t: Test, started: Started, what: string) {
+  const { installation } = started
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    if ((await installation.request('/readyz')).status === 200) break
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  t.equal((await installation.request('/readyz')).status, 200, what)
+  t.match(await receiptOf(started), /^rcpt_/, what)
+  const { storage } = installation.claimcheck
+  t.strictSame((await diagnose(storage, { signatures: true })).problems, [], what)
+}
+
+async function isSound({ installation }: Started, receiptId: string) {
+  const keys = parseKeySet(JSON.stringify((await installation.request('/.well-known/poaw-keys.json')).body))
+  const { body } = await installation.request(`/v1/receipts/${receiptId}`)
+  return { report: await checkReceipt(JSON.stringify(body), { keys }), logId: body.proof.log_id }
+}
+
+for (const dialect of ['sqlite', 'postgres'] as const) {
+  t.test(`on ${dialect}, nothing is signed on a database from an older backup, until another log begins`, async (t) => {
+    const started = await start(t, dialect)
+    const { installation, client } = started
+    const kept = await receiptOf(started)
+    const soon = { at: Date.now() + 1000, see: 'present' }
+    const { body: waiting } = await client.submit({ params: { see: 'absent', later: soon } })
+    t.match(waiting, { state: 'queued', attempts: 1 })
+    await installation.stop()
+    const restore = await backUp(installation.config.databaseUrl)
+    await installation.resume()
+    const lost = await receiptOf(started)
+    await installation.stop()
+    await restore()
+    await installation.resume()
+
+    await isReadOnly(t, started, 'restored')
+    t.equal((await installation.request(`/v1/receipts/${kept}`)).status, 200)
+    t.equal((await installation.request(`/v1/receipts/${lost}`)).status, 404)
+    await t.rejects(rotate(started), { code: 'read_only' }, 'no command signs either')
+    await new Promise((done) => setTimeout(done, Date.parse(waiting.next_check_at) + 500 - Date.now()))
+    t.match((await client.get(`/v1/claims/${waiting.claim_id}`)).body, { attempts: 1 }, 'nothing is checked')
+
+    const before = await isSound(started, kept)
+    const { log, ended } = await beginLog(started)
+    t.match([log.treeSize, ended.logId], [1, before.logId])
+    await signsAgain(t, started, 'a new log')
+    t.match(await client.decided(waiting.claim_id), { verdict: 'verified', attempts: 2 })
+    const after = await isSound(started, kept)
+    t.match(after, { report: { valid: true, checks: { inclusion: true } }, logId: log.logId })
+    t.not(after.logId, before.logId)
+
+    await rotate(started)
+    await receiptOf(started)
+    await installation.stop()
+    await installation.resume()
+    await signsAgain(t, started, 'started again')
+
+    await installation.stop()
+    await restore()
+    await installation.resume()
+    await isReadOnly(t, started, 'restored once more, to the log that had ended')
+    t.equal((await beginLog(started)).ended.logId, before.logId)
+    await signsAgain(t, started, 'a third log')
+  })
+}
+
+t.test('a host goes on when the newest database is back', async (t) => {
+  const started = await start(t)
+  const { installation } = started
+  await installation.stop()
+  const restore = await backUp(installation.config.databaseUrl, 'older')
+  await installation.resume()
+  const receiptId = await receiptOf(started)
+  await installation.stop()
+  const putBack = await backUp(installation.config.databaseUrl, 'newest')
+  await restore()
+  await installation.resume()
+  await isReadOnly(t, started, 'the older one')
+  await installation.stop()
+  await putBack()
+  await installation.resume()
+  await signsAgain(t, started, 'the newest one')
+  t.equal((await installation.request(`/v1/receipts/${receiptId}`)).status, 200)
+})
+
+t.test('hosts are read-only when the database falls back while they run, and go on with another log', async (t) => {
+  const started = await start(t, 'postgres')
+  const { installation, client } = started
+  await installation.stop()
+  const restore = await backUp(installation.config.databaseUrl)
+  await installation.resume()
+  const second = await installation.addHost()
+  for (let i = 0; i < 3; i++) {
+    await receiptOf(started)
+    t.equal((await client.at(second).submit()).body.state, 'decided')
+  }
+  await restore()
+  for (const host of [installation.host, second]) {
+    // The first may find its connections gone.
+    for (let i = 0; i < 3; i++) t.equal((await client.at(host).submit()).status, 503)
+    t.match(await host.request('/readyz'), { status: 503, body: { problems: [/^read-only/] } })
+  }
+  await beginLog(started)
+  await signsAgain(t, started, 'the first host')
+  await signsAgain(t, { ...started, client: client.at(second) }, 'the second')
+})
+
+t.test('another history of the same log is found, as long as what was signed and longer', async (t) => {
+  for (const more of [1, 3]) {
+    const started = await start(t)
+    const { installation, memory } = started
+    await receiptOf(started)
+    await installation.stop()
+    const restore = await backUp(installation.config.databaseUrl)
+    await installation.resume()
+    await receiptOf(started)
+    await installation.stop()
+    const remembered = readFileSync(memory)
+    await restore()
+    rmSync(memory)
+    await installation.resume()
+    for (let i = 0; i < more; i++) await receiptOf(started)
+    await installation.stop()
+    writeFileSync(memory, remembered)
+    await installation.resume()
+    await isReadOnly(t, started, `${more} more`)
+    await beginLog(started)
+    await signsAgain(t, started, `a new log, ${more} more`)
+  }
+})
+
+t.test('a host that remembers another log signs nothing in this one', async (t) => {
+  const [started, other] = [await start(t), await start(t)]
+  const { installation, memory } = started
+  await Promise.all([installation.stop(), other.installation.stop()])
+  writeFileSync(memory, readFileSync(other.memory))
+  await installation.resume()
+  await isReadOnly(t, started, 'another')
+  await beginLog(started)
+  await signsAgain(t, started, 'a new log')
+})
+
+t.test('what a host remembers is made at its first start, and for its owner alone', async (t) => {
+  const started = await start(t)
+  const { installation, memory } = started
+  t.equal(statSync(memory).mode & 0o777, 0o600)
+  t.match(JSON.parse(readFileSync(memory, 'utf8')), { tree_size: 0 })
+  await receiptOf(started)
+  t.match(JSON.parse(readFileSync(memory, 'utf8')), { tree_size: 1 })
+  await installation.stop()
+  rmSync(memory)
+  await installation.resume()
+  t.match(JSON.parse(readFileSync(memory, 'utf8')), { tree_size: 1 })
+})
+
+t.test('a host that cannot read what it remembers signs nothing, until it can or another log begins', async (t) => {
+  const started = await start(t)
+  const { installation, memory } = started
+  await receiptOf(started)
+  await installation.stop()
+  const remembered = readFileSync(memory)
+  writeFileSync(memory, 'nonsense')
+  await installation.resume()
+  await isReadOnly(t, started, 'damaged')
+  writeFileSync(memory, remembered)
+  await signsAgain(t, started, 'brought back')
+
+  await installation.stop()
+  writeFileSync(memory, '')
+  await installation.resume()
+  await isReadOnly(t, started, 'empty')
+  await beginLog(started)
+  await signsAgain(t, started, 'a new log')
+})
+
+t.test('a host that cannot remember signs nothing, until it can', async (t) => {
+  const started = await start(t)
+  const { installation, memory } = started
+  await receiptOf(started)
+  await installation.stop()
+  const remembered = readFileSync(memory)
+  rmSync(memory)
+  symlinkSync('nowhere/at/all', memory)
+  await installation.resume()
+  await isReadOnly(t, started, 'at the start')
+  rmSync(memory)
+  await signsAgain(t, started, 'a file can be made')
+
+  rmSync(memory)
+  symlinkSync('nowhere/at/all', memory)
+  const unanswered = { client_claim_id: 'unanswered' }
+  t.equal((await started.client.submit(unanswered)).status, 503)
+  await isReadOnly(t, started, 'while it runs')
+  rmSync(memory)
+  writeFileSync(memory, remembered, { mode: 0o600 })
+  await signsAgain(t, started, 'an older one is overwritten')
+  t.match((await started.client.submit(unanswered)).body, { created: false, state: 'decided' })
+})

@@ -1,0 +1,28 @@
+/** Backups of an installation's database alone, made and brought back while no host runs. */
+import { copyFileSync } from 'node:fs'
+import { query } from './sql.ts'
+
+/** @returns brings it back as it was */
+export async function backUp(databaseUrl: string, name = 'backup'): Promise<() => Promise<void>> {
+  return databaseUrl.startsWith('sqlite:')
+    ? backUpFile(databaseUrl.slice('sqlite:'.length), name)
+    : backUpPostgres(databaseUrl, name)
+}
+
+function backUpFile(file: string, name: string) {
+  const backup = `${file}.${name}`
+  copyFileSync(file, backup)
+  return async () => copyFileSync(backup, file)
+}
+
+async function backUpPostgres(databaseUrl: string, name: string) {
+  const url = new URL(databaseUrl)
+  const database = url.pathname.slice(1)
+  url.pathname = 'postgres'
+  const backup = `${database}_${name}`
+  await query(url.href, `CREATE DATABASE ${backup} TEMPLATE ${database}`)
+  return async () => {
+    await query(url.href, `DROP DATABASE ${database} WITH (FORCE)`)
+    await query(url.href, `CREATE DATABASE ${database} TEMPLATE ${backup}`)
+  }
+}
