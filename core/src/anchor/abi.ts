@@ -15,10 +15,7 @@ type Decoded<T extends readonly AbiType[]> = { readonly [Index in keyof T]: Valu
 const WORD_BYTES = 32
 
 /** The values of a tuple, or `undefined` when the bytes are not exactly the encoding of one: nothing is missing, and nothing over. */
-export function decodeAbi<const T extends readonly AbiType[]>(
-  types: T,
-  encoded: Uint8Array,
-): Decoded<T> | undefined {
+export function decodeAbi<const T extends readonly AbiType[]>(types: T, encoded: Uint8Array): Decoded<T> | undefined {
   const values: Values[AbiType][] = []
   // Values without a fixed length stand behind the others, in order and without gaps; in their place is where.
   let end = types.length * WORD_BYTES

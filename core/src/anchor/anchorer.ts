@@ -141,4 +141,5 @@ export type AnchorProblem =
 /** What the chain says of an anchor. `provenBy` is the time of its block: the receipt existed by then. */
 export type AnchorFinding =
   | { readonly anchor: 'anchored'; readonly provenBy: Instant }
-  | { readonly anchor: AnchorProblem }
+  /** `cause`: why the chain is unreadable. */
+  | { readonly anchor: AnchorProblem; readonly cause?: unknown }

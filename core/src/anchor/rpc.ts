@@ -35,9 +35,9 @@ export type Rpc = (method: string, ...params: readonly JsonValue[]) => Promise<J
 const LARGEST_ANSWER_BYTES = 2 * 1024 * 1024
 
 export function createRpc(options: RpcOptions): Rpc {
-  let id = 0
+  let requests = 0
   return async (method, ...params) => {
-    id++
+    const id = ++requests
     const text = await post(options, JSON.stringify({ jsonrpc: '2.0', id, method, params }))
     return resultOf(text, id)
   }
