@@ -18,8 +18,9 @@ export async function deployContracts(rpc: Rpc, predeploys: boolean): Promise<Co
   const [deployer] = (await rpc('eth_accounts')) as string[]
 
   async function deploy(bytecode: string): Promise<string> {
-    const hash = await rpc('eth_sendTransaction', { from: deployer, data: bytecode })
-    const receipt = (await rpc('eth_getTransactionReceipt', hash)) as { contractAddress: string }
+    const receipt = (await rpc('eth_sendTransactionSync', { from: deployer, data: bytecode })) as {
+      readonly contractAddress: string
+    }
     return receipt.contractAddress
   }
 

@@ -1,8 +1,7 @@
 /** The anchorer: each of its methods asks the chain for its id, and then does its work. */
 import { type Anchorer, AnchorerError } from '@claimcheck/core'
 import { attestCall, SCHEMA_UID } from './eas.ts'
-import { finalBlock } from './finality.ts'
-import { look } from './look.ts'
+import { finalBlock, look } from './look.ts'
 import { type Node, openNode } from './node.ts'
 import type { Settings } from './options.ts'
 import { createRpc } from './rpc.ts'
@@ -39,17 +38,19 @@ export function createEasAnchorer(settings: Settings): Anchorer {
       const node = await open(signal)
       await requireContract(node, eas)
       await requireContract(node, schemaRegistry)
+      // Also the code that an account delegates to (EIP-7702): then others may make it attest, and use up its nonces.
       if (await node.hasCode(attester)) throw new AnchorerError('account_is_contract', `${attester} has code`)
+      if ((await node.balance(attester)) === 0n) {
+        throw new AnchorerError('insufficient_balance', `${attester} has nothing to pay with`)
+      }
+      await finalBlock(node, confirmations)
       await ensureSchema(schemaRegistry, stuckAfterMs, { node, chainId, account, maxFeeWei }, signal)
     },
 
     async sign(subject, earlier, signal) {
       const node = await open(signal)
-      // Before anything else: whatever becomes of the transaction is in a later block.
-      const afterBlock = await finalBlock(node, confirmations)
       const call = { to: eas, data: attestCall(subject) }
-      const signed = await signCall(call, { node, chainId, account, maxFeeWei, replaced: earlier.at(-1) })
-      return { ...signed, afterBlock }
+      return signCall(call, { node, chainId, account, maxFeeWei, replaced: earlier.at(-1) })
     },
 
     async send(signed, signal) {

@@ -1,11 +1,11 @@
 /** Anchors in the words of the Ethereum Attestation Service: its calls and events, our schema, and a subject as an attestation's data. */
-import { AnchorerError, type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core'
+import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core'
 import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'
 import { hexlify, zeroPadValue } from 'ethers/utils'
 import type { Log } from './node.ts'
-import { notUnderstood } from './values.ts'
+import { hash, notUnderstood } from './values.ts'
 
 export const SCHEMA =
   'bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion'
@@ -32,9 +32,11 @@ export const getAttestationCall = (uid: string): string => EAS.encodeFunctionDat
 
 /** What the registry has under our schema's uid: the schema as it should be, another, or nothing. */
 export function readSchema(answer: string): 'ours' | 'another' | 'none' {
-  const { uid, resolver, revocable, schema } = decode(REGISTRY, 'getSchema', answer)
-  if (uid === ZeroHash) return 'none'
-  return uid === SCHEMA_UID && resolver === ZeroAddress && revocable === false && schema === SCHEMA ? 'ours' : 'another'
+  return decode(REGISTRY, 'getSchema', answer, ({ uid, resolver, revocable, schema }) => {
+    if (uid === ZeroHash) return 'none'
+    const isOurs = uid === SCHEMA_UID && resolver === ZeroAddress && revocable === false && schema === SCHEMA
+    return isOurs ? 'ours' : 'another'
+  })
 }
 
 export function attestCall(subject: AnchorSubject): string {
@@ -52,9 +54,15 @@ export function attestCall(subject: AnchorSubject): string {
 
 /** The answer is an attestation of this subject: of its data, and after the same anchor. */
 export function isAttestationOf(answer: string, uid: string, subject: AnchorSubject): boolean {
-  const attestation = decode(EAS, 'getAttestation', answer)
-  const { uid: refUID } = subject.previous ?? NOTHING_BEFORE
-  return attestation.uid === uid && attestation.refUID === refUID && attestation.data === anchorData(subject)
+  const { uid: previousUid } = subject.previous ?? NOTHING_BEFORE
+  const wanted = anchorData(subject)
+  return decode(
+    EAS,
+    'getAttestation',
+    answer,
+    (attestation) =>
+      attestation.uid === uid && attestation.refUID === previousUid.toLowerCase() && attestation.data === wanted,
+  )
 }
 
 /** The topics of the events of an attester's anchors. */
@@ -70,7 +78,7 @@ export function attestedUids(logs: readonly Log[], eas: string, attester: string
       const isOurs = wanted.every((topic, index) => topic === null || topic === topics[index])
       return isOurs && address === eas.toLowerCase()
     })
-    .map(({ data }) => data)
+    .map(({ data }) => hash(data))
 }
 
 function anchorData({ logId, treeSize, rootHash, previous }: AnchorSubject): string {
@@ -87,12 +95,17 @@ function anchorData({ logId, treeSize, rootHash, previous }: AnchorSubject): str
   ])
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: its members are as the ABI above says.
-function decode(contract: Interface, method: string, answer: string): any {
+function decode<T>(
+  contract: Interface,
+  method: string,
+  answer: string,
+  // biome-ignore lint/suspicious/noExplicitAny: its members are as the ABI above says.
+  read: (value: any) => T,
+): T {
   try {
-    return contract.decodeFunctionResult(method, answer)[0]
-  } catch (cause) {
-    if (cause instanceof AnchorerError) throw cause
+    // The library throws for some members only when they are read.
+    return read(contract.decodeFunctionResult(method, answer)[0])
+  } catch {
     throw notUnderstood(`the answer of ${method}`)
   }
 }

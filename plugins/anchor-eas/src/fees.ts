@@ -18,22 +18,30 @@ export function chooseFees(
   replaced: Pick<SignedAnchor, 'maxFee' | 'priorityFee'> | undefined,
   ceiling: bigint,
 ): Fees {
-  const leastPriority = replaced ? raised(BigInt(replaced.priorityFee)) : 0n
-  const priorityFee = larger(market.priorityFee, leastPriority)
-  const least = larger(market.baseFee + priorityFee, replaced ? raised(BigInt(replaced.maxFee)) : 0n)
-  if (least > ceiling) {
-    throw new AnchorerError('fee_ceiling', `a unit of gas costs ${least} wei, and ${ceiling} is the most that is allowed`)
-  }
+  const last = replaced && { maxFee: BigInt(replaced.maxFee), priorityFee: BigInt(replaced.priorityFee) }
+  const priorityFee = larger(market.priorityFee, last ? raised(last.priorityFee, 4n) : 0n)
+  const least = larger(market.baseFee + priorityFee, last ? raised(last.maxFee, 4n) : 0n)
   // The base fee doubles in six full blocks at the soonest (EIP-1559).
-  const comfortable = larger(2n * market.baseFee + priorityFee, least)
-  return { maxFee: comfortable < ceiling ? comfortable : ceiling, priorityFee }
+  const maxFee = smaller(larger(2n * market.baseFee + priorityFee, least), ceiling)
+  if (maxFee >= least) return { maxFee, priorityFee }
+
+  // The last step to the ceiling may be shorter than a quarter, as long as nodes take it: they want a tenth.
+  const isEnough = maxFee >= market.baseFee + market.priorityFee
+  if (last && isEnough && maxFee >= raised(last.maxFee, 10n)) {
+    return { maxFee, priorityFee: smaller(priorityFee, maxFee) }
+  }
+  throw new AnchorerError('fee_ceiling', `a unit of gas costs ${least} wei, and ${ceiling} is the most that is allowed`)
 }
 
-/** By a quarter, rounded up, and by something: nodes take a replacement only when both fees are a tenth above. */
-function raised(fee: bigint): bigint {
-  return fee + fee / 4n + 1n
+/** By a fraction, and by something. */
+function raised(fee: bigint, fraction: bigint): bigint {
+  return fee + fee / fraction + 1n
 }
 
 function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
 }

@@ -8,8 +8,9 @@ export default definePlugin({
   api: 1,
   options: Options,
   setup({ logger }, options) {
-    const { settings, warnings } = readOptions(options, process.env)
-    for (const warning of warnings) logger.warn(warning)
+    const { settings, isKeyExposed } = readOptions(options, process.env)
+    if (isKeyExposed)
+      logger.warn({}, 'the file of the key of the anchoring account can be read by others than its owner')
     return { anchorer: createEasAnchorer(settings) }
   },
 })

@@ -1,8 +1,8 @@
 /** The plugin's options, and what the anchorer makes of them. */
+import { isAddress } from 'ethers/address'
 import { type Static, Type } from 'typebox'
-import type { Account } from './account.ts'
+import { type Account, readAccount } from './account.ts'
 import { CHAINS, type Chain } from './chains.ts'
-import { readKey } from './key.ts'
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 const Seconds = (seconds: number, description: string) =>
@@ -27,7 +27,9 @@ export const Options = Type.Object(
       ],
       { description: 'A known chain by its name, or any other by its id and the addresses of its contracts.' },
     ),
-    key_file: Type.Optional(Type.String({ minLength: 1, description: "A file with the account's private key in hex." })),
+    key_file: Type.Optional(
+      Type.String({ minLength: 1, description: "A file with the account's private key in hex." }),
+    ),
     key_env: Type.Optional(
       // Shorter than a key: one that is written here by mistake is refused, and not shown as a name.
       Type.String({
@@ -77,28 +79,33 @@ const WEI_PER_GWEI = 1_000_000_000
 export function readOptions(
   options: Static<typeof Options>,
   env: Readonly<Record<string, string | undefined>>,
-): { readonly settings: Settings; readonly warnings: readonly string[] } {
-  const problems: string[] = []
-  if (!URL.canParse(options.rpc_url)) problems.push('rpc_url is not a URL')
-  const key = readKey(options, env)
-  if ('problem' in key) problems.push(key.problem)
-  if ('problem' in key || problems.length > 0) throw new Error(problems.join('; '))
+): { readonly settings: Settings; readonly isKeyExposed: boolean } {
+  const chain = toChain(options.chain)
+  const reading = readAccount(options, env)
+  const problems = [
+    ...(URL.canParse(options.rpc_url) ? [] : ['rpc_url is not a URL']),
+    ...[chain.eas, chain.schemaRegistry]
+      .filter((address) => !isAddress(address))
+      .map((address) => `chain: ${address} is mistyped: its checksum is wrong`),
+    ...('problem' in reading ? [reading.problem] : []),
+  ]
+  if ('problem' in reading || problems.length > 0) throw new Error(problems.join('; '))
   return {
     settings: {
       rpcUrl: options.rpc_url,
-      chain: chainOf(options.chain),
-      account: key.account,
+      chain,
+      account: reading.account,
       intervalMs: (options.interval_s ?? INTERVAL_S) * 1000,
       stuckAfterMs: (options.stuck_after_s ?? STUCK_AFTER_S) * 1000,
       timeoutMs: (options.timeout_s ?? TIMEOUT_S) * 1000,
       confirmations: options.confirmations ?? null,
       maxFeeWei: BigInt(Math.ceil((options.max_fee_gwei ?? MAX_FEE_GWEI) * WEI_PER_GWEI)),
     },
-    warnings: key.warnings,
+    isKeyExposed: reading.isExposed,
   }
 }
 
-function chainOf(chain: Static<typeof Options>['chain']): Chain {
+function toChain(chain: Static<typeof Options>['chain']): Chain {
   if (typeof chain === 'string') return CHAINS[chain]!
   return { id: chain.id, eas: chain.eas, schemaRegistry: chain.schema_registry }
 }

@@ -1,11 +1,12 @@
 /** Calls to the chain's node: one request each, bounded in time and size. Whatever goes wrong has a code, and shows nothing of the URL but its origin. */
 import { AnchorerError } from '@claimcheck/core'
-import { type RefusalObject, refusal } from './refusal.ts'
+import { refusal } from './refusal.ts'
 
 /** @throws AnchorerError */
 export type Rpc = (method: string, params: readonly unknown[], signal: AbortSignal) => Promise<unknown>
 
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** A block of very many transactions, listed by their hashes, is about half as large. */
+const LARGEST_ANSWER_BYTES = 2 * 1024 * 1024
 const TOO_MANY_REQUESTS = 429
 
 interface Reply {
@@ -50,7 +51,7 @@ function resultOf({ status, text, retryAfterMs }: Reply, id: number, prefix: str
 
   if (status === TOO_MANY_REQUESTS) throw fail('rate_limited', 'HTTP 429')
   const answer = parse(text)
-  if (answer?.error) throw refusal(answer.error, prefix, options)
+  if (isObject(answer?.error)) throw refusal(answer.error, prefix, options)
   if (status >= 500) throw fail('rpc_unavailable', `HTTP ${status}`)
   if (status !== 200) throw fail('unexpected_response', `HTTP ${status}`)
   if (answer?.id !== id || !('result' in answer)) throw fail('unexpected_response', 'what is no answer to it')
@@ -60,16 +61,20 @@ function resultOf({ status, text, retryAfterMs }: Reply, id: number, prefix: str
 interface Answer {
   readonly id?: unknown
   readonly result?: unknown
-  readonly error?: RefusalObject
+  readonly error?: unknown
 }
 
 function parse(text: string): Answer | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 async function readText(response: Response): Promise<string> {
@@ -78,7 +83,8 @@ async function readText(response: Response): Promise<string> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > MAX_ANSWER_BYTES) throw new AnchorerError('unexpected_response', 'an answer of the node is too large')
+    if (size > LARGEST_ANSWER_BYTES)
+      throw new AnchorerError('unexpected_response', 'an answer of the node is too large')
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()

@@ -1,6 +1,7 @@
 /** Sees to it that the schema of our anchors is registered. */
-import { AnchorerError } from '@claimcheck/core'
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { AnchorerError } from '@claimcheck/core'
 import { getSchemaCall, readSchema, registerCall } from './eas.ts'
 import { sendSigned, signCall, type TransactionOptions } from './transaction.ts'
 

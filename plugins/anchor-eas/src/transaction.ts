@@ -19,7 +19,7 @@ export interface TransactionOptions {
 export async function signCall(
   call: Pick<Call, 'to' | 'data'>,
   { node, chainId, account, maxFeeWei, replaced }: TransactionOptions,
-): Promise<Omit<SignedAnchor, 'afterBlock'>> {
+): Promise<SignedAnchor> {
   const next = await node.nonce(account.address, 'latest')
   const nonce = replaced?.nonce ?? next
   if (next > nonce) throw new AnchorerError('nonce_taken', `a transaction of nonce ${nonce} has landed`)
