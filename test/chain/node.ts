@@ -11,7 +11,7 @@ export interface EvmNode {
 }
 
 // Reads until whoever started it is gone: a pipe is closed even for a process that is killed.
-const KEEPER = '"$@" & cat; kill -9 $!'
+const KEEPER = '"$@" & cat; kill -9 $!; wait'
 const LISTENING = /^Listening on (\S+)/
 
 export async function startNode(settings: {

@@ -62,12 +62,17 @@ export async function setUpPrepared(t: Test, options: Parameters<typeof setUp>[1
   return fixture
 }
 
-/** Another one on the same chain, of the same account unless the options say otherwise. */
-export async function createAnchorer(t: Test, chain: Chain, options: Partial<PluginOptions> = {}): Promise<Anchorer> {
+/** Another one on the same chain, of the same account unless another's key is given. */
+export async function createAnchorer(
+  t: Test,
+  chain: Chain,
+  options: Partial<PluginOptions> = {},
+  key: string = chain.account.key,
+): Promise<Anchorer> {
   const { anchorer } = await setUpPlugin({
     rpc_url: chain.rpcUrl,
     chain: { id: chain.chainId, eas: chain.eas, schema_registry: chain.schemaRegistry },
-    key_file: keyFile(t, chain.account.key),
+    key_file: keyFile(t, key),
     ...options,
   })
   return anchorer!
