@@ -10,13 +10,19 @@ export type RpcErrorCode =
   /** What came is no proper answer. */
   | 'unexpected_response'
 
+const MESSAGES: Readonly<Record<RpcErrorCode, string>> = {
+  unavailable: 'the node is not reached, or does not answer in time',
+  refused: 'the node refuses to answer',
+  unexpected_response: 'the node answers what makes no sense',
+}
+
 /** Says nothing of the node's address, for that may hold a key. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: RpcErrorCode
 
   constructor(code: RpcErrorCode, options: { readonly cause?: unknown } = {}) {
-    super(`the node gives no answer: ${code}`, options)
+    super(MESSAGES[code], options)
     this.code = code
   }
 }
