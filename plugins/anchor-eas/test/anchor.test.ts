@@ -1,3 +1,4 @@
+import { createEasCheck } from '@claimcheck/core/anchor'
 import t from 'tap'
 import { answers, refuses } from '../../../test/chain/proxy.ts'
 import {
@@ -83,6 +84,31 @@ t.test('an attestation says what its receipts will be checked for', async (t) =>
     'poaw/0.1',
   ])
   t.equal((await attestationOf(fixture, anchor.uid)).refUID, `0x${'0'.repeat(64)}`)
+})
+
+t.test('a final anchor holds for a stranger who is told the account and the schema', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(7)
+  const signed = await submit(fixture, subject)
+  await chain.mine(chain.finalityDepth + 1)
+  const { anchor } = await finalAnchor(fixture, subject, [signed])
+
+  const check = createEasCheck({ rpcUrl: chain.rpcUrl, easAddress: chain.eas })
+  const { attester, schema } = anchorer.identity()
+  const { uid, txHash, treeSize, rootHash } = anchor
+  const proof = {
+    log_id: subject.logId,
+    leaf_index: 6,
+    tree_size: treeSize,
+    root_hash: rootHash,
+    inclusion: [],
+    anchor: { chain: anchor.chain, scheme: 'eas', uid, tx_hash: txHash, tree_size: treeSize },
+  } as const
+  t.same(await check(proof, { keys: new Map(), anchorAddresses: [attester], anchorSchemas: [schema] }), {
+    anchor: 'anchored',
+    provenBy: anchor.blockTime * 1000,
+  })
 })
 
 t.test('a subject is signed the same way as long as the chain stays the same', async (t) => {
