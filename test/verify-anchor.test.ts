@@ -1,14 +1,24 @@
-/** `claimcheck verify --rpc`, as a stranger runs it who has a receipt and a node of the chain. */
+/** What a stranger who has a receipt and a node of the chain finds of its anchor, by `claimcheck verify --rpc`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { ProofAnchor } from '@claimcheck/core'
+import { type AnchorSubject, type ProofAnchor, toBase64url } from '@claimcheck/core'
+import { createEasCheck } from '@claimcheck/core/anchor'
 import t, { type Test } from 'tap'
 import { type Attestations, openAttestations } from '../core/test/anchor/attestations.ts'
-import { consistencyDocument, keyDocument, receiptAt, rootAt } from '../core/test/anchor/log.ts'
+import {
+  consistencyDocument,
+  keyDocument,
+  keySet,
+  LOG_ID,
+  proofAt,
+  receiptAt,
+  rootAt,
+} from '../core/test/anchor/log.ts'
+import { setUp, signal } from '../plugins/anchor-eas/test/fixture.ts'
 import { type Chain, startChain } from './chain/chain.ts'
 import { RpcProxy, status } from './chain/proxy.ts'
 
@@ -98,10 +108,8 @@ t.test('nobody is asked about the anchor of a receipt that does not hold', async
 t.test('a node or a contract that is none is wrong usage', async (t) => {
   const anchor = await attestations.attest()
   for (const args of [
-    ['--rpc', 'nonsense'],
     ['--rpc', 'file:///etc/passwd'],
     [...asking(), '--eas', '0x12'],
-    ['--rpc'],
   ]) {
     t.match(await verify(t, anchor, ...args), { code: 2, stdout: '', stderr: /\w/ }, args.join(' '))
   }
@@ -130,4 +138,25 @@ t.test("an anchor of another size is connected by what the issuer's host proves"
   t.match(await verify(t, anchor, ...asking()), { code: 0, stdout: /consistency_proof_required/ }, 'no host is known')
   delete documents['/v1/log/consistency?first=7&second=11']
   t.match(await run('.', receipt, ...asking()), { code: 0, stdout: /consistency_proof_required/ }, 'the host has none')
+})
+
+t.test('what the anchorer publishes is an anchor to a stranger, the first one and those that follow it', async (t) => {
+  const { chain, anchorer } = await setUp(t)
+  await anchorer.prepare(signal)
+  const { attester, schema } = anchorer.identity()
+  const checkAnchor = createEasCheck({ rpcUrl: chain.rpcUrl, easAddress: chain.eas })
+  let previous: AnchorSubject['previous'] = null
+  for (const treeSize of [7, 11]) {
+    const subject = { logId: toBase64url(LOG_ID), treeSize, rootHash: rootAt(treeSize), previous }
+    const signed = await anchorer.sign(subject, [], signal)
+    await anchorer.send(signed, signal)
+    await chain.finalize()
+    const sighting = await anchorer.look(subject, [signed], signal)
+    if (sighting.state !== 'final') throw new Error(`the anchor is ${sighting.state}`)
+    const { chain: name, uid, txHash, blockTime } = sighting.anchor
+    const anchor = { chain: name, scheme: 'eas', uid, tx_hash: txHash, tree_size: treeSize } as const
+    const found = await checkAnchor({ ...proofAt(treeSize), anchor }, keySet([attester], [schema]))
+    t.strictSame(found, { anchor: 'anchored', provenBy: blockTime * 1000 })
+    previous = { uid, treeSize, rootHash: rootAt(treeSize) }
+  }
 })

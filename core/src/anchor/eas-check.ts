@@ -1,11 +1,8 @@
 /** THE ANCHOR CHECK: whether an attestation on a chain vouches for the root of a proof, as a node says that the checking side has chosen. */
 import { bytesEqual, fromBase64url } from '../encoding.ts'
-import { verifyConsistency } from '../log/merkle.ts'
 import type { AnchoredProof } from '../receipt/body.ts'
-import { isConsistencyDocument } from '../receipt/schema.ts'
-import { parseStrictJson } from '../receipt/strict-json.ts'
 import type { KeySet } from '../signing/key-set.ts'
-import type { AnchorFinding, AnchorProblem } from './anchorer.ts'
+import type { AnchorFinding } from './anchorer.ts'
 import {
   type AnchoredRoot,
   type Attestation,
@@ -18,6 +15,7 @@ import {
 } from './eas.ts'
 import { fromHex, toHex } from './hex.ts'
 import { createNode, type Node } from './node.ts'
+import { type ReadConsistency, rootProblem } from './roots.ts'
 import { createRpc, RpcError } from './rpc.ts'
 
 export interface EasCheckOptions {
@@ -28,11 +26,7 @@ export interface EasCheckOptions {
   readonly timeoutMs?: number
   /** Where the Ethereum Attestation Service is, on a chain that has it neither where OP-stack chains do nor at a known place. */
   readonly easAddress?: string
-  /**
-   * The log's consistency document of two sizes, as text; needed where an anchor is of another size than its proof. Nobody has
-   * to trust it. It does not throw: `undefined` when there is none.
-   */
-  readonly readConsistency?: (first: number, second: number) => Promise<string | undefined>
+  readonly readConsistency?: ReadConsistency
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000
@@ -86,7 +80,7 @@ async function checkAnchor(
   // What may still be replaced, or was in another transaction, is not there.
   if (!(await isFinal(attestation, tx_hash.toLowerCase(), eas, node))) return { anchor: 'attestation_not_found' }
 
-  const problem = await compareRoots(proof, anchored.rootHash, readConsistency)
+  const problem = await rootProblem(proof, anchored.rootHash, readConsistency)
   return problem ? { anchor: problem } : { anchor: 'anchored', provenBy: Number(attestation.time) * 1000 }
 }
 
@@ -113,39 +107,6 @@ async function isFinal(attestation: Attestation, txHash: string, eas: string, no
 
 function isOfProof({ logId, treeSize }: AnchoredRoot, { log_id, anchor }: AnchoredProof): boolean {
   return bytesEqual(logId, fromBase64url(log_id)!) && treeSize === BigInt(anchor.tree_size)
-}
-
-async function compareRoots(
-  { tree_size, root_hash, anchor }: AnchoredProof,
-  anchoredRoot: Uint8Array,
-  readConsistency: EasCheckOptions['readConsistency'],
-): Promise<AnchorProblem | undefined> {
-  const proven = { treeSize: tree_size, rootHash: fromBase64url(root_hash)! }
-  const anchored = { treeSize: anchor.tree_size, rootHash: anchoredRoot }
-  if (anchored.treeSize === proven.treeSize) {
-    return bytesEqual(anchored.rootHash, proven.rootHash) ? undefined : 'root_mismatch'
-  }
-  const [older, newer] = anchored.treeSize < proven.treeSize ? [anchored, proven] : [proven, anchored]
-  const document = await readConsistency?.(older.treeSize, newer.treeSize)
-  if (document === undefined) return 'consistency_proof_required'
-  const path = readPath(document)
-  const consistency = {
-    first: older.treeSize,
-    second: newer.treeSize,
-    firstRoot: older.rootHash,
-    secondRoot: newer.rootHash,
-  }
-  return path && verifyConsistency({ ...consistency, path }) ? undefined : 'consistency_proof_invalid'
-}
-
-/** Sizes and roots that the document itself names are not asked about: its path must connect these two. */
-function readPath(document: string): readonly Uint8Array[] | undefined {
-  try {
-    const { value } = parseStrictJson(document)
-    return isConsistencyDocument(value) ? value.proof.map((hash) => fromBase64url(hash)!) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** The texts may be in letters of either size: addresses carry a checksum in theirs (EIP-55). */

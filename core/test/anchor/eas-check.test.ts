@@ -73,6 +73,22 @@ t.test('the service is found by itself where OP-stack chains have it', async (t)
   t.equal(report.checks.anchor, 'anchored')
 })
 
+t.test('a chain whose time has no timestamp proves none', async (t) => {
+  const farAhead = await startChain()
+  t.teardown(farAhead.stop)
+  const { attest, attester, schema } = await openAttestations(farAhead)
+  const keys = keySet([attester], [schema])
+  const checkAnchor = createEasCheck({ rpcUrl: farAhead.rpcUrl, easAddress: farAhead.eas })
+  const found = async (time: string) => {
+    await farAhead.rpc('evm_setNextBlockTimestamp', Date.parse(time) / 1000)
+    const anchor = await attest()
+    await farAhead.finalize()
+    return (await checkReceipt(receiptAt(7, anchor), { keys, checkAnchor })).checks.anchor
+  }
+  t.equal(await found('9999-12-31T23:00:00Z'), 'anchored')
+  t.equal(await found('+010000-01-01T00:00:00Z'), 'unreadable')
+})
+
 t.test('an anchor of another scheme is unknown', async (t) => {
   const anchor = { ...(await anchorFinally()), scheme: 'another' as 'eas' }
   const checkAnchor = createEasCheck({ rpcUrl: chain.rpcUrl })

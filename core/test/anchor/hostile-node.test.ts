@@ -37,17 +37,26 @@ async function found(options: Partial<EasCheckOptions> = {}): Promise<AnchorFind
 // biome-ignore lint/suspicious/noExplicitAny: answers are changed in whatever way.
 type Change = (result: any) => unknown
 
+/** The chain stays as it is: its node is asked each thing once. */
+const known = new Map<string, unknown>()
+
+async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+  const question = JSON.stringify([method, params])
+  if (!known.has(question)) known.set(question, await chain.rpc(method, ...params))
+  return known.get(question)
+}
+
 /** The chain's own node, but for what it answers to this method. */
 function lying(method: string, change: Change): typeof fetch {
-  return async (url, init) => {
-    const response = await fetch(url, init)
-    const answer = (await response.json()) as { result: unknown }
-    if (JSON.parse(String(init!.body)).method === method) answer.result = change(answer.result)
+  return async (_, init) => {
+    const call = JSON.parse(String(init!.body))
+    const result = await ask(call.method, call.params)
+    const answer = { jsonrpc: '2.0', id: call.id, result: call.method === method ? change(result) : result }
     return new Response(JSON.stringify(answer))
   }
 }
 
-const foundOf = (method: string, change: Change) => found({ rpcUrl: chain.rpcUrl, fetch: lying(method, change) })
+const foundOf = (method: string, change: Change) => found({ fetch: lying(method, change) })
 
 t.test('a node that gives no proper answer to a question has not been read', async (t) => {
   t.equal(await found(), 'anchored')
