@@ -10,6 +10,8 @@ import type { LogGuard } from './log-guard.ts'
 
 export interface Anchoring {
   readonly anchorer: Anchorer
+  /** There is something for `take` to return. */
+  isNeeded(): Promise<boolean>
   /**
    * The anchor that is under way, or else a new one of the newest root, when that is not anchored and the interval is over;
    * `atOnce`: however long ago the last one was.
@@ -71,6 +73,7 @@ export function createAnchoring({
 
   return {
     anchorer,
+    isNeeded: async () => (await storage.read.anchors.open()) !== undefined || isDue(storage.read, false),
     async take({ atOnce = false } = {}) {
       const open = await storage.read.anchors.open()
       if (open || !(await isDue(storage.read, atOnce))) return open

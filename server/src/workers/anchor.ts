@@ -13,45 +13,48 @@ interface AnchorWorkerOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'warn'>
 }
 
-/** What is waited for is looked at a hundred times in an interval, and not more often than that is worth. */
-const LOOKS_PER_INTERVAL = 100
-const SHORTEST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 15_000
-const LONGEST_BACKOFF_MS = 5 * 60_000
+const IDLE_PAUSE_MS = 1000
+/** Right after a step there may soon be more to see. */
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = { waiting: RENEW_MS, hindered: 5 * 60_000 } as const
 const PAUSE_AFTER_ERROR_MS = 2000
 
 const IDLE: Worker = { start() {}, stop: async () => {} }
 
 export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerOptions): Worker {
   if (!anchoring) return IDLE
-  const pauseMs = clamp(anchoring.anchorer.intervalMs / LOOKS_PER_INTERVAL, SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS)
   const lease = createLease('anchoring', { storage })
   const stopping = new AbortController()
-  /** Attempts in a row that came to nothing, and when the next is made. */
-  let failures = 0
+  /** Looks and attempts in a row that came to nothing, and when the next is made. */
+  let inVain = 0
   let notBefore = 0
   let loop: Promise<void> | undefined
 
-  /** How long to pause. */
-  async function work(anchoring: Anchoring, lost: AbortSignal): Promise<number> {
-    if (performance.now() < notBefore) return pauseMs
+  async function work(anchoring: Anchoring, lost: AbortSignal): Promise<void> {
+    if (performance.now() < notBefore) return
     const anchor = await anchoring.take()
-    if (!anchor) return pauseMs
-    const result = await anchoring.advance(anchor, AbortSignal.any([stopping.signal, lost]))
-    if (result.outcome === 'hindered') {
-      const backoffMs = Math.min(pauseMs * 2 ** failures, LONGEST_BACKOFF_MS)
-      notBefore = performance.now() + Math.max(backoffMs, result.retryAfterMs)
-      failures += 1
-      return pauseMs
+    if (!anchor) return
+    const advance = await anchoring.advance(anchor, AbortSignal.any([stopping.signal, lost]))
+    if (advance.outcome === 'moved') {
+      inVain = 0
+      notBefore = 0
+      return
     }
-    failures = 0
-    return result.outcome === 'moved' ? 0 : pauseMs
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** inVain, LONGEST_PAUSE_MS[advance.outcome])
+    inVain += 1
+    notBefore = performance.now() + Math.max(pauseMs, advance.outcome === 'hindered' ? advance.retryAfterMs : 0)
   }
 
+  /** How long to pause. */
   async function round(anchoring: Anchoring): Promise<number> {
     try {
+      if (!(await anchoring.isNeeded())) return IDLE_PAUSE_MS
+      const isHeld = await lease.hold(async (lost) => {
+        await work(anchoring, lost)
+        return true
+      })
       // A lease that is not renewed in time goes to another host.
-      return Math.min((await lease.hold((lost) => work(anchoring, lost))) ?? pauseMs, RENEW_MS)
+      return isHeld ? Math.min(Math.max(0, notBefore - performance.now()), RENEW_MS) : IDLE_PAUSE_MS
     } catch (error) {
       if (stopping.signal.aborted) return 0
       // This host is read-only, and has said why.
@@ -78,8 +81,4 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
       await loop
     },
   }
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(Math.max(value, least), most)
 }
