@@ -39,7 +39,7 @@ t.test('an anchor is published when its block is final, and no moment before', a
   await steps(t, world.one, ['moved', 'nothing'])
   t.match(await newest(world), { state: 'final', problem: null })
   const [anchor] = await landed()
-  t.match(anchor, { chain: 'eip155:31337', scheme: 'eas', treeSize: 3, blockNumber: 1 })
+  t.match(anchor, { chain: 'scripted:1', scheme: 'eas', treeSize: 3, blockNumber: 1 })
   t.ok(world.chain.isFinal(anchor!.uid))
 })
 

@@ -61,7 +61,7 @@ t.test('receipts are proven at the earliest anchored size that covers them, and 
   const early = await receiptIds(client, 2)
   await anchorNow(installation)
   const first = (await get('/v1/log/anchors')).anchors[0]
-  t.match(first, { chain: 'eip155:31337', scheme: 'eas', tree_size: 3, block_number: Number, block_time: Number })
+  t.match(first, { chain: 'scripted:1', scheme: 'eas', tree_size: 3, block_number: Number, block_time: Number })
   t.ok(chain.isFinal(first.uid))
   const late = await receiptIds(client, 2)
 
@@ -135,7 +135,7 @@ t.test('claimcheck anchor tells how anchoring stands', async (t) => {
   t.match(anchor, { tree_size: 2, state: 'final', problem: null, cost: '100000000000000000001' })
   t.strictSame(JSON.parse((await claimcheck(installation, 'anchor', '--json')).stdout), {
     anchorer: {
-      chain: 'eip155:31337',
+      chain: 'scripted:1',
       scheme: 'eas',
       interval_s: 3600,
       attester: '0xaccount',
@@ -143,7 +143,7 @@ t.test('claimcheck anchor tells how anchoring stands', async (t) => {
       balance: '1000000000000000000',
       problem: null,
     },
-    costs: { 'eip155:31337': '200000000000000000002' },
+    costs: { 'scripted:1': '200000000000000000002' },
     open: null,
     anchors: [anchor, ...before],
   })

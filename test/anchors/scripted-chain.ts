@@ -199,7 +199,7 @@ export interface ScriptedOptions {
 }
 
 export function createScriptedAnchorer(chain: ScriptedChain, options: ScriptedOptions = {}): Anchorer {
-  const { chain: id = 'eip155:31337', account = '0xaccount', intervalMs = 60_000, stuckAfterMs = 10_000 } = options
+  const { chain: id = 'scripted:1', account = '0xaccount', intervalMs = 60_000, stuckAfterMs = 10_000 } = options
   return {
     chain: id,
     scheme: 'eas',

@@ -23,6 +23,8 @@ export interface AnchoredLogState extends LogState {
 const SELECT = `SELECT ${names(ANCHORS)} FROM anchors`
 const SELECT_LOG = `SELECT ${names(LOG)}, (SELECT MAX(anchors.tree_size) FROM anchors
   WHERE anchors.log_id = log.log_id AND anchors.state = 'final') AS anchored_size FROM log`
+/** SQLite is handed long texts as bytes, and would keep them as that. */
+const TEXT = 'CAST(? AS text)'
 const OPEN = `state IN (${OPEN_STATES.map((state) => `'${state}'`).join(', ')})`
 
 export function anchorReads(db: Db) {
@@ -117,8 +119,8 @@ export function anchorWrites(db: Db) {
      */
     async replace(before: AnchorRow, after: AnchorRow): Promise<boolean> {
       const { uid, txHash, blockNumber, blockTime, cost, gasUsed } = after.landing ?? NOWHERE
-      const sql = `UPDATE anchors SET state = ?, signed = ?, problem = ?, sent_at = ?, uid = ?, tx_hash = ?, block_number = ?,
-        block_time = ?, cost = ?, gas_used = ? WHERE id = ? AND state = ? AND signed = ? RETURNING id`
+      const sql = `UPDATE anchors SET state = ?, signed = ${TEXT}, problem = ?, sent_at = ?, uid = ?, tx_hash = ?, block_number = ?,
+        block_time = ?, cost = ?, gas_used = ? WHERE id = ? AND state = ? AND signed = ${TEXT} RETURNING id`
       const changed = [after.state, JSON.stringify(after.signed), after.problem, after.sentAt]
       const landing = [uid, txHash, blockNumber, blockTime, cost, gasUsed]
       const as = [before.id, before.state, JSON.stringify(before.signed)]
