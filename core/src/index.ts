@@ -1,11 +1,17 @@
 /** What @claimcheck/core offers. */
 
-export type {
-  Anchor,
-  Anchorer,
-  AnchorFinding,
-  AnchorProblem,
-  AnchorSubject,
+export {
+  type Anchor,
+  type AnchorAccount,
+  type Anchorer,
+  AnchorerError,
+  type AnchorerErrorCode,
+  type AnchorFinding,
+  type AnchorIdentity,
+  type AnchorProblem,
+  type AnchorSighting,
+  type AnchorSubject,
+  type SignedAnchor,
 } from './anchor/anchorer.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {

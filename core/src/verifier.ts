@@ -2,7 +2,9 @@
  * The contract between Claimcheck and a plugin. One rule carries it: a verifier reports what it saw, core decides.
  * A plugin has no way to say "verified".
  */
+
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import type { Anchorer } from './anchor/anchorer.ts'
 import type { DestinationErrorCode, Instant, Observation } from './evidence.ts'
 import type { JsonObject } from './json.ts'
 import type { ActionProfile } from './profile.ts'
@@ -155,6 +157,8 @@ export interface PluginHost {
 export interface PluginParts {
   readonly verifiers?: readonly Verifier[]
   readonly connections?: readonly ConnectionType[]
+  /** An installation has one at most. */
+  readonly anchorer?: Anchorer
   /** Called once when the host stops, after the last check. */
   close?(): Promise<void>
 }

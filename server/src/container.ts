@@ -10,6 +10,7 @@ import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { startSequencerThread } from './sequencer-thread/sequencer-thread.ts'
 import { type Adjudication, createAdjudication } from './services/adjudication.ts'
+import { type Anchoring, createAnchoring } from './services/anchoring.ts'
 import { type CheckRunner, createCheckRunner } from './services/check.ts'
 import { type ClaimService, createClaimService } from './services/claims.ts'
 import { type ConnectionService, createConnectionService } from './services/connections.ts'
@@ -26,6 +27,7 @@ import { createSigningKeys, type KeyVault, type SigningKeys } from './signing/si
 import { openStorage } from './storage/open.ts'
 import type { BeforeStatement } from './storage/pools.ts'
 import type { Storage } from './storage/storage.ts'
+import { createAnchorWorker } from './workers/anchor.ts'
 import { createRecheckWorker, type Worker } from './workers/recheck.ts'
 
 /** An installation, opened: its parts, each made when it is first asked for. */
@@ -47,6 +49,9 @@ export interface Claimcheck {
   readonly checkRunner: CheckRunner
   readonly adjudication: Adjudication
   readonly recheckWorker: Worker
+  /** Undefined where no anchorer is configured. */
+  readonly anchoring: Anchoring | undefined
+  readonly anchorWorker: Worker
 
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
@@ -109,6 +114,8 @@ export async function openClaimcheck(
     checkRunner: asFunction(createCheckRunner).singleton(),
     adjudication: asFunction(createAdjudication).singleton(),
     recheckWorker: asFunction(createRecheckWorker).singleton(),
+    anchoring: asFunction(createAnchoring).singleton(),
+    anchorWorker: asFunction(createAnchorWorker).singleton(),
 
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),

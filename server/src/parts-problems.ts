@@ -8,7 +8,12 @@ const objects = Type.Optional(Type.Array(Type.Object({})))
 
 // Closed, so that a misspelt part does not go unnoticed.
 const Parts = Type.Object(
-  { verifiers: objects, connections: objects, close: Type.Optional(Type.Unknown()) },
+  {
+    verifiers: objects,
+    connections: objects,
+    anchorer: Type.Optional(Type.Object({})),
+    close: Type.Optional(Type.Unknown()),
+  },
   { additionalProperties: false },
 )
 const ConnectionTypeData = Type.Object({
@@ -17,6 +22,13 @@ const ConnectionTypeData = Type.Object({
   help: text,
   options: Type.Object({ type: Type.Literal('object'), properties: Type.Object({}) }),
 })
+const AnchorerData = Type.Object({
+  chain: text,
+  scheme: text,
+  intervalMs: Type.Integer({ minimum: 1 }),
+  stuckAfterMs: Type.Integer({ minimum: 1 }),
+})
+const ANCHORER_METHODS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
 const VerifierData = Type.Object({ providers: Type.Array(Type.String()) })
 
 /** Each with its place. */
@@ -24,10 +36,12 @@ export function partsProblems(parts: unknown): string[] {
   const wrong = dataProblems(Parts, parts, 'setup result')
   if (wrong.length > 0) return wrong
   const { verifiers = [], connections = [] } = parts as Readonly<Record<string, object[]>>
+  const { anchorer } = parts as { readonly anchorer?: object }
   return [
     ...functionProblems(parts as object, [], ['close'], 'setup result'),
     ...connections.flatMap((type, index) => connectionProblems(type, `connections.${index}`)),
     ...verifiers.flatMap((verifier, index) => verifierProblems(verifier, `verifiers.${index}`)),
+    ...(anchorer === undefined ? [] : anchorerProblems(anchorer, 'anchorer')),
   ]
 }
 
@@ -47,6 +61,10 @@ function verifierProblems(verifier: object, place: string): string[] {
     ...functionProblems(verifier, ['check'], ['normalize'], place),
     ...profileProblems((verifier as { profile?: unknown }).profile).map((problem) => `${place}.profile ${problem}`),
   ]
+}
+
+function anchorerProblems(anchorer: object, place: string): string[] {
+  return [...dataProblems(AnchorerData, anchorer, place), ...functionProblems(anchorer, ANCHORER_METHODS, [], place)]
 }
 
 function dataProblems(schema: TSchema, value: unknown, place: string): string[] {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import {
   type ActionProfile,
+  type Anchorer,
   type CheckContext,
   type ConnectionType,
   type Instant,
@@ -39,6 +40,7 @@ export interface Registry {
   actionsFor(provider: string): readonly string[]
   /** What can be verified without one. */
   publicActions(): readonly string[]
+  readonly anchorer: Anchorer | undefined
   /** In the order of the configuration. */
   readonly plugins: readonly LoadedPlugin[]
 }
@@ -136,12 +138,13 @@ function duplicates(plugins: readonly LoadedPlugin[]): string[] {
   return problems
 }
 
-function offersOf(name: string, { connections = [], verifiers = [] }: PluginParts): string[] {
+function offersOf(name: string, { connections = [], verifiers = [], anchorer }: PluginParts): string[] {
   const actions = verifiers.flatMap(({ profile }) => [profile.action, ...Object.keys(profile.aliases ?? {})])
   return [
     `plugin ${name}`,
     ...connections.map(({ provider }) => `provider ${provider}`),
     ...actions.map((action) => `action ${action}`),
+    ...(anchorer ? ['anchorer'] : []),
   ]
 }
 
@@ -174,6 +177,7 @@ function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
   const own = [...verifiers].filter(([action, { verifier }]) => action === verifier.profile.action)
   return {
     plugins,
+    anchorer: plugins.find(({ parts }) => parts.anchorer)?.parts.anchorer,
     verifierFor: (action) => verifiers.get(action),
     connectionType: (provider) => types.get(provider),
     profiles: () => profiles,

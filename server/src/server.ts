@@ -1,4 +1,4 @@
-/** The running service: HTTP in front, plugins and worker behind, all with one life that starts and ends in the order that loses nothing. */
+/** The running service: HTTP in front, plugins and workers behind, all with one life that starts and ends in the order that loses nothing. */
 import fastifyPlugin from 'fastify-plugin'
 import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
@@ -13,16 +13,17 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's key is not here, and what `listen` throws */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, registry, signingKeys, logGuard, sequencer, recheckWorker } = claimcheck
+  const { config, registry, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
   await signingKeys.ensureLog()
   await logGuard.examine()
   const app = await createApp(claimcheck)
-  // Closed in reverse: requests are answered, the worker ends, and only then the plugins that it checks with.
+  // Closed in reverse: requests are answered, the workers end, and only then the plugins that they work with.
   for (const plugin of registry.plugins) await app.register(hosted(plugin))
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
+  anchorWorker.start()
   return { url: app.listeningOrigin, stop: () => app.close() }
 }
 
@@ -36,11 +37,11 @@ function hosted({ name, parts }: LoadedPlugin) {
   )
 }
 
-function backgroundWork({ recheckWorker, adjudication, sequencer }: Claimcheck) {
+function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }: Claimcheck) {
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await recheckWorker.stop()
+        await Promise.all([recheckWorker.stop(), anchorWorker.stop()])
         await adjudication.idle()
         await sequencer.idle()
       })

@@ -57,6 +57,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
   const runner = createCheckRunner({
     registry: {
       plugins: [],
+      anchorer: undefined,
       verifierFor: () => ({ verifier, providers: [], tools: { logger, cache } }),
       connectionType: () => undefined,
       profiles: () => [profile],

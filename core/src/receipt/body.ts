@@ -56,6 +56,8 @@ export type Proof = {
   readonly anchor?: ProofAnchor
 }
 
+export type AnchoredProof = Required<Proof>
+
 /** Where the log's root stands on a public chain. */
 export type ProofAnchor = {
   /** CAIP-2. */

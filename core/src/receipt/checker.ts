@@ -7,10 +7,10 @@ import { type KeySet, keyInUse, type PublishedKey } from '../signing/key-set.ts'
 import { DOMAINS, verifySignature } from '../signing/message.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { VerdictValue } from '../verdict.ts'
-import type { Proof } from './body.ts'
+import type { AnchoredProof } from './body.ts'
 import { digestOf } from './digest.ts'
 import { canonicalize } from './jcs.ts'
-import { isChangeEntry, isInclusion, isProof, isReceipt } from './schema.ts'
+import { isAnchoredProof, isChangeEntry, isInclusion, isReceipt } from './schema.ts'
 import { parseStrictJson, type StrictJson } from './strict-json.ts'
 
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from '../log/checker.ts'
@@ -24,7 +24,7 @@ export interface CheckOptions {
    * Looks the anchor up on its chain. Asked only about an entry that holds so far.
    * It does not throw: a chain that can not be read is `unreadable`.
    */
-  readonly checkAnchor?: (proof: Proof, keys: KeySet) => Promise<AnchorFinding>
+  readonly checkAnchor?: (proof: AnchoredProof, keys: KeySet) => Promise<AnchorFinding>
 }
 
 /** In the order of the checks. `true` and `false`: it holds, it does not. */
@@ -183,6 +183,6 @@ async function findAnchor(
   { keys, checkAnchor }: CheckOptions,
 ): Promise<AnchorFinding | { readonly anchor: 'absent' | 'not_checked_offline' }> {
   if (!isJsonObject(proof) || !('anchor' in proof)) return { anchor: 'absent' }
-  if (!valid || !checkAnchor || !isProof(proof)) return { anchor: 'not_checked_offline' }
+  if (!valid || !checkAnchor || !isAnchoredProof(proof)) return { anchor: 'not_checked_offline' }
   return checkAnchor(proof, keys)
 }

@@ -4,7 +4,7 @@ import type { ConsistencyDocument, SignedTreeHead } from '../log/tree-head.ts'
 import { ACTION_PATTERN } from '../profile.ts'
 import { parseInstant } from '../time.ts'
 import { REASONS, type VerdictValue } from '../verdict.ts'
-import type { Proof, Receipt } from './body.ts'
+import type { AnchoredProof, Proof, Receipt } from './body.ts'
 import {
   all,
   array,
@@ -62,6 +62,7 @@ const anchor = object({
 })
 
 const proof = all(inclusion, object({}, { anchor }))
+const anchoredProof = all(inclusion, object({ anchor }))
 
 const agent = object(
   { id: text(1, 256) },
@@ -180,8 +181,8 @@ export function isInclusion(value: JsonValue): value is Omit<Proof, 'anchor'> {
   return inclusion(value)
 }
 
-export function isProof(value: JsonValue): value is Proof {
-  return proof(value)
+export function isAnchoredProof(value: JsonValue): value is AnchoredProof {
+  return anchoredProof(value)
 }
 
 export function isTreeHead(value: JsonValue): value is SignedTreeHead {

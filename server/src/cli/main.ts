@@ -1,6 +1,7 @@
 /** The `claimcheck` command: one file a command, and here what all of them share. */
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../version.ts'
+import { addAnchorCommands } from './commands/anchor.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -29,6 +30,7 @@ addKeyCommands(program)
 addConnectionCommands(program)
 addSigningKeyCommands(program)
 addLogCommands(program)
+addAnchorCommands(program)
 addVerifyCommand(program)
 addDoctorCommand(program)
 addCopyCommand(program)

@@ -5,6 +5,7 @@
 import type { Secrets } from '../secrets.ts'
 import type { Storage } from '../storage/storage.ts'
 import { checkAccounts } from './doctor/accounts.ts'
+import { checkAnchors } from './doctor/anchors.ts'
 import { checkEnding, checkStrays } from './doctor/ending.ts'
 import { type Ending, walkHeads } from './doctor/heads.ts'
 import { inOrder } from './doctor/in-order.ts'
@@ -41,6 +42,7 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
     checkUndecided(storage.read.audit, problems),
     checkAccounts(storage.read.audit, problems, options.secrets),
     checkStrays(storage.read, problems),
+    checkAnchors(storage.read, problems),
   ])
   return { ok: problems.list.length === 0, problems: problems.list, leaves }
 }

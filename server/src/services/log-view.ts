@@ -18,13 +18,14 @@ import {
   type TreeEdge,
 } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
+import type { AnchoredLogState } from '../storage/anchors.ts'
 import type { LogState } from '../storage/log.ts'
 import type { Reads } from '../storage/storage.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
 
 export interface LogView {
-  readonly state: LogState
+  readonly state: AnchoredLogState
   /** Of each of these leaves, at the view's size. @throws RangeError when one of them is not in the tree */
   proveInclusions(leafIndexes: readonly number[]): Promise<readonly ProvenInclusion[]>
   /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
@@ -45,7 +46,7 @@ export interface StoredLog extends Log {
 const MOST_FOLLOWED = 2 * TILE_WIDTH
 const MOST_SHARING = 1000
 
-export function createStoredLog(log: Reads['log']): StoredLog {
+export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>): StoredLog {
   const cache = createTileCache(log)
   const readStored = tileReader(log)
   let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array } = {
@@ -77,7 +78,7 @@ export function createStoredLog(log: Reads['log']): StoredLog {
   }
 
   async function current(): Promise<LogView> {
-    const state = (await log.state())!
+    const state = (await anchors.log())!
     const edge = (await follow(state)) ?? (await restore(state))
     const rootHash = edge.suffixes[0] ?? SHA256_TREE.empty
     if (!bytesEqual(rootHash, state.rootHash))
@@ -104,7 +105,7 @@ export function createStoredLog(log: Reads['log']): StoredLog {
   }
 }
 
-function viewOf(state: LogState, edge: TreeEdge, cache: TileCache): LogView {
+function viewOf(state: AnchoredLogState, edge: TreeEdge, cache: TileCache): LogView {
   const { treeSize } = edge
 
   async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {

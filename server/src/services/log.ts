@@ -3,7 +3,7 @@ import type { Anchor, Instant, ProvenInclusion } from '@claimcheck/core'
 import type { Storage } from '../storage/storage.ts'
 import { ServiceError } from './errors.ts'
 import { toTexts } from './hash-text.ts'
-import { createStoredLog } from './log-view.ts'
+import { createStoredLog, type LogView } from './log-view.ts'
 
 /** Hashes are base64url here, as on the wire. */
 export interface LogEntry {
@@ -28,6 +28,12 @@ export interface InclusionProof {
   readonly inclusion: readonly string[]
 }
 
+/** At the size of the earliest anchor that covers the leaf: the strongest evidence of its age, and it never changes. */
+export interface AnchoredProof extends InclusionProof {
+  /** null: no landed anchor covers it, and the size is what the log has now. */
+  readonly anchor: Anchor | null
+}
+
 export interface ConsistencyProof {
   readonly logId: string
   readonly first: number
@@ -44,8 +50,8 @@ export interface LogService {
   entries(start: number | undefined, limit: number): Promise<EntriesPage>
   /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
   inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
-  /** That these leaves are in the log, all at the size it has now. @throws RangeError when one of them is not */
-  inclusions(leafIndexes: readonly number[]): Promise<readonly InclusionProof[]>
+  /** That these leaves are in the log, each where it is anchored. @throws RangeError when one of them is not */
+  inclusions(leafIndexes: readonly number[]): Promise<readonly AnchoredProof[]>
   /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
   consistency(first: number, second?: number): Promise<ConsistencyProof>
   /** Newest first. */
@@ -57,11 +63,36 @@ export interface LogService {
 
 export function createLogService({ storage }: { storage: Storage }): LogService {
   const rows = storage.read.log
-  const log = createStoredLog(rows)
+  const { anchors } = storage.read
+  const log = createStoredLog(storage.read)
+
+  async function landed(before: number, limit: number): Promise<readonly Anchor[]> {
+    const { logId } = (await rows.state())!
+    return anchors.landed(logId, before, limit)
+  }
+
+  async function proveAnchored(
+    view: LogView,
+    leafIndexes: readonly number[],
+  ): Promise<readonly (readonly [leafIndex: number, proof: AnchoredProof])[]> {
+    if (leafIndexes.length === 0) return []
+    const { logId } = view.state
+    const found = await anchors.covering(logId, leafIndexes)
+    return Promise.all(
+      [...found].map(async ([leafIndex, anchor]) => {
+        const { treeSize, rootHash } = anchor
+        const proof = toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
+        if (proof.rootHash !== rootHash) throw new Error('the log has not the root that was anchored')
+        return [leafIndex, { ...proof, anchor }] as const
+      }),
+    )
+  }
 
   return {
     async head() {
-      return { treeHead: JSON.stringify(await log.head()), anchor: null }
+      // The anchor first: the head is of no smaller tree.
+      const [anchor = null] = await landed(Number.MAX_SAFE_INTEGER, 1)
+      return { treeHead: JSON.stringify(await log.head()), anchor }
     },
 
     async entries(start, limit) {
@@ -94,9 +125,15 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
 
     async inclusions(leafIndexes) {
       const view = await log.view()
-      const { logId, treeSize } = view.state
-      const proofs = await view.proveInclusions(leafIndexes)
-      return proofs.map((proof, index) => toProof({ logId, leafIndex: leafIndexes[index]!, treeSize }, proof))
+      const { logId, treeSize, anchoredSize } = view.state
+      const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
+      const recent = leafIndexes.filter((leafIndex) => leafIndex >= anchoredSize)
+      const [anchored, proven] = await Promise.all([proveAnchored(view, covered), view.proveInclusions(recent)])
+      const proofs = new Map(anchored)
+      for (const [index, leafIndex] of recent.entries()) {
+        proofs.set(leafIndex, { ...toProof({ logId, leafIndex, treeSize }, proven[index]!), anchor: null })
+      }
+      return leafIndexes.map((leafIndex) => proofs.get(leafIndex)!)
     },
 
     async consistency(first, requestedSecond) {
@@ -115,8 +152,10 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       return { logId, first, second, firstRoot: firstRoot!, secondRoot: secondRoot!, proof }
     },
 
-    async anchors() {
-      return { anchors: [], next: null }
+    async anchors(limit, before = Number.MAX_SAFE_INTEGER) {
+      const found = await landed(before, limit + 1)
+      const page = found.slice(0, limit)
+      return { anchors: page, next: found.length > limit ? page.at(-1)!.treeSize : null }
     },
   }
 }

@@ -1,11 +1,12 @@
 /** Receipts: the stored bytes, with the proof that they are in the log. */
+import type { Anchor } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
 import type { ReceiptText } from '../storage/receipt-texts.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { InclusionProof, LogService } from './log.ts'
+import type { AnchoredProof, LogService } from './log.ts'
 
 export interface ReceiptService {
-  /** The receipt as JSON text: the exact stored body and signature, and a proof at the log's current size. */
+  /** The receipt as JSON text: the exact stored body and signature, and a proof where it is anchored, before that at the log's current size. */
   get(receiptId: string): Promise<string | undefined>
 }
 
@@ -31,12 +32,18 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
   return { get: (receiptId) => lookups.add(receiptId) }
 }
 
-function withProof(row: ReceiptText, proven: InclusionProof): string {
-  const { logId, leafIndex, treeSize, leafHash, rootHash, inclusion } = proven
+function withProof(row: ReceiptText, proven: AnchoredProof): string {
+  const { logId, leafIndex, treeSize, leafHash, rootHash, inclusion, anchor } = proven
   if (leafHash !== Buffer.from(row.leafHash, 'hex').toString('base64url'))
     throw new Error('the stored leaf is not the one that the tree has')
   // Spliced in as text: what was signed is served to the byte. Nothing in a proof needs escaping.
   const path = inclusion.length === 0 ? '[]' : `["${inclusion.join('","')}"]`
-  const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${path}}`
+  const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${path}${anchorMember(anchor)}}`
   return `${row.entry.slice(0, -1)},"proof":${proof}}`
+}
+
+function anchorMember(anchor: Anchor | null): string {
+  if (!anchor) return ''
+  const { chain, scheme, uid, txHash, treeSize } = anchor
+  return `,"anchor":${JSON.stringify({ chain, scheme, uid, tx_hash: txHash, tree_size: treeSize })}`
 }

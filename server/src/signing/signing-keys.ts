@@ -134,13 +134,14 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     },
 
     async document() {
-      const [state, keys] = await Promise.all([storage.read.log.state(), storage.read.log.signingKeys()])
+      const { log, anchors } = storage.read
+      const [state, keys, identities] = await Promise.all([log.state(), log.signingKeys(), anchors.identities()])
       return {
         issuer: config.issuerName ?? config.publicUrl ?? 'claimcheck',
         log_id: state!.logId,
         keys: keys.map(toEntry),
-        anchor_addresses: [],
-        anchor_schemas: [],
+        anchor_addresses: unique(identities.map(({ attester }) => attester)),
+        anchor_schemas: unique(identities.map(({ schema }) => schema)),
       }
     },
   }
@@ -153,6 +154,10 @@ function logNameOf({ keyId }: Signer): string {
 
 function toRow({ keyId, publicKey }: Signer, validFrom: Instant): SigningKeyRow {
   return { keyId, publicKey: toBase64url(publicKey), validFrom, revokedAt: null }
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)]
 }
 
 function toEntry({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRow): KeyEntry {

@@ -1,8 +1,9 @@
 /** Rows for going through all of them: many at once as one text. */
+import { ANCHORS } from './anchor-row.ts'
 import type { Db, Dialect, Row } from './db.ts'
 import { FUNCTIONS, linesOf, readLines, SEPARATORS } from './lines.ts'
 import type { TileRow } from './log.ts'
-import { type Columns, rowsOf, toJson } from './rows.ts'
+import { type Columns, names, rowsOf, toJson } from './rows.ts'
 
 /** A receipt's fields in a line, in this order. */
 export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry'] as const
@@ -126,6 +127,13 @@ export function auditReads(db: Db) {
       const sql = `SELECT leaf_index, receipt_id FROM receipts
         WHERE leaf_index < 0 OR leaf_index >= COALESCE((SELECT MAX(tree_size) FROM log), 0) ORDER BY leaf_index LIMIT ?`
       return db.query(sql, [limit])
+    },
+    /** The next anchors as they are stored, each with the root that was signed at its size, if one was. */
+    async anchors(after: number, limit: number): Promise<Row[]> {
+      const signed =
+        '(SELECT tree_heads.root_hash FROM tree_heads WHERE tree_heads.tree_size = anchors.tree_size ORDER BY tree_heads.issued_at LIMIT 1)'
+      const sql = `SELECT ${names(ANCHORS)}, ${signed} AS signed_root FROM anchors WHERE id > ? ORDER BY id LIMIT ?`
+      return db.query(sql, [after, limit])
     },
     async orphans(limit: number): Promise<Orphan[]> {
       const found: Orphan[] = []

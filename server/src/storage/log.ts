@@ -67,7 +67,7 @@ export interface LogTotals {
 
 export type LeafRow = Pick<ReceiptRow, 'leafIndex' | 'leafHash' | 'issuedAt'>
 
-const LOG: Columns = {
+export const LOG: Columns = {
   log_id: 'text',
   name: 'text',
   tree_size: 'bigint',
@@ -96,7 +96,7 @@ const IN_RANGE = 'WHERE leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
 export function logReads(db: Db) {
   return {
     async state(): Promise<LogState | undefined> {
-      return first(await db.query(SELECT_LOG), toState)
+      return first(await db.query(SELECT_LOG), toLogState)
     },
     async newestHead(): Promise<TreeHeadRow | undefined> {
       return first(await db.query(`${SELECT_HEADS} ORDER BY tree_size DESC, issued_at DESC LIMIT 1`), toHead)
@@ -167,7 +167,7 @@ export function logWrites(db: Db) {
     ...logReads(db),
     /** The log as it stands and stays until this transaction ends: one appends at a time, on all hosts. */
     async lock(): Promise<LogState | undefined> {
-      return first(await db.query(db.dialect === 'postgres' ? `${SELECT_LOG} FOR UPDATE` : SELECT_LOG), toState)
+      return first(await db.query(db.dialect === 'postgres' ? `${SELECT_LOG} FOR UPDATE` : SELECT_LOG), toLogState)
     },
     /** Where there is no log to lock yet: one makes it. */
     async lockCreation(): Promise<void> {
@@ -235,7 +235,7 @@ function toRetiredLog(row: Row): RetiredLogRow {
   return { logId: String(row.log_id), name: String(row.name), retiredAt: Number(row.retired_at) }
 }
 
-function toState(row: Row): LogState {
+export function toLogState(row: Row): LogState {
   return {
     logId: String(row.log_id),
     name: String(row.name),

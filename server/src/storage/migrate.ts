@@ -2,12 +2,14 @@
 import type { Knex } from 'knex'
 import * as initial from './migrations/001-initial.ts'
 import * as manyHosts from './migrations/002-many-hosts.ts'
+import * as anchors from './migrations/003-anchors.ts'
 import { isPostgres } from './migrations/dialect.ts'
 import { StorageError } from './storage.ts'
 
 const MIGRATIONS: Readonly<Record<string, Knex.Migration>> = {
   '001-initial': initial,
   '002-many-hosts': manyHosts,
+  '003-anchors': anchors,
 }
 
 const SOURCE: Knex.MigrationSource<string> = {

@@ -1,9 +1,11 @@
 /** What the services need of a database: reads at any time, writes in transactions. Dialects stand behind this. */
+import { anchorReads, anchorWrites } from './anchors.ts'
 import { auditReads } from './audit.ts'
 import { claimReads, claimWrites } from './claims.ts'
 import { databaseClock } from './clock.ts'
 import { rateCounters } from './counters.ts'
 import type { Db, Dialect } from './db.ts'
+import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import {
   connectionReads,
@@ -51,6 +53,7 @@ export function reads(db: Db) {
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
+    anchors: anchorReads(db),
     audit: auditReads(db),
   }
 }
@@ -62,6 +65,8 @@ export function writes(tx: Db) {
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),
+    anchors: anchorWrites(tx),
+    leases: leaseWrites(tx),
   }
 }
 

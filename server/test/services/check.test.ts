@@ -89,6 +89,7 @@ function runner(
   const { check: run } = createCheckRunner({
     registry: {
       plugins: [],
+      anchorer: undefined,
       verifierFor: (action) => (action === profile.action ? { verifier, providers: ['test'], tools } : undefined),
       connectionType: () => connectionType,
       profiles: () => [profile],

@@ -52,7 +52,7 @@ t.test('a host proves what another has appended, at the size that was committed 
   const appending = await openHost(t, folder)
   const reading = await openHost(t, folder)
   await createLog(appending)
-  const logs = [appending, reading].map(({ read }) => ({ rows: read.log, log: createStoredLog(read.log) }))
+  const logs = [appending, reading].map(({ read }) => ({ rows: read.log, log: createStoredLog(read) }))
   let treeSize = 0
   // Across the borders of tiles one by one, and in steps that are followed and steps that are not.
   for (const count of [1, 253, 1, 1, 1, 254, 1, 1, 1, 512, 513, 700, 40]) {
@@ -70,7 +70,7 @@ t.test(
   'whoever asks while the log grows gets no smaller log than was there before, and proofs of that size',
   async (t) => {
     const storage = await openLog(t)
-    const log = createStoredLog(storage.read.log)
+    const log = createStoredLog(storage.read)
     let committed = 0
     const asked: Promise<void>[] = []
     let smallest = 0
@@ -93,7 +93,7 @@ t.test(
 
 t.test('a view goes on proving at its size when the log has grown', async (t) => {
   const storage = await openLog(t)
-  const log = createStoredLog(storage.read.log)
+  const log = createStoredLog(storage.read)
   await grow(storage, 300)
   const view = await log.view()
   await grow(storage, 900)
@@ -104,7 +104,7 @@ t.test('a view goes on proving at its size when the log has grown', async (t) =>
 
 t.test('tiles that were stored without the nodes above their hashes are proven from all the same', async (t) => {
   const storage = await openLog(t)
-  const log = createStoredLog(storage.read.log)
+  const log = createStoredLog(storage.read)
   await grow(storage, 700, { withoutNodes: true })
   t.strictSame(await wrongProofs(await log.view(), storage.read.log), [])
   await grow(storage, 700)
@@ -121,20 +121,23 @@ t.test('a database that was put back and went on otherwise is proven as it is no
   }
   await grow(first, 800, { name: 'lost' })
   await grow(second, 700, { name: 'new' })
-  let rows = first.read.log
-  const log = createStoredLog(new Proxy(rows, { get: (_, name: keyof typeof rows) => rows[name] }))
-  t.strictSame(await wrongProofs(await log.view(), rows), [])
-  rows = second.read.log
+  let { read } = first
+  const log = createStoredLog({
+    log: new Proxy(read.log, { get: (_, name: keyof typeof read.log) => read.log[name] }),
+    anchors: new Proxy(read.anchors, { get: (_, name: keyof typeof read.anchors) => read.anchors[name] }),
+  })
+  t.strictSame(await wrongProofs(await log.view(), read.log), [])
+  read = second.read
   const view = await log.view()
   t.equal(view.state.treeSize, 900)
-  t.strictSame(await wrongProofs(view, rows), [])
+  t.strictSame(await wrongProofs(view, read.log), [])
   await grow(second, 300, { name: 'new' })
-  t.strictSame(await wrongProofs(await log.view(), rows), [])
+  t.strictSame(await wrongProofs(await log.view(), read.log), [])
 })
 
 t.test('a size that the log has not come to has no proof', async (t) => {
   const storage = await openLog(t)
-  const log = createStoredLog(storage.read.log)
+  const log = createStoredLog(storage.read)
   await grow(storage, 300)
   await t.rejects(log.proveInclusion(299, 301), { code: 'short_tile' })
   await t.rejects(log.proveInclusion(300, 300), RangeError)
@@ -145,10 +148,11 @@ t.test('a size that the log has not come to has no proof', async (t) => {
 t.test('where the stored tiles do not make up the newest root, nothing is proven', async (t) => {
   const storage = await openLog(t)
   await grow(storage, 600)
-  const state = async () => ({ ...(await storage.read.log.state())!, rootHash: SHA256_TREE.leaf(Buffer.from('other')) })
-  await t.rejects(createStoredLog({ ...storage.read.log, state }).view(), Error)
+  const { read } = storage
+  const log = async () => ({ ...(await read.anchors.log())!, rootHash: SHA256_TREE.leaf(Buffer.from('other')) })
+  await t.rejects(createStoredLog({ log: read.log, anchors: { ...read.anchors, log } }).view(), Error)
 
-  const missing = createStoredLog({ ...storage.read.log, fullTiles: async () => [] })
+  const missing = createStoredLog({ ...read, log: { ...read.log, fullTiles: async () => [] } })
   await t.rejects((await missing.view()).proveInclusions([0]), Error)
 })
 

@@ -210,7 +210,7 @@ t.test('proofs hold across full tiles, also for a host that has just started', a
   await restarted.sequencer.advance(decided(await newClaim(restarted.storage)))
   t.equal((await restarted.storage.read.log.state())!.treeSize, 551)
   t.strictSame((await diagnose(restarted.storage)).problems, [])
-  const log = createStoredLog(restarted.storage.read.log)
+  const log = createStoredLog(restarted.storage.read)
   const { rootHash } = (await restarted.storage.read.log.newestHead())!
   t.same((await log.proveInclusion(255, 551)).rootHash, rootHash)
   t.same((await log.proveConsistency(256, 551)).secondRoot, rootHash)

@@ -1,9 +1,11 @@
-/** `claimcheck verify`: checks a receipt with nothing but the receipt and the issuer's published keys. */
+/** `claimcheck verify`: checks a receipt with nothing but the receipt, the issuer's published keys and, for its anchor, a node of a chain. */
 import { readFile } from 'node:fs/promises'
-import { checkReceipt, parseKeySet, type Report } from '@claimcheck/core'
+import { type CheckOptions, checkReceipt, parseKeySet, type Report } from '@claimcheck/core'
+import { createEasCheck } from '@claimcheck/core/anchor'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
+import { describeReport } from '../verify-report.ts'
 
 const EXIT_VALID = 0
 const EXIT_BAD = 1
@@ -12,24 +14,55 @@ const EXIT_UNCHECKED = 2
 const FETCH_TIMEOUT_MS = 20_000
 const LARGEST_DOCUMENT_BYTES = 5 * 1024 * 1024
 
+interface VerifyOptions extends OutputOptions {
+  readonly keys?: string
+  readonly rpc?: string
+  readonly eas?: string
+}
+
 export function addVerifyCommand(program: Command): void {
   subcommand(program, 'verify', 'check a receipt: exit 0 valid, 1 checked and bad, 2 could not check')
     .argument('<receipt>', 'a file or a URL')
     .option('--keys <keys>', "the issuer's key document, a file or a URL; by default the one of the receipt's host")
-    .action(async (receipt: string, options: OutputOptions & { keys?: string }) => {
-      const report = await check(receipt, options.keys).catch((error: unknown) => {
+    .option('--rpc <url>', 'a node of the chain of its anchor; without one the anchor is not checked')
+    .option('--eas <address>', 'the Ethereum Attestation Service, on a chain where its place is not known')
+    .action(async (receipt: string, options: VerifyOptions) => {
+      const report = await check(receipt, options).catch((error: unknown) => {
         process.stderr.write(`could not check: ${(error as Error).message}\n`)
         return undefined
       })
       process.exitCode = exitCode(report)
-      if (report) print(options, report, describe(report))
+      if (report) print(options, report, describeReport(report))
     })
 }
 
-async function check(receipt: string, keys: string | undefined): Promise<Report> {
+async function check(receipt: string, options: VerifyOptions): Promise<Report> {
+  const keys = options.keys ?? keysBeside(receipt)
+  const checkAnchor = anchorCheck(options, [receipt, keys].find(isUrl))
   const text = await read(receipt)
-  const keySet = parseKeySet(await read(keys ?? keysBeside(receipt)))
-  return checkReceipt(text, { keys: keySet })
+  return checkReceipt(text, { keys: parseKeySet(await read(keys)), ...(checkAnchor ? { checkAnchor } : {}) })
+}
+
+/** @param issuer any URL of the issuer's host, which is asked for a consistency proof when one is needed */
+function anchorCheck({ rpc, eas }: VerifyOptions, issuer: string | undefined): CheckOptions['checkAnchor'] {
+  if (rpc === undefined) return undefined
+  if (!isUrl(rpc)) throw new UsageError('--rpc is the http or https URL of a node')
+  if (eas !== undefined && !/^0x[0-9a-f]{40}$/i.test(eas)) throw new UsageError('--eas is an address: 20 bytes in hex')
+
+  const checkAnchor = createEasCheck({
+    rpcUrl: rpc,
+    ...(eas === undefined ? {} : { easAddress: eas }),
+    readConsistency: async (first, second) => {
+      if (issuer === undefined) return undefined
+      const url = new URL(`/v1/log/consistency?first=${first}&second=${second}`, issuer)
+      return read(url.href).catch(() => undefined)
+    },
+  })
+  return async (proof, keys) => {
+    const found = await checkAnchor(proof, keys)
+    if ('cause' in found) process.stderr.write(`the chain could not be read: ${(found.cause as Error).message}\n`)
+    return found
+  }
 }
 
 function exitCode(report: Report | undefined): number {
@@ -58,17 +91,4 @@ async function read(source: string): Promise<string> {
     chunks.push(chunk)
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-}
-
-function describe({ valid, verdict, achieved_trust_level, checks }: Report): string[] {
-  const width = Math.max(...Object.keys(checks).map((name) => name.length))
-  return [
-    valid ? `valid: ${verdict ?? 'change entry'}, trust level ${achieved_trust_level}` : 'NOT valid',
-    ...Object.entries(checks).map(([name, outcome]) => `  ${name.padEnd(width)}  ${inWords(outcome)}`),
-  ]
-}
-
-function inWords(outcome: string | boolean): string {
-  if (outcome === true) return 'holds'
-  return outcome === false ? 'DOES NOT HOLD' : outcome.replaceAll('_', ' ')
 }

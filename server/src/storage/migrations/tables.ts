@@ -13,10 +13,11 @@ export const TABLES: Readonly<Record<string, readonly string[]>> = {
   receipts: ['leaf_index'],
   tiles: ['level', 'tile_index', 'width'],
   tree_heads: ['tree_size', 'issued_at'],
+  anchors: ['id'],
 }
 
 /** What stays where it is: private keys, which go from vault to vault, and what hosts count while they run. */
-export const NOT_CARRIED: readonly string[] = ['sealed_signing_keys', 'rate_counters']
+export const NOT_CARRIED: readonly string[] = ['sealed_signing_keys', 'rate_counters', 'leases']
 
 /** How far the schema has come: there in a database without a row of anybody's, too. */
 export const BOOKKEEPING: readonly string[] = ['migrations', 'migrations_lock']

@@ -109,7 +109,8 @@ export function memoryLog(treeSize: number): LogService {
       if (leafIndex >= size) throw new ServiceError('bad_request', 'the leaf is not in a tree of that size')
       return included(leafIndex, size)
     },
-    inclusions: async (leafIndexes) => leafIndexes.map((leafIndex) => included(leafIndex, treeSize)),
+    inclusions: async (leafIndexes) =>
+      leafIndexes.map((leafIndex) => ({ ...included(leafIndex, treeSize), anchor: null })),
     async consistency(first, second = treeSize) {
       if (first === 0 || first > second) throw new ServiceError('bad_request', 'first must be from 1 to second')
       within(second)

@@ -49,6 +49,10 @@ const kinds: [table: string, kind: string, where: string, name: (row: Record<str
   ['api_keys', 'in use', 'revoked_at IS NULL', (row) => `api_keys ${row.id}`],
   ['api_keys', 'revoked', 'revoked_at IS NOT NULL', (row) => `api_keys ${row.id}`],
   ['connections', 'active', 'disconnected_at IS NULL', (row) => `connections ${row.id}`],
+  ['anchors', 'final', 'id = 1', (row) => `anchor ${row.id}:`],
+  ['anchors', 'dropped', 'id = 2', (row) => `anchor ${row.id}:`],
+  ['anchors', 'final and referring to another', 'id = 3', (row) => `anchor ${row.id}:`],
+  ['anchors', 'under way', 'id = 4', (row) => `anchor ${row.id}:`],
   ['connections', 'disconnected', 'disconnected_at IS NOT NULL', (row) => `connections ${row.id}`],
 ]
 /** What follows from nothing else that is stored: `doctor/README.md` lists it. */
@@ -74,6 +78,10 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
   'workspaces in use': ['name', 'created_at'],
   'api_keys in use': ['id', 'name', 'key_hash', 'last_four', 'created_at'],
   'api_keys revoked': ['id', 'name', 'key_hash', 'last_four', 'created_at', 'revoked_at'],
+  'anchors final': ['planned_at', 'sent_at', 'block_number', 'cost', 'gas_used'],
+  'anchors dropped': ['planned_at', 'sent_at', 'problem'],
+  'anchors final and referring to another': ['planned_at', 'sent_at', 'block_number', 'cost', 'gas_used'],
+  'anchors under way': ['planned_at', 'sent_at', 'problem'],
   'connections active': ['provider', 'options', 'scopes', 'connected_at'],
   'connections disconnected': ['id', 'provider', 'options', 'scopes', 'connected_at', 'disconnected_at'],
 }
@@ -128,6 +136,12 @@ t.test('whatever a text becomes, it is found and stops nobody from looking on', 
     ['checks', 'record', 'attempt = 2'],
     ['signing_keys', 'public_key', 'revoked_at IS NULL'],
     ['connections', 'sealed_secrets', 'disconnected_at IS NULL'],
+    ['anchors', 'signed', 'id = 1'],
+    ['anchors', 'log_id', 'id = 1'],
+    ['anchors', 'root_hash', 'id = 1'],
+    ['anchors', 'uid', 'id = 3'],
+    ['anchors', 'state', 'id = 4'],
+    ['anchors', 'block_time', 'id = 3'],
   ]
   for (const [table, column, where] of places) {
     for (const damage of damages) {

@@ -7,6 +7,7 @@ import { type Diagnosis, diagnose } from '@claimcheck/server/services/doctor'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import knex, { type Knex } from 'knex'
 import type { Test } from 'tap'
+import { fillAnchors } from './anchors.ts'
 import { fill, install, SECRET_KEY } from './installation.ts'
 
 const secrets = openSecrets({ secretKey: Buffer.from(SECRET_KEY, 'hex'), dataDir: '' })
@@ -20,6 +21,7 @@ export async function keepLog(): Promise<KeptLog> {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'))
   const installed = await install(folder)
   await fill(installed)
+  await fillAnchors(installed.claimcheck)
   await installed.claimcheck.close()
   return { file: installed.file, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }

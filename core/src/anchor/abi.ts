@@ -1,0 +1,82 @@
+/** Reads what Solidity's ABI encodes. Only the one canonical form is accepted, or two checkers could read two values. */
+
+/** What each type is read as. Fixed bytes and addresses stay bytes. */
+interface Values {
+  readonly bytes32: Uint8Array
+  readonly address: Uint8Array
+  readonly uint64: bigint
+  readonly bool: boolean
+  readonly bytes: Uint8Array
+  readonly string: string
+}
+type AbiType = keyof Values
+type Decoded<T extends readonly AbiType[]> = { readonly [Index in keyof T]: Values[T[Index]] }
+
+const WORD_BYTES = 32
+
+/** The values of a tuple, or `undefined` when the bytes are not exactly the encoding of one: nothing is missing, and nothing over. */
+export function decodeAbi<const T extends readonly AbiType[]>(types: T, encoded: Uint8Array): Decoded<T> | undefined {
+  const values: Values[AbiType][] = []
+  // Values without a fixed length stand behind the others, in order and without gaps; in their place is where.
+  let end = types.length * WORD_BYTES
+  for (const [index, type] of types.entries()) {
+    const word = wordAt(encoded, index * WORD_BYTES)
+    if (!word) return undefined
+    let content = word
+    if (type === 'bytes' || type === 'string') {
+      const tail = readUint64(word) === BigInt(end) ? readTail(encoded, end) : undefined
+      if (!tail) return undefined
+      content = tail.content
+      end = tail.end
+    }
+    const value = READERS[type](content)
+    if (value === undefined) return undefined
+    values.push(value)
+  }
+  return end === encoded.length ? (values as unknown as Decoded<T>) : undefined
+}
+
+const READERS: { readonly [Type in AbiType]: (content: Uint8Array) => Values[Type] | undefined } = {
+  bytes32: (word) => word,
+  address: (word) => (isZero(word.subarray(0, 12)) ? word.subarray(12) : undefined),
+  uint64: readUint64,
+  bool: (word) => ({ 0: false, 1: true })[Number(readUint64(word) ?? 2)],
+  bytes: (content) => content,
+  string: readUtf8,
+}
+
+function readTail(
+  encoded: Uint8Array,
+  start: number,
+): { readonly content: Uint8Array; readonly end: number } | undefined {
+  const word = wordAt(encoded, start)
+  const length = word && readUint64(word)
+  const from = start + WORD_BYTES
+  if (length === undefined || length > BigInt(encoded.length - from)) return undefined
+  const to = from + Number(length)
+  const end = from + Math.ceil(Number(length) / WORD_BYTES) * WORD_BYTES
+  const isPadded = end <= encoded.length && isZero(encoded.subarray(to, end))
+  return isPadded ? { content: encoded.subarray(from, to), end } : undefined
+}
+
+function wordAt(encoded: Uint8Array, start: number): Uint8Array | undefined {
+  const word = encoded.subarray(start, start + WORD_BYTES)
+  return word.length === WORD_BYTES ? word : undefined
+}
+
+function readUint64(word: Uint8Array): bigint | undefined {
+  if (!isZero(word.subarray(0, 24))) return undefined
+  return word.subarray(24).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
+}
+
+function readUtf8(content: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content)
+  } catch {
+    return undefined
+  }
+}
+
+function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0)
+}

@@ -1,0 +1,116 @@
+/** THE ANCHOR CHECK: whether an attestation on a chain vouches for the root of a proof, as a node says that the checking side has chosen. */
+import { bytesEqual, fromBase64url } from '../encoding.ts'
+import type { AnchoredProof } from '../receipt/body.ts'
+import type { KeySet } from '../signing/key-set.ts'
+import type { AnchorFinding } from './anchorer.ts'
+import {
+  type AnchoredRoot,
+  type Attestation,
+  easAddressOn,
+  getAttestationCall,
+  hasItsUid,
+  isEventOf,
+  readAnchoredRoot,
+  readAttestation,
+} from './eas.ts'
+import { fromHex, toHex } from './hex.ts'
+import { createNode, type Node } from './node.ts'
+import { type ReadConsistency, rootProblem } from './roots.ts'
+import { createRpc, RpcError } from './rpc.ts'
+
+export interface EasCheckOptions {
+  /** Of a node of the anchor's chain. The finding is as trustworthy as this node. */
+  readonly rpcUrl: string
+  readonly fetch?: typeof fetch
+  /** For all that is asked of the node together. */
+  readonly timeoutMs?: number
+  /** Where the Ethereum Attestation Service is, on a chain that has it neither where OP-stack chains do nor at a known place. */
+  readonly easAddress?: string
+  readonly readConsistency?: ReadConsistency
+}
+
+const DEFAULT_TIMEOUT_MS = 20_000
+/** 9999-12-31T23:59:59Z. Later moments have no timestamp. */
+const LATEST_TIME = 253_402_300_799n
+
+export function createEasCheck(
+  options: EasCheckOptions,
+): (proof: AnchoredProof, keys: KeySet) => Promise<AnchorFinding> {
+  const { rpcUrl, fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  return async (proof, keys) => {
+    const abort = new AbortController()
+    const timer = setTimeout(() => abort.abort(), timeoutMs)
+    try {
+      const node = createNode(createRpc({ url: rpcUrl, fetch, signal: abort.signal }))
+      return await checkAnchor(proof, keys, node, options)
+    } catch (cause) {
+      if (cause instanceof RpcError) return { anchor: 'unreadable', cause }
+      throw cause
+    } finally {
+      clearTimeout(timer)
+      abort.abort()
+    }
+  }
+}
+
+async function checkAnchor(
+  proof: AnchoredProof,
+  keys: KeySet,
+  node: Node,
+  { easAddress, readConsistency }: EasCheckOptions,
+): Promise<AnchorFinding> {
+  const { scheme, chain, uid, tx_hash } = proof.anchor
+  if (scheme !== 'eas') return { anchor: 'unknown_scheme' }
+  const chainId = await node.chainId()
+  if (chain !== `eip155:${chainId}`) return { anchor: 'rpc_chain_mismatch' }
+
+  const eas = (easAddress ?? easAddressOn(chainId)).toLowerCase()
+  const attestation = await findAttestation(uid, eas, node)
+  if (!attestation) return { anchor: 'attestation_not_found' }
+  if (attestation.revocationTime !== 0n) return { anchor: 'attestation_revoked' }
+  if (!lists(keys.anchorAddresses, attestation.attester)) return { anchor: 'attester_not_published' }
+  if (!lists(keys.anchorSchemas, attestation.schema)) return { anchor: 'schema_not_published' }
+
+  const anchored = readAnchoredRoot(attestation.data)
+  if (!anchored) return { anchor: 'data_undecodable' }
+  if (!isOfProof(anchored, proof)) return { anchor: 'log_or_size_mismatch' }
+  // The anchor of a smaller tree says nothing of what came later, whatever connects the two.
+  if (proof.leaf_index >= proof.anchor.tree_size) return { anchor: 'anchor_does_not_cover_leaf' }
+
+  // What may still be replaced, or was in another transaction, is not there.
+  if (!(await isFinal(attestation, tx_hash.toLowerCase(), eas, node))) return { anchor: 'attestation_not_found' }
+
+  const problem = await rootProblem(proof, anchored.rootHash, readConsistency)
+  return problem ? { anchor: problem } : { anchor: 'anchored', provenBy: Number(attestation.time) * 1000 }
+}
+
+async function findAttestation(uid: string, eas: string, node: Node): Promise<Attestation | undefined> {
+  const asked = fromHex(uid)!
+  const attestation = readAttestation(await node.call(eas, getAttestationCall(asked)))
+  if (!attestation) throw new RpcError('unexpected_response')
+  if (!bytesEqual(attestation.uid, asked)) return undefined
+  if (!hasItsUid(attestation)) throw new RpcError('unexpected_response')
+  return attestation
+}
+
+/** Whether the transaction made the attestation, in a block that stays. */
+async function isFinal(attestation: Attestation, txHash: string, eas: string, node: Node): Promise<boolean> {
+  const [receipt, finalized] = await Promise.all([node.receipt(txHash), node.block('finalized')])
+  if (!receipt?.logs.some((log) => isEventOf(attestation, log, eas))) return false
+  if (receipt.blockNumber > finalized.number) return false
+  const block = await node.block(receipt.blockNumber)
+  // A receipt may be remembered from a block that was replaced.
+  if (block.hash !== receipt.blockHash) return false
+  if (block.time !== attestation.time || block.time > LATEST_TIME) throw new RpcError('unexpected_response')
+  return true
+}
+
+function isOfProof({ logId, treeSize }: AnchoredRoot, { log_id, anchor }: AnchoredProof): boolean {
+  return bytesEqual(logId, fromBase64url(log_id)!) && treeSize === BigInt(anchor.tree_size)
+}
+
+/** The texts may be in letters of either size: addresses carry a checksum in theirs (EIP-55). */
+function lists(published: readonly string[], bytes: Uint8Array): boolean {
+  const wanted = toHex(bytes)
+  return published.some((text) => text.toLowerCase() === wanted)
+}

@@ -1,0 +1,42 @@
+/** Whether the root that is anchored and the root of a proof are of one log: they are equal, or the smaller tree is the beginning of the larger. */
+import { bytesEqual, fromBase64url } from '../encoding.ts'
+import { verifyConsistency } from '../log/merkle.ts'
+import type { AnchoredProof } from '../receipt/body.ts'
+import { isConsistencyDocument } from '../receipt/schema.ts'
+import { parseStrictJson } from '../receipt/strict-json.ts'
+import type { AnchorProblem } from './anchorer.ts'
+
+/**
+ * The log's consistency document of two sizes, as text. Nobody has to trust where it comes from.
+ * It does not throw: `undefined` when there is none.
+ */
+export type ReadConsistency = (first: number, second: number) => Promise<string | undefined>
+
+export async function rootProblem(
+  { tree_size, root_hash, anchor }: AnchoredProof,
+  anchoredRoot: Uint8Array,
+  readConsistency: ReadConsistency = async () => undefined,
+): Promise<AnchorProblem | undefined> {
+  const proven = { treeSize: tree_size, root: fromBase64url(root_hash)! }
+  const anchored = { treeSize: anchor.tree_size, root: anchoredRoot }
+  if (anchored.treeSize === proven.treeSize) {
+    return bytesEqual(anchored.root, proven.root) ? undefined : 'root_mismatch'
+  }
+  const [older, newer] = anchored.treeSize < proven.treeSize ? [anchored, proven] : [proven, anchored]
+  const document = await readConsistency(older.treeSize, newer.treeSize)
+  if (document === undefined) return 'consistency_proof_required'
+  const path = readPath(document)
+  const sizes = { first: older.treeSize, second: newer.treeSize }
+  const isConnected = path && verifyConsistency({ ...sizes, firstRoot: older.root, secondRoot: newer.root, path })
+  return isConnected ? undefined : 'consistency_proof_invalid'
+}
+
+/** The sizes and roots that a document names itself do not count: its path has to connect the ones at hand. */
+function readPath(document: string): readonly Uint8Array[] | undefined {
+  try {
+    const { value } = parseStrictJson(document)
+    return isConsistencyDocument(value) ? value.proof.map((hash) => fromBase64url(hash)!) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,29 @@
+/** The anchor check as a web page gets it. */
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import t from 'tap'
+
+const GZIP_LIMIT_BYTES = 12_000
+
+t.test('the anchor check, bundled for browsers, imports nothing of Node and no library of a chain', async (t) => {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: `export { createEasCheck } from '@claimcheck/core/anchor'`, resolveDir: 'core' },
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2022',
+    metafile: true,
+    write: false,
+  })
+  const code = outputFiles[0]!.text
+  t.notMatch(code, /["']node:/)
+  t.notMatch(code, /\brequire\(/)
+  const packages = Object.keys(metafile.inputs).flatMap(
+    (input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? [],
+  )
+  t.strictSame([...new Set(packages)], ['@noble/hashes'])
+  const sizeBytes = gzipSync(code, { level: 9 }).length
+  t.comment(`the anchor check is ${sizeBytes} bytes gzipped, ${code.length} plain`)
+  t.ok(sizeBytes <= GZIP_LIMIT_BYTES)
+})

@@ -1,0 +1,208 @@
+/** The anchor check asks a node that lies, fails, or never comes to an end. */
+import type { AnchorFinding, ProofAnchor } from '@claimcheck/core'
+import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
+import fc from 'fast-check'
+import t from 'tap'
+import { type Chain, startChain } from '../../../test/chain/chain.ts'
+import { answers, hangs, limits, type RpcFault, RpcProxy, refuses, says, status } from '../../../test/chain/proxy.ts'
+import { type Attestations, openAttestations } from './attestations.ts'
+import { keySet, proofAt } from './log.ts'
+
+const METHODS = ['eth_chainId', 'eth_call', 'eth_getTransactionReceipt', 'eth_getBlockByNumber']
+
+let chain: Chain
+let attestations: Attestations
+let anchor: ProofAnchor
+let proxy: RpcProxy
+
+t.before(async () => {
+  chain = await startChain()
+  attestations = await openAttestations(chain)
+  anchor = await attestations.attest()
+  await chain.finalize()
+  proxy = await RpcProxy.start(chain.rpcUrl)
+})
+t.beforeEach(() => proxy.clear())
+t.teardown(async () => {
+  await proxy.stop()
+  await chain.stop()
+})
+
+async function found(options: Partial<EasCheckOptions> = {}): Promise<AnchorFinding['anchor']> {
+  const keys = keySet([attestations.attester], [attestations.schema])
+  const checkAnchor = createEasCheck({ rpcUrl: proxy.url, easAddress: chain.eas, ...options })
+  return (await checkAnchor({ ...proofAt(7), anchor }, keys)).anchor
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are changed in whatever way.
+type Change = (result: any) => unknown
+
+/** The chain stays as it is: its node is asked each thing once. */
+const known = new Map<string, unknown>()
+
+async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+  const question = JSON.stringify([method, params])
+  if (!known.has(question)) known.set(question, await chain.rpc(method, ...params))
+  return known.get(question)
+}
+
+/** The chain's own node, but for what it answers to this method. */
+function lying(method: string, change: Change): typeof fetch {
+  return async (_, init) => {
+    const call = JSON.parse(String(init!.body))
+    const result = await ask(call.method, call.params)
+    const answer = { jsonrpc: '2.0', id: call.id, result: call.method === method ? change(result) : result }
+    return new Response(JSON.stringify(answer))
+  }
+}
+
+const foundOf = (method: string, change: Change) => found({ fetch: lying(method, change) })
+
+t.test('a node that gives no proper answer to a question has not been read', async (t) => {
+  t.equal(await found(), 'anchored')
+  const faults: [name: string, fault: RpcFault][] = [
+    ['nothing', says('')],
+    ['a page', says('<html>')],
+    ['half an answer', says('{"jsonrpc":"2.0","id":1,"resu')],
+    ['two results', says('{"jsonrpc":"2.0","id":1,"result":"0x1","result":"0x2"}')],
+    ['an answer to nothing', says('{"jsonrpc":"2.0","id":null,"result":"0x1"}')],
+    ['an answer to another question', says('{"jsonrpc":"2.0","id":77,"result":"0x1"}')],
+    ['a list', says('[]')],
+    ['very deep', says('['.repeat(100_000))],
+    ['no result', answers(undefined)],
+    ['a number', answers(1)],
+    ['a text', answers('0x')],
+    ['no hex', answers('0xzz')],
+    ['an object', answers({})],
+    ['more than a word', answers(`0x${'f'.repeat(65)}`)],
+    ['megabytes of hex', answers(`0x${'00'.repeat(900_000)}`)],
+    ['refused', refuses('no')],
+    ['not found', status(404)],
+    ['out of order', status(503)],
+    ['too many requests', limits(1)],
+    ['its socket destroyed', (_, response) => response.destroy()],
+  ]
+  for (const [name, fault] of faults) {
+    for (const on of METHODS) {
+      proxy.clear()
+      proxy.inject({ fault, on })
+      t.equal(await found(), 'unreadable', `${name}, to ${on}`)
+    }
+  }
+})
+
+t.test('a node that is not there has not been read', async (t) => {
+  for (const rpcUrl of ['http://127.0.0.1:1', 'nonsense', '']) t.equal(await found({ rpcUrl }), 'unreadable', rpcUrl)
+})
+
+t.test('a node that does not answer is waited for only so long', async (t) => {
+  for (const on of METHODS) {
+    proxy.clear()
+    proxy.inject({ fault: hangs(), on })
+    const startedAt = Date.now()
+    t.equal(await found({ timeoutMs: 200 }), 'unreadable', on)
+    t.ok(Date.now() - startedAt < 2000)
+  }
+})
+
+t.test('an answer without an end is not read to its end', async (t) => {
+  let isClosed: Promise<void> | undefined
+  proxy.inject({
+    fault: (_, response) => {
+      isClosed = new Promise((resolve) => response.on('close', resolve))
+      const go = () => {
+        while (response.write('0'.repeat(65_536)));
+        response.once('drain', go)
+      }
+      go()
+    },
+  })
+  t.equal(await found(), 'unreadable')
+  await t.resolves(isClosed!)
+})
+
+t.test('a node does not choose whom else is asked', async (t) => {
+  const other = await RpcProxy.start(chain.rpcUrl)
+  t.teardown(() => other.stop())
+  proxy.inject({ fault: status(307, { location: other.url }) })
+  t.equal(await found(), 'unreadable')
+  t.strictSame(other.calls, [])
+})
+
+t.test('a chain without a final block can not vouch for anything', async (t) => {
+  proxy.inject({ fault: answers(null), on: 'eth_getBlockByNumber' })
+  t.equal(await found(), 'unreadable')
+})
+
+t.test('no attestation can be made up under a uid, and none can be dated back', async (t) => {
+  const bytes = (await chain.rpc('eth_call', { to: chain.eas, data: `0xa3112a64${anchor.uid.slice(2)}` }, 'latest'))
+    .length
+  const changed = new Set<string>()
+  for (let at = 2; at < bytes; at += 2) {
+    const flip = (hex: string) => hex.slice(0, at) + (hex.slice(at, at + 2) === '01' ? '02' : '01') + hex.slice(at + 2)
+    const outcome = await foundOf('eth_call', flip)
+    changed.add(outcome)
+    if (outcome === 'anchored') t.fail(`anchored with byte ${at / 2 - 1} changed`)
+  }
+  t.strictSame([...changed].sort(), ['attestation_not_found', 'attestation_revoked', 'unreadable'])
+})
+
+const OTHER_HASH = `0x${'ab'.repeat(32)}`
+const OTHER_ADDRESS = `0x${'ab'.repeat(20)}`
+
+t.test('an event of another contract, account, schema or attestation is not the one', async (t) => {
+  const rows: [name: string, change: Change][] = [
+    ['contract', (log) => ({ ...log, address: OTHER_ADDRESS })],
+    ['event', ({ topics, ...log }) => ({ ...log, topics: [OTHER_HASH, ...topics.slice(1)] })],
+    ['account', ({ topics, ...log }) => ({ ...log, topics: topics.with(2, OTHER_HASH) })],
+    ['schema', ({ topics, ...log }) => ({ ...log, topics: topics.with(3, OTHER_HASH) })],
+    ['attestation', (log) => ({ ...log, data: OTHER_HASH })],
+    ['no topics', (log) => ({ ...log, topics: [] })],
+  ]
+  for (const [name, change] of rows) {
+    const outcome = await foundOf('eth_getTransactionReceipt', (receipt) => ({
+      ...receipt,
+      logs: receipt.logs.map(change),
+    }))
+    t.equal(outcome, 'attestation_not_found', name)
+  }
+})
+
+t.test('a receipt counts for the transaction and the block that it is of', async (t) => {
+  const changed = (change: object) => foundOf('eth_getTransactionReceipt', (receipt) => ({ ...receipt, ...change }))
+  t.equal(await foundOf('eth_getTransactionReceipt', () => null), 'attestation_not_found')
+  t.equal(await changed({ transactionHash: OTHER_HASH }), 'unreadable')
+  t.equal(await changed({ blockHash: OTHER_HASH }), 'attestation_not_found', 'of a block that was replaced')
+  t.equal(await changed({ blockNumber: '0x1' }), 'attestation_not_found', 'of another block')
+  t.equal(await changed({ blockNumber: '0xffffff' }), 'attestation_not_found', 'of a block that is not there yet')
+})
+
+t.test('a block is the one that was asked for, of the time that the attestation has', async (t) => {
+  const changed = (change: object) => foundOf('eth_getBlockByNumber', (block) => ({ ...block, ...change }))
+  t.equal(await changed({ number: '0xffffff' }), 'unreadable')
+  t.equal(await changed({ timestamp: '0x1' }), 'unreadable')
+  t.equal(await changed({ number: '0x1' }), 'attestation_not_found', 'the final one is older than the attestation')
+})
+
+t.test('whatever a node answers, the check comes to a finding, and never to an anchor that is not there', async (t) => {
+  const values = fc.oneof(
+    fc.jsonValue(),
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdef') }).map((hex) => `0x${hex}`),
+  )
+  const property = fc.asyncProperty(fc.constantFrom(...METHODS), values, fc.nat(), async (method, value, pick) => {
+    const outcome = await foundOf(method, (result) => replaced(result, value, pick))
+    return outcome !== 'anchored' || !DECISIVE.has(method)
+  })
+  await t.resolves(fc.assert(property, { numRuns: 500 }))
+})
+
+/** All that these answer is looked at. Blocks and receipts hold much more than that. */
+const DECISIVE: ReadonlySet<string> = new Set(['eth_chainId', 'eth_call'])
+
+/** A result, or one member of it, replaced. */
+function replaced(result: unknown, value: unknown, pick: number): unknown {
+  if (typeof result !== 'object' || result === null) return value
+  const names = Object.keys(result)
+  const name = names[pick % (names.length + 1)]
+  return name === undefined ? value : { ...result, [name]: value }
+}

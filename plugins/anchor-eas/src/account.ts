@@ -1,0 +1,86 @@
+/** The account that attests. Its key comes from a file or the environment, signs, and is never shown: nothing that is said about a wrong one holds any of it. */
+import { readFileSync, statSync } from 'node:fs'
+import { SigningKey } from 'ethers/crypto'
+import { computeAddress, Transaction } from 'ethers/transaction'
+
+export interface Account {
+  readonly address: string
+  sign(transaction: UnsignedTransaction): { readonly raw: string; readonly txHash: string }
+}
+
+/** EIP-1559. */
+export interface UnsignedTransaction {
+  readonly chainId: number
+  readonly nonce: number
+  readonly to: string
+  readonly data: string
+  readonly gasLimit: bigint
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+export interface KeySource {
+  readonly key_file?: string
+  readonly key_env?: string
+}
+
+/** `isExposed`: others than the owner of the key's file can read it. */
+export type AccountReading = { readonly account: Account; readonly isExposed: boolean } | { readonly problem: string }
+
+const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
+const GROUP_OR_OTHERS = 0o077
+
+export function readAccount(
+  { key_file, key_env }: KeySource,
+  env: Readonly<Record<string, string | undefined>>,
+): AccountReading {
+  if (key_file !== undefined && key_env === undefined) return readFile(key_file)
+  if (key_env !== undefined && key_file === undefined) return readVariable(key_env, env)
+  return { problem: 'the key comes from key_file or from key_env: name one of them' }
+}
+
+function readFile(path: string): AccountReading {
+  try {
+    const account = parse(readFileSync(path, 'utf8'))
+    if (!account) return { problem: 'key_file does not hold a private key: 32 bytes in hex' }
+    return { account, isExposed: (statSync(path).mode & GROUP_OR_OTHERS) !== 0 }
+  } catch (error) {
+    // Without its name: it may be a key that was written there by mistake.
+    return { problem: `key_file cannot be read: ${(error as NodeJS.ErrnoException).code}` }
+  }
+}
+
+function readVariable(name: string, env: Readonly<Record<string, string | undefined>>): AccountReading {
+  const text = env[name]
+  if (text === undefined) return { problem: 'key_env names a variable that the environment does not have' }
+  const account = parse(text)
+  return account ? { account, isExposed: false } : { problem: 'key_env does not hold a private key: 32 bytes in hex' }
+}
+
+function parse(text: string): Account | undefined {
+  const digits = KEY.exec(text.trim())?.[1]
+  return digits === undefined ? undefined : createAccount(new SigningKey(`0x${digits}`))
+}
+
+function createAccount(key: SigningKey): Account | undefined {
+  const address = addressOf(key)
+  if (address === undefined) return undefined
+  return {
+    address,
+    sign: (unsigned) => {
+      const transaction = Transaction.from({ type: 2, ...unsigned })
+      transaction.signature = key.sign(transaction.unsignedHash)
+      return { raw: transaction.serialized, txHash: transaction.hash! }
+    },
+  }
+}
+
+/** undefined for a number that is no key of the curve. */
+function addressOf(key: SigningKey): string | undefined {
+  try {
+    return computeAddress(key)
+  } catch {
+    // What the library throws carries the number along.
+    return undefined
+  }
+}

@@ -1,0 +1,111 @@
+/** Anchors in the words of the Ethereum Attestation Service: its calls and events, our schema, and a subject as an attestation's data. */
+import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core'
+import { AbiCoder, Interface } from 'ethers/abi'
+import { ZeroAddress, ZeroHash } from 'ethers/constants'
+import { solidityPackedKeccak256 } from 'ethers/hash'
+import { hexlify, zeroPadValue } from 'ethers/utils'
+import type { Log } from './node.ts'
+import { hash, notUnderstood } from './values.ts'
+
+export const SCHEMA =
+  'bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion'
+/** Of this schema without a resolver, not revocable: another resolver or revocability has another one. */
+export const SCHEMA_UID = solidityPackedKeccak256(['string', 'address', 'bool'], [SCHEMA, ZeroAddress, false])
+
+const SPEC_VERSION = 'poaw/0.1'
+const SCHEMA_TYPES = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string']
+const NOTHING_BEFORE = { uid: ZeroHash, treeSize: 0, rootHash: new Uint8Array(HASH_BYTES) }
+
+const REGISTRY = new Interface([
+  'function register(string schema, address resolver, bool revocable) returns (bytes32)',
+  'function getSchema(bytes32 uid) view returns ((bytes32 uid, address resolver, bool revocable, string schema))',
+])
+const EAS = new Interface([
+  'function attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value) data) request) payable returns (bytes32)',
+  'function getAttestation(bytes32 uid) view returns ((bytes32 uid, bytes32 schema, uint64 time, uint64 expirationTime, uint64 revocationTime, bytes32 refUID, address recipient, address attester, bool revocable, bytes data))',
+  'event Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)',
+])
+
+export const registerCall = (): string => REGISTRY.encodeFunctionData('register', [SCHEMA, ZeroAddress, false])
+export const getSchemaCall = (): string => REGISTRY.encodeFunctionData('getSchema', [SCHEMA_UID])
+export const getAttestationCall = (uid: string): string => EAS.encodeFunctionData('getAttestation', [uid])
+
+/** What the registry has under our schema's uid: the schema as it should be, another, or nothing. */
+export function readSchema(answer: string): 'ours' | 'another' | 'none' {
+  return decode(REGISTRY, 'getSchema', answer, ({ uid, resolver, revocable, schema }) => {
+    if (uid === ZeroHash) return 'none'
+    const isOurs = uid === SCHEMA_UID && resolver === ZeroAddress && revocable === false && schema === SCHEMA
+    return isOurs ? 'ours' : 'another'
+  })
+}
+
+export function attestCall(subject: AnchorSubject): string {
+  const { uid: refUID } = subject.previous ?? NOTHING_BEFORE
+  const data = {
+    recipient: ZeroAddress,
+    expirationTime: 0n,
+    revocable: false,
+    refUID,
+    data: anchorData(subject),
+    value: 0n,
+  }
+  return EAS.encodeFunctionData('attest', [{ schema: SCHEMA_UID, data }])
+}
+
+/** The answer is an attestation of this subject: of its data, and after the same anchor. */
+export function isAttestationOf(answer: string, uid: string, subject: AnchorSubject): boolean {
+  const { uid: previousUid } = subject.previous ?? NOTHING_BEFORE
+  const wanted = anchorData(subject)
+  return decode(
+    EAS,
+    'getAttestation',
+    answer,
+    (attestation) =>
+      attestation.uid === uid && attestation.refUID === previousUid.toLowerCase() && attestation.data === wanted,
+  )
+}
+
+/** The topics of the events of an attester's anchors. */
+export function attestedTopics(attester: string): readonly (string | null)[] {
+  return [EAS.getEvent('Attested')!.topicHash, null, zeroPadValue(attester, 32).toLowerCase(), SCHEMA_UID]
+}
+
+/** The uids of an attester's anchors among the events of some contracts. */
+export function attestedUids(logs: readonly Log[], eas: string, attester: string): string[] {
+  const wanted = attestedTopics(attester)
+  return logs
+    .filter(({ address, topics }) => {
+      const isOurs = wanted.every((topic, index) => topic === null || topic === topics[index])
+      return isOurs && address === eas.toLowerCase()
+    })
+    .map(({ data }) => hash(data))
+}
+
+function anchorData({ logId, treeSize, rootHash, previous }: AnchorSubject): string {
+  const id = fromBase64url(logId, HASH_BYTES)
+  if (!id) throw new TypeError('a log id is a hash in base64url')
+  const before = previous ?? NOTHING_BEFORE
+  return AbiCoder.defaultAbiCoder().encode(SCHEMA_TYPES, [
+    hexlify(id),
+    treeSize,
+    hexlify(rootHash),
+    before.treeSize,
+    hexlify(before.rootHash),
+    SPEC_VERSION,
+  ])
+}
+
+function decode<T>(
+  contract: Interface,
+  method: string,
+  answer: string,
+  // biome-ignore lint/suspicious/noExplicitAny: its members are as the ABI above says.
+  read: (value: any) => T,
+): T {
+  try {
+    // The library throws for some members only when they are read.
+    return read(contract.decodeFunctionResult(method, answer)[0])
+  } catch {
+    throw notUnderstood(`the answer of ${method}`)
+  }
+}

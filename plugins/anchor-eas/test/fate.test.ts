@@ -1,0 +1,222 @@
+import type { SignedAnchor } from '@claimcheck/core'
+import t from 'tap'
+import type { Chain } from '../../../test/chain/chain.ts'
+import { answers } from '../../../test/chain/proxy.ts'
+import {
+  countAnchors,
+  createAnchorer,
+  failsWith,
+  finalAnchor,
+  GWEI,
+  setUpPrepared,
+  signal,
+  subjectOf,
+  submit,
+  wei,
+} from './fixture.ts'
+
+t.test('a reorg that moves the transaction gives the anchor another uid, and the one that stays is told', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  await chain.mine()
+  const before = await receiptOf(chain, signed)
+  await chain.reorg(1, [signed.raw])
+  const moved = await receiptOf(chain, signed)
+  t.not(moved.logs[0].data, before.logs[0].data)
+  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  await chain.finalize()
+  const { anchor } = await finalAnchor(fixture, subject, [signed])
+  t.equal(anchor.uid, moved.logs[0].data)
+  t.equal(await countAnchors(fixture), 1)
+})
+
+t.test('a transaction that a reorg removes is waiting again, and lands when it is sent again', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  await chain.mine(2)
+  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  await chain.reorg(2)
+  t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
+  await anchorer.send(signed, signal)
+  await chain.mine()
+  await chain.finalize()
+  await finalAnchor(fixture, subject, [signed])
+  t.equal(await countAnchors(fixture), 1)
+})
+
+t.test('a receipt of a block that was replaced is not believed', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, proxy, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  await chain.mine()
+  const remembered = await receiptOf(chain, signed)
+  await chain.reorg(1)
+  await chain.finalize()
+  proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers(remembered) })
+  await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
+})
+
+t.test(
+  'a transaction that sticks is signed again with its nonce and both fees up by a quarter, and one of them lands',
+  async (t) => {
+    const fixture = await setUpPrepared(t)
+    const { chain, anchorer } = fixture
+    const subject = subjectOf(1)
+    const first = await submit(fixture, subject)
+    const second = await submit(fixture, subject, [first])
+    t.equal(second.nonce, first.nonce)
+    t.ok(BigInt(second.maxFee) * 4n >= BigInt(first.maxFee) * 5n)
+    t.ok(BigInt(second.priorityFee) * 4n >= BigInt(first.priorityFee) * 5n)
+    t.same(await anchorer.look(subject, [first, second], signal), { state: 'waiting', isKnown: true })
+    await chain.mine()
+    await chain.finalize()
+    const { anchor } = await finalAnchor(fixture, subject, [first, second])
+    t.equal(anchor.txHash, second.txHash)
+    t.equal(await countAnchors(fixture), 1)
+  },
+)
+
+t.test('when an earlier one of the signed transactions lands, it is the anchor', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const first = await submit(fixture, subject)
+  const second = await anchorer.sign(subject, [first], signal)
+  await chain.mine()
+  await anchorer.send(second, signal)
+  await failsWith(t, 'nonce_taken', anchorer.sign(subject, [first, second], signal))
+  await chain.finalize()
+  const { anchor } = await finalAnchor(fixture, subject, [first, second])
+  t.equal(anchor.txHash, first.txHash)
+  t.equal(await countAnchors(fixture), 1)
+})
+
+t.test('the last raise goes up to the ceiling, and there is none beyond it', async (t) => {
+  const { chain, anchorer } = await setUpPrepared(t, { max_fee_gwei: 50 })
+  await chain.rpc('anvil_setNextBlockBaseFeePerGas', `0x${GWEI.toString(16)}`)
+  await chain.mine()
+  const subject = subjectOf(1)
+  const signed = await anchorer.sign(subject, [], signal)
+  const raise = (maxFee: number, priorityFee: number) =>
+    anchorer.sign(subject, [{ ...signed, maxFee: wei(maxFee), priorityFee: wei(priorityFee) }], signal)
+
+  t.match(await raise(20, 10), { maxFee: String(25n * GWEI + 1n), priorityFee: String(125n * (GWEI / 10n) + 1n) })
+  // 45 is all but a tenth below: nodes would take no other step.
+  t.match(await raise(45, 10), { maxFee: wei(50), priorityFee: String(125n * (GWEI / 10n) + 1n) })
+  t.match(await raise(45, 45), { maxFee: wei(50), priorityFee: wei(50) })
+  await failsWith(t, 'fee_ceiling', raise(46, 10))
+  await failsWith(t, 'fee_ceiling', raise(50, 10))
+})
+
+t.test('another transaction with the nonce drops the anchor, once its block is final', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await anchorer.sign(subject, [], signal)
+  await submit(fixture, subjectOf(2))
+  await chain.mine()
+  t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: true })
+  await failsWith(t, 'nonce_taken', anchorer.sign(subject, [signed], signal))
+  await t.resolves(anchorer.send(signed, signal))
+  await chain.finalize()
+  t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'nonce_taken' })
+})
+
+t.test('another transaction with the nonce that a reorg removes leaves it to the anchor', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await anchorer.sign(subject, [], signal)
+  await submit(fixture, subjectOf(2))
+  await chain.mine()
+  await chain.reorg(1)
+  t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
+  await anchorer.send(signed, signal)
+  await chain.mine()
+  await chain.finalize()
+  await finalAnchor(fixture, subject, [signed])
+})
+
+for (const [where, distance] of [
+  ['in the latest block', 0],
+  ['a few blocks back', 2],
+  ['long ago', 300],
+] as const) {
+  t.test(`an attestation of the subject by a transaction that nobody knows of is found ${where}`, async (t) => {
+    const fixture = await setUpPrepared(t, { chain: { finalityDepth: 2 } })
+    const { chain, anchorer } = fixture
+    const subject = subjectOf(1)
+    const known = await anchorer.sign(subject, [], signal)
+    const unknown = await submit(fixture, subject, [known])
+    await chain.mine()
+    await chain.mine(distance)
+    const state = distance < 2 ? 'mined' : 'final'
+    t.match(await anchorer.look(subject, [known], signal), {
+      state,
+      ...(state === 'mined' && { txHash: unknown.txHash }),
+    })
+    await chain.finalize()
+    const { anchor } = await finalAnchor(fixture, subject, [known])
+    t.equal(anchor.txHash, unknown.txHash)
+    t.equal(await countAnchors(fixture), 1)
+  })
+}
+
+t.test('an attestation of the same root after another anchor is not the subject', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(2)
+  const signed = await submit(fixture, subject)
+  await chain.mine()
+  await chain.finalize()
+  const previous = { uid: `0x${'ab'.repeat(32)}`, treeSize: 1, rootHash: new Uint8Array(32) }
+  await failsWith(t, 'unexpected_response', anchorer.look({ ...subject, previous }, [signed], signal))
+})
+
+t.test('an attestation that reverts on the chain drops the anchor, once its block is final', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  const code = await chain.rpc('eth_getCode', chain.eas, 'latest')
+  // PUSH0 PUSH0 REVERT
+  await chain.setCode(chain.eas, '0x5f5ffd')
+  await chain.mine()
+  await chain.setCode(chain.eas, code)
+  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  await chain.finalize()
+  t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'reverted' })
+})
+
+t.test('a transaction that has succeeded and attested nothing is no anchor', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  await chain.setCode(chain.eas, '0x00')
+  await chain.mine()
+  await chain.finalize()
+  await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
+})
+
+t.test('an attestation of another account is not taken for ours', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await anchorer.sign(subject, [], signal)
+  const { key } = await chain.createAccount()
+  await submit({ anchorer: await createAnchorer(t, chain, {}, key) }, subject)
+  await chain.mine()
+  await chain.finalize()
+  t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers, and fail when these are not what they say.
+function receiptOf(chain: Chain, { txHash }: SignedAnchor): Promise<any> {
+  return chain.rpc('eth_getTransactionReceipt', txHash)
+}

@@ -1,0 +1,122 @@
+import t from 'tap'
+import { answers, refuses } from '../../../test/chain/proxy.ts'
+import { createAnchorer, failsWith, REGISTRY, setUp, signal, subjectOf, submit } from './fixture.ts'
+
+const SCHEMA =
+  'bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion'
+const SCHEMA_UID = '0x8c2390b3ccbad40acc0b8bd80ddcaff120854e94b881fc226924c51cde0a28ec'
+const NOBODY = `0x${'0'.repeat(40)}`
+
+t.test('a missing schema is registered once, with the properties that anchors have', async (t) => {
+  const { chain, proxy, anchorer } = await setUp(t)
+  t.equal(anchorer.identity().schema, SCHEMA_UID)
+  await anchorer.prepare(signal)
+  await anchorer.prepare(signal)
+  const data = REGISTRY.encodeFunctionData('getSchema', [SCHEMA_UID])
+  const answer = await chain.rpc('eth_call', { to: chain.schemaRegistry, data }, 'latest')
+  t.same([...REGISTRY.decodeFunctionResult('getSchema', answer)[0]], [SCHEMA_UID, NOBODY, false, SCHEMA])
+  t.equal(proxy.calls.filter((method) => method === 'eth_sendRawTransaction').length, 1)
+})
+
+t.test('a schema of the same words and other properties is another, and stands in no way', async (t) => {
+  const { chain, anchorer } = await setUp(t)
+  const [from] = await chain.rpc('eth_accounts')
+  const data = REGISTRY.encodeFunctionData('register', [SCHEMA, NOBODY, true])
+  await chain.rpc('eth_sendTransactionSync', { from, to: chain.schemaRegistry, data })
+  await anchorer.prepare(signal)
+  await submit({ anchorer }, subjectOf(1))
+})
+
+t.test('a registry that has other properties under the uid of the schema is not used', async (t) => {
+  const { chain, anchorer } = await setUp(t)
+  await anchorer.prepare(signal)
+  const slot = await chain.rpc('web3_sha3', `0x${SCHEMA_UID.slice(2)}${'0'.repeat(64)}`)
+  const resolverAndRevocable = `0x${(BigInt(slot) + 1n).toString(16).padStart(64, '0')}`
+  const revocable = `0x${(1n << 160n).toString(16).padStart(64, '0')}`
+  await chain.rpc('anvil_setStorageAt', chain.schemaRegistry, resolverAndRevocable, revocable)
+  await failsWith(t, 'schema_differs', anchorer.prepare(signal))
+})
+
+t.test('a registry that answers what is no schema is not understood', async (t) => {
+  const { proxy, anchorer } = await setUp(t)
+  const notUtf8 = REGISTRY.encodeFunctionResult('getSchema', [[SCHEMA_UID, NOBODY, false, 'a']]).replace(
+    /61(0{62})$/,
+    'ff$1',
+  )
+  for (const answer of ['0x', `0x${'00'.repeat(31)}`, notUtf8]) {
+    proxy.clear()
+    proxy.inject({ on: 'eth_call', fault: answers(answer) })
+    await failsWith(t, 'unexpected_response', anchorer.prepare(signal))
+  }
+})
+
+t.test('a registration that does not land is waited for only so long, and made at most once', async (t) => {
+  const { chain, anchorer } = await setUp(t, { stuck_after_s: 1 })
+  await chain.setMining('none')
+  await failsWith(t, 'rpc_unavailable', anchorer.prepare(signal))
+  await failsWith(t, 'rpc_unavailable', anchorer.prepare(signal))
+  await chain.setMining('each')
+  await chain.mine()
+  await anchorer.prepare(signal)
+  t.equal(await chain.rpc('eth_getTransactionCount', chain.account.address, 'latest'), '0x1')
+})
+
+t.test('the wait for a registration ends with the signal', async (t) => {
+  const { chain, anchorer } = await setUp(t)
+  await chain.setMining('none')
+  const controller = new AbortController()
+  const prepared = anchorer.prepare(controller.signal)
+  setTimeout(() => controller.abort(), 500)
+  await failsWith(t, 'rpc_unavailable', prepared)
+})
+
+t.test('a node of another chain is not worked with, whatever it is asked', async (t) => {
+  const { anchorer, proxy } = await setUp(t)
+  await anchorer.prepare(signal)
+  const signed = await anchorer.sign(subjectOf(1), [], signal)
+  proxy.inject({ on: 'eth_chainId', fault: answers('0x1') })
+  const before = proxy.calls.length
+  await failsWith(t, 'wrong_chain', anchorer.prepare(signal))
+  await failsWith(t, 'wrong_chain', anchorer.account(signal))
+  await failsWith(t, 'wrong_chain', anchorer.sign(subjectOf(1), [], signal))
+  await failsWith(t, 'wrong_chain', anchorer.send(signed, signal))
+  await failsWith(t, 'wrong_chain', anchorer.look(subjectOf(1), [signed], signal))
+  t.same(new Set(proxy.calls.slice(before)), new Set(['eth_chainId']))
+})
+
+t.test('both addresses need a contract', async (t) => {
+  const { chain } = await setUp(t)
+  const { chainId: id, eas, schemaRegistry: schema_registry } = chain
+  const empty = `0x${'12'.repeat(20)}`
+  for (const addresses of [
+    { eas: empty, schema_registry },
+    { eas, schema_registry: empty },
+  ]) {
+    const anchorer = await createAnchorer(t, chain, { chain: { id, ...addresses } })
+    await failsWith(t, 'no_code', anchorer.prepare(signal))
+  }
+})
+
+t.test('an account with code is refused, also with code that it only delegates to', async (t) => {
+  const { chain, anchorer } = await setUp(t)
+  for (const code of ['0x6000', `0xef0100${'12'.repeat(20)}`]) {
+    await chain.setCode(chain.account.address, code)
+    await failsWith(t, 'account_is_contract', anchorer.prepare(signal))
+  }
+})
+
+t.test('an account that was never funded is told of before anything else is tried', async (t) => {
+  const { chain, anchorer } = await setUp(t)
+  await chain.setBalance(chain.account.address, 0n)
+  t.same(await anchorer.account(signal), { address: chain.account.address, balance: '0' })
+  await failsWith(t, 'insufficient_balance', anchorer.prepare(signal))
+})
+
+t.test('a chain without a finalized block needs a number of confirmations', async (t) => {
+  for (const fault of [answers(null), refuses('invalid argument 0: hex string without 0x prefix', -32602)]) {
+    const { chain, proxy, anchorer } = await setUp(t)
+    proxy.inject({ on: 'eth_getBlockByNumber', fault })
+    await failsWith(t, 'unexpected_response', anchorer.prepare(signal))
+    await (await createAnchorer(t, chain, { confirmations: 2 })).prepare(signal)
+  }
+})

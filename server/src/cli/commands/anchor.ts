@@ -1,0 +1,143 @@
+/** `claimcheck anchor` */
+import { setTimeout } from 'node:timers/promises'
+import { type Anchorer, formatInstant } from '@claimcheck/core'
+import type { Command } from 'commander'
+import type { Claimcheck } from '../../container.ts'
+import type { AnchoringStatus } from '../../services/anchoring-status.ts'
+import type { AnchorRow } from '../../storage/anchor-row.ts'
+import { UsageError } from '../errors.ts'
+import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+
+interface NowOptions extends OutputOptions {
+  readonly timeout: string
+}
+
+/** It may land yet: nothing is wrong. */
+const EXIT_UNFINISHED = 2
+
+const NOT_CONFIGURED = 'no anchorer is configured: name the plugin in the configuration file'
+const LOOK_MS = 250
+const CHAIN_TAKES_S = 3600
+
+export function addAnchorCommands(program: Command): void {
+  const anchor = subcommand(
+    program,
+    'anchor',
+    'how anchoring stands: the account, its costs, and the last anchors',
+  ).action(async (options: OutputOptions) => {
+    const { anchoringStatus } = await import('../../services/anchoring-status.ts')
+    const status = await withClaimcheck(anchoringStatus, { plugins: true })
+    print(options, toJson(status), describe(status))
+  })
+
+  subcommand(anchor, 'now', 'anchor the newest root at once, and wait until that is final')
+    .option('--timeout <seconds>', 'how long to wait; what is under way goes on without', String(CHAIN_TAKES_S))
+    .action(async ({ timeout }: NowOptions, command: Command) => {
+      // The command above takes --json, too, and takes it away.
+      const options: OutputOptions = command.optsWithGlobals()
+      const timeoutMs = 1000 * Number(timeout)
+      if (!(timeoutMs >= 0)) throw new UsageError(`--timeout: a number of seconds, not ${timeout}`)
+      const anchor = await withClaimcheck((claimcheck) => anchorNow(claimcheck, timeoutMs), { plugins: true })
+      print(options, { anchor: anchor ? toAnchorJson(anchor) : null }, [anchor ? result(anchor) : NOTHING_NEW])
+      if (anchor?.state === 'dropped') process.exitCode = 1
+      else if (anchor && anchor.state !== 'final') process.exitCode = EXIT_UNFINISHED
+    })
+}
+
+const NOTHING_NEW = 'The newest root is anchored already, or there is none.'
+
+/** Undefined: there is nothing to anchor. Whoever has the lease does the work, a running server or this process. */
+async function anchorNow(
+  { anchoring, anchorWorker, storage }: Claimcheck,
+  timeoutMs: number,
+): Promise<AnchorRow | undefined> {
+  if (!anchoring) throw new UsageError(NOT_CONFIGURED)
+  let anchor = await anchoring.take({ atOnce: true })
+  if (!anchor) return undefined
+  const end = performance.now() + timeoutMs
+  anchorWorker.start()
+  try {
+    for (let told = ''; ; ) {
+      const now = describeState(anchor)
+      if (now !== told) process.stderr.write(`${now}\n`)
+      told = now
+      if (anchor.state === 'final' || anchor.state === 'dropped' || performance.now() >= end) return anchor
+      await setTimeout(LOOK_MS)
+      anchor = (await storage.read.anchors.byId(anchor.id))!
+    }
+  } finally {
+    await anchorWorker.stop()
+  }
+}
+
+function result(anchor: AnchorRow): string {
+  const { landing, chain, problem } = anchor
+  if (landing) return `Anchored on ${chain} in block ${landing.blockNumber}, as ${landing.uid}.`
+  if (anchor.state === 'dropped')
+    return `It was dropped (${problem}). A new one is planned after the interval, or with this command.`
+  return 'It is not final yet: a running server goes on with it, or this command.'
+}
+
+function describeState({ treeSize, state, problem }: AnchorRow): string {
+  return `${treeSize} entries: ${state}${problem === null ? '' : ` (${problem})`}`
+}
+
+function describe({ anchorer, account, costs, open, recent }: AnchoringStatus): string[] {
+  const costLines = [...costs].map(([chain, cost]) => `cost so far  ${cost} on ${chain}`)
+  return [
+    ...(anchorer ? describeAnchorer(anchorer, account!) : [`Not anchoring: ${NOT_CONFIGURED}.`]),
+    ...costLines,
+    `under way    ${open ? describeState(open) : 'nothing'}`,
+    ...(recent.length === 0
+      ? []
+      : ['', ...table(['planned', 'entries', 'state', 'chain', 'block', 'uid'], recent.map(toCells))]),
+  ]
+}
+
+function describeAnchorer(anchorer: Anchorer, account: NonNullable<AnchoringStatus['account']>): string[] {
+  const { chain, scheme, intervalMs } = anchorer
+  return [
+    `chain        ${chain} (${scheme}), every ${intervalMs / 1000} s when the log has grown`,
+    `account      ${anchorer.identity().attester}`,
+    `balance      ${'balance' in account ? account.balance : `unknown: ${account.problem}`}`,
+  ]
+}
+
+function toCells({ plannedAt, treeSize, state, problem, chain, landing }: AnchorRow): string[] {
+  const stands = problem === null ? state : `${state}: ${problem}`
+  const where = landing ? [String(landing.blockNumber), landing.uid] : []
+  return [formatInstant(plannedAt), String(treeSize), stands, chain, ...where]
+}
+
+function toJson({ anchorer, account, costs, open, recent }: AnchoringStatus): object {
+  return {
+    anchorer: anchorer
+      ? {
+          chain: anchorer.chain,
+          scheme: anchorer.scheme,
+          interval_s: anchorer.intervalMs / 1000,
+          ...anchorer.identity(),
+          balance: account && 'balance' in account ? account.balance : null,
+          problem: account && 'problem' in account ? account.problem : null,
+        }
+      : null,
+    costs: Object.fromEntries([...costs].map(([chain, cost]) => [chain, String(cost)])),
+    open: open ? toAnchorJson(open) : null,
+    anchors: recent.map(toAnchorJson),
+  }
+}
+
+function toAnchorJson({ treeSize, state, problem, chain, plannedAt, signed, landing }: AnchorRow): object {
+  return {
+    tree_size: treeSize,
+    state,
+    problem,
+    chain,
+    planned_at: formatInstant(plannedAt),
+    transactions: signed.map(({ txHash }) => txHash),
+    uid: landing?.uid ?? null,
+    tx_hash: landing?.txHash ?? null,
+    block_number: landing?.blockNumber ?? null,
+    cost: landing?.cost ?? null,
+  }
+}

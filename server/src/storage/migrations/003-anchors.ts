@@ -1,0 +1,47 @@
+/** Migration 3: anchors from their plan to the chain, and leases of what one host does at a time. */
+import type { Knex } from 'knex'
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.createTable('anchors', (table) => {
+    table.integer('id').primary()
+    table.text('log_id').notNullable()
+    table.bigInteger('tree_size').notNullable()
+    table.binary('root_hash').notNullable()
+    // The anchor before it, by its id; null for the first of a log.
+    table.integer('previous_id').references('anchors.id')
+    table.text('chain').notNullable()
+    table.text('scheme').notNullable()
+    table.text('attester').notNullable()
+    table.text('schema').notNullable()
+    // planned, signed, sent, mined, final or dropped.
+    table.text('state').notNullable()
+    // Every transaction that was signed for it, as JSON, oldest first: all of one nonce.
+    table.text('signed').notNullable()
+    // Why it does not go on, or why it was dropped: a code.
+    table.text('problem')
+    table.bigInteger('planned_at').notNullable()
+    table.bigInteger('sent_at')
+    // The rest is there once it is final.
+    table.text('uid').unique()
+    table.text('tx_hash')
+    table.bigInteger('block_number')
+    table.bigInteger('block_time')
+    table.text('cost')
+    table.bigInteger('gas_used')
+  })
+  // One at a time: the next names this one as its previous.
+  await db.raw(
+    `CREATE UNIQUE INDEX anchors_open ON anchors (log_id) WHERE state IN ('planned', 'signed', 'sent', 'mined')`,
+  )
+  await db.raw(`CREATE UNIQUE INDEX anchors_final ON anchors (log_id, tree_size) WHERE state = 'final'`)
+
+  await db.schema.createTable('leases', (table) => {
+    table.text('name').primary()
+    table.text('holder').notNullable()
+    table.bigInteger('until').notNullable()
+  })
+}
+
+export async function down(): Promise<void> {
+  throw new Error('migrations only go forward')
+}

@@ -1,0 +1,247 @@
+import t, { type Test } from 'tap'
+import { createWorld, type HostOfOne, NOON, type World } from './fixture.ts'
+
+const STUCK_AFTER_MS = 10_000
+
+async function start(t: Test): Promise<World & { readonly one: HostOfOne }> {
+  const world = await createWorld(t, 'sqlite')
+  await world.grow(3)
+  return Object.assign(world, { one: await world.host() })
+}
+
+async function steps(t: Test, host: HostOfOne, expected: readonly string[]): Promise<void> {
+  for (const [index, outcome] of expected.entries()) {
+    t.equal(await host.step(), outcome, `step ${index + 1} of ${expected.join(', ')}`)
+  }
+}
+
+async function newest({ storage }: World) {
+  return (await storage.read.anchors.recent(1))[0]!
+}
+
+/** Planned, signed and sent. */
+const SENT = ['moved', 'moved', 'waiting']
+
+t.test('an anchor is published when its block is final, and no moment before', async (t) => {
+  const world = await start(t)
+  const landed = () => world.storage.read.anchors.landed('log', Number.MAX_SAFE_INTEGER, 9)
+  const states = ['signed', 'sent', 'sent']
+  for (const state of states) {
+    await world.one.step()
+    t.match(await newest(world), { state })
+    t.strictSame(await landed(), [])
+  }
+  world.chain.mine()
+  await steps(t, world.one, ['moved', 'waiting'])
+  t.match(await newest(world), { state: 'mined', landing: null })
+  t.strictSame(await landed(), [])
+  world.chain.mine(2)
+  await steps(t, world.one, ['moved', 'nothing'])
+  t.match(await newest(world), { state: 'final', problem: null })
+  const [anchor] = await landed()
+  t.match(anchor, { chain: 'scripted:1', scheme: 'eas', treeSize: 3, blockNumber: 1 })
+  t.ok(world.chain.isFinal(anchor!.uid))
+})
+
+t.test(
+  'the next is planned when the interval is over and the log has grown, and refers to the one before',
+  async (t) => {
+    const world = await start(t)
+    await steps(t, world.one, SENT)
+    world.chain.mine(3)
+    await steps(t, world.one, ['moved', 'nothing'])
+    world.now += 60_000
+    t.equal(await world.one.step(), 'nothing', 'the same root')
+    await world.grow(1)
+    t.equal(await world.one.step(), 'moved')
+    const [second, first] = await world.storage.read.anchors.recent(2)
+    t.match(second, { treeSize: 4, previousId: first!.id })
+    world.chain.mine(1)
+    await steps(t, world.one, SENT.slice(1))
+    world.chain.mine(3)
+    await steps(t, world.one, ['moved'])
+    await world.grow(1)
+    t.equal(await world.one.step(), 'nothing', 'the interval is not over')
+    t.match(await world.one.anchoring.take({ atOnce: true }), { treeSize: 5, state: 'planned' })
+  },
+)
+
+t.test('a reorg that moves the transaction gives it another uid, and that one is published', async (t) => {
+  const world = await start(t)
+  await steps(t, world.one, SENT)
+  world.chain.mine()
+  await steps(t, world.one, ['moved', 'waiting'])
+  world.chain.reorg()
+  await steps(t, world.one, ['moved', 'waiting'])
+  t.match(await newest(world), { state: 'sent' })
+  world.chain.mine(3)
+  await steps(t, world.one, ['moved', 'nothing'])
+  const { landing } = await newest(world)
+  t.ok(world.chain.isFinal(landing!.uid))
+})
+
+t.test('a transaction that a reorg removes, or that nodes forget, is sent again, and is the same', async (t) => {
+  const world = await start(t)
+  await steps(t, world.one, SENT)
+  world.chain.mine()
+  await steps(t, world.one, ['moved'])
+  world.chain.reorg({ forget: true })
+  await steps(t, world.one, ['moved', 'waiting'])
+  t.equal(world.chain.state.pool.length, 1)
+  world.chain.forget()
+  await steps(t, world.one, ['waiting'])
+  t.equal(world.chain.state.pool.length, 1)
+  world.chain.mine(3)
+  await steps(t, world.one, ['moved', 'nothing'])
+  t.equal(new Set(world.chain.state.sent).size, 1)
+  t.equal(world.chain.attested.length, 1)
+})
+
+t.test(
+  'one that is stuck is signed again with the same nonce and higher fees, and only one of them lands',
+  async (t) => {
+    const world = await start(t)
+    await steps(t, world.one, SENT)
+    world.now += STUCK_AFTER_MS - 1
+    await steps(t, world.one, ['waiting'])
+    world.now += 1
+    await steps(t, world.one, ['moved', 'moved', 'waiting'])
+    const { signed, state } = await newest(world)
+    t.equal(state, 'sent')
+    t.equal(signed.length, 2)
+    t.equal(signed[0]!.nonce, signed[1]!.nonce)
+    t.ok(Number(signed[1]!.maxFee) > Number(signed[0]!.maxFee))
+    world.chain.mine(3)
+    await steps(t, world.one, ['moved', 'nothing'])
+    t.equal(world.chain.attested.length, 1)
+  },
+)
+
+t.test('the first of several may land after all', async (t) => {
+  const world = await start(t)
+  await steps(t, world.one, SENT)
+  world.now += STUCK_AFTER_MS
+  await steps(t, world.one, ['moved'])
+  world.chain.mine(3)
+  await steps(t, world.one, ['moved', 'moved', 'nothing'])
+  t.match(await newest(world), { state: 'final', landing: { txHash: (await newest(world)).signed[0]!.txHash } })
+})
+
+t.test(
+  'where fees are above the ceiling, what was sent goes on, and the problem is told until it is over',
+  async (t) => {
+    const world = await start(t)
+    await steps(t, world.one, SENT)
+    world.now += STUCK_AFTER_MS
+    world.chain.forget()
+    world.chain.fail('sign', 'fee_ceiling')
+    await steps(t, world.one, ['hindered'])
+    t.match(await newest(world), { state: 'sent', problem: 'fee_ceiling' })
+    t.equal(world.chain.state.pool.length, 1, 'it was sent again')
+    world.chain.mine(3)
+    await steps(t, world.one, ['moved'])
+    t.match(await newest(world), { state: 'final', problem: null })
+  },
+)
+
+for (const [name, code, strike] of [
+  ['nonce somebody else took', 'nonce_taken', (world: World) => world.chain.takeNonce()],
+  ['call reverts', 'reverted', (world: World) => world.chain.revertNext()],
+] as const) {
+  t.test(
+    `one whose ${name} is dropped when that is final, and the newest root is planned after the interval`,
+    async (t) => {
+      const world = await start(t)
+      await steps(t, world.one, SENT)
+      strike(world)
+      world.chain.mine()
+      await world.grow(2)
+      world.now += 60_000
+      for (let looks = 0; looks < 3; looks++) await world.one.step()
+      t.match(await newest(world), { id: 1 }, 'it may land yet')
+      world.chain.mine(2)
+      t.equal(await world.one.step(), 'moved')
+      t.match(await newest(world), { state: 'dropped', problem: code, landing: null })
+      await steps(t, world.one, ['moved', 'moved', 'waiting'])
+      t.match(await newest(world), { treeSize: 5, state: 'sent', previousId: null })
+      world.chain.mine(3)
+      await steps(t, world.one, ['moved', 'nothing'])
+      t.strictSame(world.chain.attested, ['log 5'])
+    },
+  )
+}
+
+t.test('what hinders is recorded with its code, told, and tried again; it changes nothing else', async (t) => {
+  const world = await start(t)
+  for (const [method, code] of [
+    ['prepare', 'rpc_unavailable'],
+    ['prepare', 'no_code'],
+    ['sign', 'insufficient_balance'],
+  ] as const) {
+    world.chain.fail(method, code, 5000)
+    const anchor = await world.one.anchoring.take()
+    const signal = new AbortController().signal
+    t.match(await world.one.anchoring.advance(anchor!, signal), { outcome: 'hindered', retryAfterMs: 5000 })
+    t.match(await newest(world), { state: 'planned', problem: code, signed: [] })
+    t.match(world.one.logged.at(-1), { problem: code, reason: `scripted: ${code}` })
+  }
+  await steps(t, world.one, ['moved'])
+  world.chain.fail('send', 'rate_limited')
+  await steps(t, world.one, ['hindered', 'moved'])
+  world.chain.fail('look', 'unexpected_response')
+  await steps(t, world.one, ['hindered'])
+  t.match(await newest(world), { state: 'sent', problem: 'unexpected_response' })
+  await steps(t, world.one, ['waiting'])
+  t.match(await newest(world), { state: 'sent', problem: null })
+})
+
+t.test('an anchorer that fails in its own way is told by where, and not by what it said', async (t) => {
+  const world = await start(t)
+  const { anchorer } = world.one.anchoring
+  const anchor = (await world.one.anchoring.take())!
+  Object.assign(anchorer, {
+    sign: async () => {
+      throw new TypeError('the key is s3cret')
+    },
+  })
+  t.match(await world.one.anchoring.advance(anchor, new AbortController().signal), { outcome: 'hindered' })
+  t.match(await newest(world), { problem: 'anchorer_error' })
+  t.notMatch(JSON.stringify(world.one.logged), /s3cret/)
+})
+
+t.test('a call that does not end is left when its signal is aborted', async (t) => {
+  const world = await start(t)
+  const anchor = (await world.one.anchoring.take())!
+  Object.assign(world.one.anchoring.anchorer, { prepare: () => new Promise(() => {}) })
+  const reason = new Error('over')
+  await t.rejects(world.one.anchoring.advance(anchor, AbortSignal.abort(reason)), reason)
+})
+
+t.test('an anchor of another account is dropped while nothing is signed for it, and kept from then on', async (t) => {
+  const world = await start(t)
+  await world.one.anchoring.take()
+  const other = await world.host({ account: '0xother' })
+  await steps(t, other, ['moved'])
+  t.match(await newest(world), { state: 'dropped', problem: 'anchorer_changed', treeSize: 3 })
+  world.now = NOON + 60_000
+  await steps(t, other, ['moved', 'moved'])
+  await steps(t, world.one, ['hindered'])
+  t.match(await newest(world), { state: 'sent', problem: 'anchorer_changed' })
+  world.chain.mine(3)
+  await steps(t, other, ['moved', 'nothing'])
+  const addresses = (await world.storage.read.anchors.identities()).map(({ attester }) => attester)
+  t.strictSame(addresses, ['0xother'])
+})
+
+t.test(
+  'a log that begins anew has anchors of its own, after what is under way for the old one has landed',
+  async (t) => {
+    const world = await start(t)
+    await steps(t, world.one, SENT)
+    await world.storage.write(async (tx) => tx.log.replace({ ...(await tx.log.lock())!, logId: 'next' }))
+    world.now += 60_000
+    world.chain.mine(3)
+    await steps(t, world.one, ['moved', 'moved'])
+    t.match(await newest(world), { logId: 'next', treeSize: 3, previousId: null })
+  },
+)

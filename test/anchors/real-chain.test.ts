@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type Chain, startChain } from '../chain/chain.ts'
+import { RpcProxy } from '../chain/proxy.ts'
+import type { Client } from '../support/client.ts'
+import { createDatabase, type Dialect } from '../support/database.ts'
+import { Installation, SCRIPTED } from '../support/installation.ts'
+import { dump } from '../support/sql.ts'
+import { DIALECTS } from './fixture.ts'
+
+const require = createRequire(import.meta.url)
+
+interface World {
+  readonly chain: Chain
+  readonly proxy: RpcProxy
+  readonly installation: Installation
+  readonly client: Client
+}
+
+async function start(t: Test, dialect: Dialect): Promise<World> {
+  // The checker knows where the contracts are by the chain's id.
+  const chain = await startChain({ chainId: 84532, predeploys: true })
+  t.teardown(chain.stop)
+  const proxy = await RpcProxy.start(chain.rpcUrl)
+  t.teardown(() => proxy.stop())
+  const keyFile = join(t.testdir(), 'anchor.key')
+  writeFileSync(keyFile, chain.account.key, { mode: 0o600 })
+  const anchoring = {
+    use: require.resolve('@claimcheck/plugin-anchor-eas'),
+    with: {
+      rpc_url: proxy.url,
+      chain: 'base-sepolia',
+      key_file: keyFile,
+      interval_s: 1,
+      stuck_after_s: 2,
+      timeout_s: 1,
+    },
+  }
+  const installation = await Installation.start({
+    plugins: [SCRIPTED, anchoring],
+    database: await createDatabase(dialect),
+  })
+  t.teardown(() => installation.remove())
+  return { chain, proxy, installation, client: await installation.client('acme') }
+}
+
+async function claimcheck({ installation: { folder, env } }: World, ...args: string[]) {
+  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const read = async (stream: NodeJS.ReadableStream) => {
+    let text = ''
+    for await (const chunk of stream) text += chunk
+    return text
+  }
+  const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')])
+  return { code, stdout, stderr }
+}
+
+async function listed({ installation }: World): Promise<{ uid: string; tree_size: number }[]> {
+  return (await installation.request('/v1/log/anchors')).body.anchors
+}
+
+/** With blocks coming, until the newest anchor is of this size. */
+async function anchored(world: World, treeSize: number): Promise<void> {
+  for (const end = Date.now() + 30_000; (await listed(world))[0]?.tree_size !== treeSize; await setTimeout(100)) {
+    if (Date.now() > end) throw new Error(`not anchored at ${treeSize}`)
+    await world.chain.mine()
+  }
+}
+
+/** How often the contract has recorded an anchor. */
+async function attested({ chain }: World): Promise<number> {
+  return (await chain.rpc('eth_getLogs', { address: chain.eas, fromBlock: '0x0' })).length
+}
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}, a receipt is anchored on a real chain, and a stranger finds that so`, async (t) => {
+    const world = await start(t, dialect)
+    const { installation, client, chain } = world
+    const { receipt_id } = (await client.submit()).body
+    await anchored(world, 1)
+    const url = `${installation.url}/v1/receipts/${receipt_id}`
+    const offline = JSON.parse((await claimcheck(world, 'verify', url, '--json')).stdout)
+    t.match(offline, { valid: true, checks: { anchor: 'not_checked_offline' } })
+    const verified = JSON.parse((await claimcheck(world, 'verify', url, '--rpc', chain.rpcUrl, '--json')).stdout)
+    t.match(verified, { valid: true, checks: { anchor: 'anchored' }, achieved_trust_level: 2 })
+
+    await client.submit()
+    await anchored(world, 2)
+    t.equal(await attested(world), 2)
+    const shown = await claimcheck(world, 'anchor', '--json')
+    t.match(JSON.parse(shown.stdout), {
+      anchorer: { chain: 'eip155:84532', attester: chain.account.address, problem: null },
+      open: null,
+      anchors: [{ tree_size: 2 }, { tree_size: 1 }],
+    })
+    t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[]}\n' })
+    const key = chain.account.key.slice(2)
+    t.notMatch(await dump(installation.config.databaseUrl), key)
+    t.notMatch(shown.stdout + shown.stderr, key)
+  })
+}
+
+t.test('a reorg that takes the anchor away, before it is final, is outlived, and one anchor stands', async (t) => {
+  const world = await start(t, 'sqlite')
+  await world.client.submit()
+  while ((await attested(world)) === 0) await setTimeout(50)
+  await world.chain.mine()
+  await world.chain.reorg(2)
+  t.equal(await attested(world), 0)
+  await anchored(world, 1)
+  t.equal(await attested(world), 1)
+})
+
+t.test('while no block comes, the fees are raised, and one of the transactions lands', async (t) => {
+  const world = await start(t, 'sqlite')
+  await world.client.submit()
+  await anchored(world, 1)
+  await world.chain.setMining('none')
+  await world.client.submit()
+  const { anchors } = world.installation.claimcheck.storage.read
+  while (((await anchors.open())?.signed.length ?? 0) < 2) await setTimeout(100)
+  await world.chain.setMining('each')
+  await anchored(world, 2)
+  t.equal(await attested(world), 2)
+})
+
+t.test('hosts that are killed and started leave one anchor for each root', async (t) => {
+  const world = await start(t, 'sqlite')
+  for (let treeSize = 1; treeSize <= 3; treeSize++) {
+    await world.client.submit()
+    await setTimeout(200 * treeSize)
+    await world.installation.stop()
+    await world.installation.resume()
+    await anchored(world, treeSize)
+  }
+  t.equal(await attested(world), 3)
+})
+
+t.test('an account without money is a visible state, and anchoring goes on when it has some', async (t) => {
+  const world = await start(t, 'sqlite')
+  await world.chain.setBalance(world.chain.account.address, 1n)
+  t.match(await world.client.submit(), { body: { verdict: 'verified' } })
+  const { anchors } = world.installation.claimcheck.storage.read
+  while ((await anchors.open())?.problem !== 'insufficient_balance') await setTimeout(50)
+  await world.chain.setBalance(world.chain.account.address, 10n ** 19n)
+  await anchored(world, 1)
+})

@@ -1,0 +1,162 @@
+/** What a stranger who has a receipt and a node of the chain finds of its anchor, by `claimcheck verify --rpc`. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type AnchorSubject, type ProofAnchor, toBase64url } from '@claimcheck/core'
+import { createEasCheck } from '@claimcheck/core/anchor'
+import t, { type Test } from 'tap'
+import { type Attestations, openAttestations } from '../core/test/anchor/attestations.ts'
+import {
+  consistencyDocument,
+  keyDocument,
+  keySet,
+  LOG_ID,
+  proofAt,
+  receiptAt,
+  rootAt,
+} from '../core/test/anchor/log.ts'
+import { setUp, signal } from '../plugins/anchor-eas/test/fixture.ts'
+import { type Chain, startChain } from './chain/chain.ts'
+import { RpcProxy, status } from './chain/proxy.ts'
+
+const CLAIMCHECK = resolve('server/bin/claimcheck.js')
+
+let chain: Chain
+let attestations: Attestations
+let proxy: RpcProxy
+
+t.before(async () => {
+  chain = await startChain()
+  attestations = await openAttestations(chain)
+  proxy = await RpcProxy.start(chain.rpcUrl)
+})
+t.teardown(async () => {
+  await proxy.stop()
+  await chain.stop()
+})
+
+const keys = () => keyDocument([attestations.attester], [attestations.schema])
+
+async function run(cwd: string, ...args: readonly string[]) {
+  const stdio = ['ignore', 'pipe', 'pipe'] as const
+  const child = spawn(process.execPath, [CLAIMCHECK, 'verify', ...args], { cwd, stdio: [...stdio] })
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
+  return { code, stdout, stderr }
+}
+
+/** Checks a receipt of size 7 with this anchor. */
+function verify(t: Test, anchor: ProofAnchor, ...args: readonly string[]) {
+  const folder = t.testdir({ 'receipt.json': receiptAt(7, anchor), 'keys.json': keys() })
+  return run(folder, 'receipt.json', '--keys', 'keys.json', ...args)
+}
+
+const asking = (rpcUrl = chain.rpcUrl) => ['--rpc', rpcUrl, '--eas', chain.eas]
+
+t.test('an anchored receipt has level 2, and existed by the time of its block', async (t) => {
+  const anchor = await attestations.attest()
+  await chain.finalize()
+  const { code, stdout } = await verify(t, anchor, ...asking(), '--json')
+  t.equal(code, 0)
+  const report = JSON.parse(stdout)
+  t.match(report, { valid: true, achieved_trust_level: 2, checks: { anchor: 'anchored' }, proven_by: /^20.*Z$/ })
+  const inWords = await verify(t, anchor, ...asking())
+  t.match(inWords, { code: 0, stdout: /trust level 2/, stderr: '' })
+  t.ok(inWords.stdout.includes(report.proven_by))
+})
+
+t.test('without a node the anchor is not checked, and that is no failure', async (t) => {
+  const anchor = await attestations.attest()
+  t.match(await verify(t, anchor), { code: 0, stdout: /trust level 1.*anchor +not checked\n/s })
+  const report = JSON.parse((await verify(t, anchor, '--json')).stdout)
+  t.match(report, { valid: true, achieved_trust_level: 1, checks: { anchor: 'not_checked_offline' } })
+})
+
+t.test('an anchor that does not hold is told with its code, and leaves the receipt valid', async (t) => {
+  const anchor = await attestations.attest({ rootHash: rootAt(6) })
+  await chain.finalize()
+  const rows: [code: string, anchor: ProofAnchor][] = [
+    ['root_mismatch', anchor],
+    ['rpc_chain_mismatch', { ...anchor, chain: 'eip155:1' }],
+  ]
+  for (const [code, anchor] of rows) {
+    const { stdout, ...outcome } = await verify(t, anchor, ...asking())
+    t.strictSame(outcome, { code: 0, stderr: '' }, code)
+    t.match(stdout, new RegExp(`trust level 1.*anchor .*${code}\n`, 's'))
+  }
+})
+
+t.test('a node that can not be read is told, without its URL, and leaves the receipt valid', async (t) => {
+  const anchor = await attestations.attest()
+  proxy.inject({ fault: status(401) })
+  t.teardown(() => proxy.clear())
+  const outcome = await verify(t, anchor, ...asking(`${proxy.url}/secret-key`))
+  t.match(outcome, { code: 0, stdout: /trust level 1.*unreadable\n/s, stderr: /\w/ })
+  t.notMatch(outcome.stdout + outcome.stderr, /secret-key/)
+})
+
+t.test('nobody is asked about the anchor of a receipt that does not hold', async (t) => {
+  const receipt = receiptAt(7, await attestations.attest()).replace('"verified"', '"failed"')
+  const folder = t.testdir({ 'receipt.json': receipt, 'keys.json': keys() })
+  const asked = proxy.calls.length
+  t.match(await run(folder, 'receipt.json', '--keys', 'keys.json', ...asking(proxy.url)), { code: 1 })
+  t.equal(proxy.calls.length, asked)
+})
+
+t.test('a node or a contract that is none is wrong usage', async (t) => {
+  const anchor = await attestations.attest()
+  for (const args of [
+    ['--rpc', 'file:///etc/passwd'],
+    [...asking(), '--eas', '0x12'],
+  ]) {
+    t.match(await verify(t, anchor, ...args), { code: 2, stdout: '', stderr: /\w/ }, args.join(' '))
+  }
+})
+
+t.test("an anchor of another size is connected by what the issuer's host proves", async (t) => {
+  const anchor = await attestations.attest({ treeSize: 11 })
+  await chain.finalize()
+  const documents: Record<string, string> = {
+    '/v1/receipts/rcpt_1': receiptAt(7, anchor),
+    '/.well-known/poaw-keys.json': keys(),
+    '/v1/log/consistency?first=7&second=11': consistencyDocument(7, 11),
+  }
+  const issuer = createServer(({ url }, response) => {
+    const document = documents[url!]
+    response.writeHead(document ? 200 : 404).end(document)
+  })
+  issuer.listen(0, '127.0.0.1')
+  await once(issuer, 'listening')
+  t.teardown(() => issuer.close())
+  const host = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
+  const receipt = `${host}/v1/receipts/rcpt_1`
+
+  const outcome = await run('.', receipt, ...asking())
+  t.match(outcome, { code: 0, stdout: /trust level 2/ })
+  t.match(await verify(t, anchor, ...asking()), { code: 0, stdout: /consistency_proof_required/ }, 'no host is known')
+  delete documents['/v1/log/consistency?first=7&second=11']
+  t.match(await run('.', receipt, ...asking()), { code: 0, stdout: /consistency_proof_required/ }, 'the host has none')
+})
+
+t.test('what the anchorer publishes is an anchor to a stranger, the first one and those that follow it', async (t) => {
+  const { chain, anchorer } = await setUp(t)
+  await anchorer.prepare(signal)
+  const { attester, schema } = anchorer.identity()
+  const checkAnchor = createEasCheck({ rpcUrl: chain.rpcUrl, easAddress: chain.eas })
+  let previous: AnchorSubject['previous'] = null
+  for (const treeSize of [7, 11]) {
+    const subject = { logId: toBase64url(LOG_ID), treeSize, rootHash: rootAt(treeSize), previous }
+    const signed = await anchorer.sign(subject, [], signal)
+    await anchorer.send(signed, signal)
+    await chain.finalize()
+    const sighting = await anchorer.look(subject, [signed], signal)
+    if (sighting.state !== 'final') throw new Error(`the anchor is ${sighting.state}`)
+    const { chain: name, uid, txHash, blockTime } = sighting.anchor
+    const anchor = { chain: name, scheme: 'eas', uid, tx_hash: txHash, tree_size: treeSize } as const
+    const found = await checkAnchor({ ...proofAt(treeSize), anchor }, keySet([attester], [schema]))
+    t.strictSame(found, { anchor: 'anchored', provenBy: blockTime * 1000 })
+    previous = { uid, treeSize, rootHash: rootAt(treeSize) }
+  }
+})
