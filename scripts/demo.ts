@@ -1,10 +1,11 @@
-/** `npm run demo`: the whole story on this machine. An agent claims five things, and each receipt says what was so. */
+/** `npm run demo`: the whole story on this machine. An agent claims five things, and each receipt says what was so. `-- --anchor`: and a chain says when. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClaimStatus } from '@claimcheck/core/api'
 import { type Client, createClient } from '@claimcheck/core/client'
 import { Agent } from '../test/destinations/agent.ts'
 import { GitServer } from '../test/destinations/git-server.ts'
+import { type Anchoring, startAnchoring } from './demo/anchoring.ts'
 import { Service } from './demo/service.ts'
 import { command, heading, paint, say, showVerdict, waiting } from './demo/terminal.ts'
 
@@ -47,7 +48,12 @@ function outcome({ verdict, reason_code, attempts }: ClaimStatus): string {
   return `${showVerdict(verdict!)}${reason} ${paint('dim', `after ${attempts} ${attempts === 1 ? 'check' : 'checks'}`)}`
 }
 
-async function tell(gitServer: GitServer, agent: Agent, service: Service): Promise<boolean> {
+async function tell(
+  gitServer: GitServer,
+  agent: Agent,
+  service: Service,
+  anchoring: Anchoring | undefined,
+): Promise<boolean> {
   heading('An operator sets up Claimcheck, beside a git server that an agent works with')
   await service.start()
   say(`  git server  ${gitServer.url}`)
@@ -91,49 +97,83 @@ async function tell(gitServer: GitServer, agent: Agent, service: Service): Promi
   const unreadable = await claim(client, first, 'main', { toleranceEndsInMs: 500, deadlineMs: 1500 })
   await settle('looking, and finding nobody to ask', unreadable)
 
+  if (anchoring) {
+    heading("The log's root is put on a chain, where nobody can take it back")
+    say(`  chain       ${anchoring.rpcUrl}`)
+    say(`  ${describeAnchor(await anchored(service, client, decided.at(-1)!))}`)
+  }
+
   heading('Anybody can fetch the receipts, and check them without us: the service is stopped now')
   const receipts = await Promise.all(decided.map(({ receipt_id }) => client.receipt(receipt_id!)))
   const keys = await client.keys()
   await service.stop()
   await writeFile(join(service.folder, 'keys.json'), keys)
 
+  const rpc = anchoring ? ['--rpc', anchoring.rpcUrl] : []
   let isAsExpected = true
   for (const [index, receipt] of receipts.entries()) {
-    isAsExpected = (await check(service, `receipt-${index + 1}.json`, receipt, 0)) && isAsExpected
+    isAsExpected = (await check(service, `receipt-${index + 1}.json`, receipt, { expected: 0, rpc })) && isAsExpected
   }
   heading('And one in which somebody made a failure a success')
   const tampered = receipts[3]!
     .replace('"value":"failed"', '"value":"verified"')
     .replace('"reason_code":"not_found",', '')
-  isAsExpected = (await check(service, 'tampered.json', tampered, 1)) && isAsExpected
+  isAsExpected = (await check(service, 'tampered.json', tampered, { expected: 1, rpc })) && isAsExpected
 
   const expected = ['verified', 'late', 'mismatch', 'failed', 'unverifiable']
   return isAsExpected && decided.every(({ verdict }, index) => verdict === expected[index])
 }
 
+interface AnchoredReceipt {
+  readonly proof: { readonly tree_size: number; readonly anchor?: { readonly chain: string; readonly uid: string } }
+}
+
+/** The receipt of a claim, anchored: what is under way is waited for, and if that is of a smaller log, another one is made. */
+async function anchored(service: Service, client: Client, { receipt_id }: ClaimStatus): Promise<AnchoredReceipt> {
+  for (;;) {
+    const receipt: AnchoredReceipt = JSON.parse(await client.receipt(receipt_id!))
+    if (receipt.proof.anchor) return receipt
+    await service.show('anchor', 'now')
+  }
+}
+
+function describeAnchor({ proof: { anchor, tree_size } }: AnchoredReceipt): string {
+  return `${paint('green', '✔ anchored')} ${tree_size} entries on ${anchor!.chain}, as ${short(anchor!.uid)}`
+}
+
 /** Whether the check ended as it had to. */
-async function check(service: Service, name: string, receipt: string, expected: number): Promise<boolean> {
+async function check(
+  service: Service,
+  name: string,
+  receipt: string,
+  { expected, rpc }: { readonly expected: number; readonly rpc: readonly string[] },
+): Promise<boolean> {
   await writeFile(join(service.folder, name), receipt)
-  command(`npx claimcheck verify ${name} --keys keys.json`)
-  const { code, stdout } = await service.run('verify', name, '--keys', 'keys.json')
+  const args = ['verify', name, '--keys', 'keys.json', ...rpc]
+  command(`npx claimcheck ${args.join(' ')}`)
+  const { code, stdout } = await service.run(...args)
   const [result = '', ...checks] = stdout.trim().split('\n')
   say(`  ${paint(code === 0 ? 'green' : 'red', result)}`)
   for (const line of checks.filter((line) => line.includes('NOT'))) say(`  ${paint('red', line.trim())}`)
-  return code === expected
+  // Level 2 is in the log, and that anchored.
+  const isAnchored = rpc.length === 0 || expected !== 0 || result.endsWith('trust level 2')
+  return code === expected && isAnchored
 }
 
 const startedAt = Date.now()
 const gitServer = await GitServer.start()
 await gitServer.createRepository(TARGET)
 const agent = await Agent.create()
-const service = await Service.create([new URL(gitServer.url).host])
+const anchoring = process.argv.includes('--anchor') ? await startAnchoring() : undefined
+const service = await Service.create([new URL(gitServer.url).host], anchoring ? [anchoring.plugin] : [])
 try {
-  const isAsExpected = await tell(gitServer, agent, service)
+  const isAsExpected = await tell(gitServer, agent, service, anchoring)
   const seconds = Math.round((Date.now() - startedAt) / 1000)
   say(isAsExpected ? `\nFive claims, five verdicts, in ${seconds} s.` : '\nThe story did not end as it should.')
   process.exitCode = isAsExpected ? 0 : 1
 } finally {
   await service.remove()
+  await anchoring?.stop()
   await agent.close()
   await gitServer.close()
 }

@@ -26,10 +26,10 @@ export class Service {
   }
 
   /** @param allowPrivate the loopback addresses that may be read */
-  static async create(allowPrivate: readonly string[]): Promise<Service> {
+  static async create(allowPrivate: readonly string[], plugins: readonly object[] = []): Promise<Service> {
     const folder = await mkdtemp(join(tmpdir(), 'claimcheck-demo-'))
     const configuration = {
-      plugins: [{ use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }],
+      plugins: [{ use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }, ...plugins],
       // A person is waiting: unreadable destinations are given up after seconds instead of minutes.
       checks: { closing_ms: 5000, grace_ms: 2000, timeout_ms: 3000 },
     }

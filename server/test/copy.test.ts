@@ -75,6 +75,12 @@ async function fill(storage: OpenedStorage): Promise<void> {
       hashes: hash,
     }))
     await tx.log.insertTiles(tiles)
+    const anchor = { logId: 'log', rootHash: hash, chain: 'eip155:1', scheme: 'eas', attester: text, schema: '0x1' }
+    const planned = await tx.anchors.insert({ ...anchor, treeSize: 1, previousId: null, plannedAt: NOON })
+    const signed = { txHash: '0x2', nonce: 0, raw: `0x${'ab'.repeat(2000)}`, maxFee: '1', priorityFee: '1' }
+    const landing = { uid: '0x3', txHash: '0x2', blockNumber: 1, blockTime: 1, cost: '9'.repeat(30), gasUsed: 1 }
+    await tx.anchors.replace(planned, { ...planned, state: 'final', signed: [signed], sentAt: NOON, landing })
+    await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
     for (const issuedAt of [NOON, NOON + 1]) await tx.log.insertHead({ ...head, issuedAt, signed: '{}' })
   })
 }
