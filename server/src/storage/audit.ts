@@ -134,7 +134,7 @@ export function auditReads(db: Db) {
     async anchors(after: number, limit: number): Promise<Row[]> {
       const signed =
         '(SELECT tree_heads.root_hash FROM tree_heads WHERE tree_heads.tree_size = anchors.tree_size ORDER BY tree_heads.issued_at LIMIT 1)'
-      const sql = `SELECT ${names(ANCHORS)}, ${signed} AS signed_root FROM anchors WHERE id > ? ORDER BY id LIMIT ?`
+      const sql = `SELECT ${names(ANCHORS)}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
       return db.query(sql, [after, limit])
     },
     async orphans(limit: number): Promise<Orphan[]> {
