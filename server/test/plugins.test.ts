@@ -69,6 +69,7 @@ const refused: [name: string, text: string, problem: RegExp][] = [
   ['whose setup throws', plugin({ setup: '() => { throw new Error("no setup") }' }), /no setup/],
   ['whose setup hangs', plugin({ setup: '() => new Promise(() => {})' }), /100 ms/],
   ['whose setup gives nothing', plugin({ setup: '() => undefined' }), /setup result/],
+  ['whose anchorer is nothing', plugin({ setup: '() => ({ anchorer: true })' }), /setup result\.anchorer/],
   ['whose setup gives a list', plugin({ setup: '() => []' }), /setup result/],
   ['whose setup gives a misspelt part', plugin({ setup: '() => ({ verifier: [] })' }), /verifier/],
   ['whose verifiers are no list', plugin({ setup: '() => ({ verifiers: {} })' }), /verifiers/],
@@ -199,4 +200,15 @@ t.test('a plugin that is not installed is told with the folder that was looked i
     loadPlugins({ plugins: [{ use: 'not-here', with: {} }], pluginDir: folder }, options),
   )
   t.match(problems, [new RegExp(`not-here.*${folder}`)])
+})
+
+t.test('an installation has one anchorer at most', async (t) => {
+  const methods = ['identity', 'account', 'prepare', 'sign', 'send', 'look'].map((name) => `${name}() {}`).join()
+  const anchorer = `{ chain: 'eip155:1', scheme: 'eas', intervalMs: 1, stuckAfterMs: 1, ${methods} }`
+  const setup = `() => ({ anchorer: ${anchorer} })`
+  t.match(await load(t, { 'a.mjs': plugin({ name: 'a', setup }) }), { anchorer: { chain: 'eip155:1' } })
+  const problems = await problemsOf(
+    load(t, { 'a.mjs': plugin({ name: 'a', setup }), 'b.mjs': plugin({ name: 'b', setup }) }),
+  )
+  t.match(problems, [/b: the anchorer is offered by a already/])
 })

@@ -133,7 +133,7 @@ t.test('while no block comes, the fees are raised, and one of the transactions l
   t.equal(await attested(world), 2)
 })
 
-t.test('hosts that are killed and started leave one anchor for each root', async (t) => {
+t.test('a host that is stopped and started leaves one anchor for each root', async (t) => {
   const world = await start(t, 'sqlite')
   for (let treeSize = 1; treeSize <= 3; treeSize++) {
     await world.client.submit()

@@ -14,7 +14,7 @@ export interface Lease {
 }
 
 /** How often it is renewed: it lasts three times as long. */
-export const RENEW_MS = 10_000
+export const RENEW_MS = 5000
 
 export function createLease(name: string, { storage, renewMs = RENEW_MS }: LeaseOptions): Lease {
   const holder = randomUUID()

@@ -58,7 +58,7 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
     } catch (error) {
       if (stopping.signal.aborted) return 0
       // This host is read-only, and has said why.
-      if (error instanceof ServiceError) return RENEW_MS
+      if (error instanceof ServiceError) return PAUSE_AFTER_ERROR_MS
       logger.error({ err: error }, 'anchoring was interrupted: it goes on from what is stored')
       return PAUSE_AFTER_ERROR_MS
     }

@@ -1,0 +1,86 @@
+import { readSignedAttestation } from '@claimcheck/core/anchor'
+import { Interface, keccak256, Wallet, ZeroAddress } from 'ethers'
+import t from 'tap'
+
+const WALLET = new Wallet(`0x${'42'.repeat(32)}`)
+const EAS = new Interface([
+  'function attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value) data) request) payable returns (bytes32)',
+])
+const SCHEMA = `0x${'5c'.repeat(32)}`
+const REF_UID = `0x${'0f'.repeat(32)}`
+const DATA = `0x${'d0'.repeat(230)}`
+
+async function sign(over: object = {}): Promise<{ raw: string; txHash: string }> {
+  const attestation = {
+    recipient: ZeroAddress,
+    expirationTime: 0,
+    revocable: false,
+    refUID: REF_UID,
+    data: DATA,
+    value: 0,
+  }
+  const raw = await WALLET.signTransaction({
+    type: 2,
+    chainId: 84532,
+    nonce: 300,
+    to: ZeroAddress,
+    gasLimit: 300_000,
+    maxFeePerGas: 5_000_000_000n,
+    maxPriorityFeePerGas: 0n,
+    data: EAS.encodeFunctionData('attest', [{ schema: SCHEMA, data: attestation }]),
+    ...over,
+  })
+  return { raw, txHash: keccak256(raw) }
+}
+
+function hex(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString('hex')}`
+}
+
+t.test('a signed attestation is read as it was signed, with who signed it', async (t) => {
+  for (const nonce of [0, 1, 127, 128, 300]) {
+    const { raw, txHash } = await sign({ nonce })
+    const { attestation, ...transaction } = readSignedAttestation(raw)!
+    t.strictSame(transaction, {
+      txHash,
+      chainId: 84532n,
+      nonce: BigInt(nonce),
+      maxFee: 5_000_000_000n,
+      priorityFee: 0n,
+    })
+    t.equal(hex(attestation.attester), WALLET.address.toLowerCase())
+    t.equal(hex(attestation.schema), SCHEMA)
+    t.equal(hex(attestation.refUid), REF_UID)
+    t.equal(hex(attestation.data), DATA)
+    t.match(attestation, { revocable: false, expirationTime: 0n, revocationTime: 0n })
+  }
+})
+
+t.test('what is no signed attestation is none', async (t) => {
+  const { raw } = await sign()
+  const legacy = await WALLET.signTransaction({ type: 0, to: ZeroAddress, gasLimit: 1, gasPrice: 1, nonce: 0 })
+  const rows = {
+    short: raw.slice(0, -2),
+    long: `${raw}00`,
+    'of another type': legacy,
+    empty: '',
+    'no hex': 'attest',
+    'the type alone': '0x02',
+  }
+  for (const [name, text] of Object.entries(rows)) t.equal(readSignedAttestation(text), undefined, name)
+  t.equal(readSignedAttestation((await sign({ data: '0x12345678' })).raw), undefined, 'of another call')
+})
+
+t.test('whichever byte is changed, it is another transaction, or none', async (t) => {
+  const { raw, txHash } = await sign()
+  const bytes = Buffer.from(raw.slice(2), 'hex')
+  const unseen: number[] = []
+  for (let place = 0; place < bytes.length; place++) {
+    for (const bit of [1, 128]) {
+      const changed = Buffer.from(bytes)
+      changed[place]! ^= bit
+      if (readSignedAttestation(hex(changed))?.txHash === txHash) unseen.push(place)
+    }
+  }
+  t.strictSame(unseen, [])
+})
