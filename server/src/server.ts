@@ -4,6 +4,7 @@ import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
 import type { LoadedPlugin } from './plugins.ts'
+import { createMetrics } from './services/metrics.ts'
 
 export interface RunningServer {
   readonly url: string
@@ -57,6 +58,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     profiles: registry.profiles(),
     publicActions: registry.publicActions(),
     keyDocument: () => signingKeys.document(),
+    metrics: createMetrics(claimcheck),
     readiness: async () => {
       try {
         await storage.read.log.state()

@@ -1,3 +1,4 @@
+import { createMetrics } from '@claimcheck/server/services/metrics'
 import t, { type Test } from 'tap'
 import { createWorld, type HostOfOne, NOON, type World } from './fixture.ts'
 
@@ -41,6 +42,21 @@ t.test('an anchor is published when its block is final, and no moment before', a
   const [anchor] = await landed()
   t.match(anchor, { chain: 'scripted:1', scheme: 'eas', treeSize: 3, blockNumber: 1 })
   t.ok(world.chain.isFinal(anchor!.uid))
+})
+
+t.test('monitoring is told how far the log is anchored, and what the anchor under way waits for', async (t) => {
+  const world = await start(t)
+  const { text } = createMetrics({ storage: world.storage, logGuard: { problem: () => undefined } })
+  t.match(await text(), 'claimcheck_log_tree_size 3\n')
+  world.chain.fail('sign', 'fee_ceiling')
+  t.equal(await world.one.step(), 'hindered')
+  t.match(await text(), 'claimcheck_anchor_open{state="planned",problem="fee_ceiling"} 1\n')
+  await steps(t, world.one, SENT)
+  world.chain.mine(3)
+  await steps(t, world.one, ['moved', 'nothing'])
+  const told = await text()
+  t.match(told, 'claimcheck_log_anchored_tree_size 3\n')
+  t.notMatch(told, 'claimcheck_anchor_open{')
 })
 
 t.test(

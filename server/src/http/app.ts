@@ -7,6 +7,7 @@ import type { ClaimService } from '../services/claims.ts'
 import type { ConnectionService } from '../services/connections.ts'
 import type { KeyService } from '../services/keys.ts'
 import type { LogService } from '../services/log.ts'
+import type { Metrics } from '../services/metrics.ts'
 import type { ReceiptService } from '../services/receipts.ts'
 import { requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
@@ -23,6 +24,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes, type Readiness } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { logRoutes } from './routes/log.ts'
+import { metricsRoutes } from './routes/metrics.ts'
 import { receiptRoutes } from './routes/receipts.ts'
 import { whoamiRoutes } from './routes/whoami.ts'
 import { compileValidator } from './validate.ts'
@@ -41,6 +43,7 @@ export interface AppOptions {
   readonly publicActions: readonly string[]
   readonly keyDocument: () => Promise<object | string>
   readonly readiness: () => Promise<Readiness>
+  readonly metrics: Metrics
   readonly rateLimits: RateLimits
   readonly counters: Counters
   /** Which proxies are believed when they name the client's address, as Fastify takes it. */
@@ -105,6 +108,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     keyRoutes(open, options.keyDocument)
   })
   healthRoutes(app, options.readiness)
+  metricsRoutes(app, options.metrics)
   await docsRoutes(app)
   refuseRest()
   return app

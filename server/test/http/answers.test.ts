@@ -1,4 +1,5 @@
 import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/services/errors'
+import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { CLAIM, exchange, KEY, startApp } from './support/server.ts'
 import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts } from './support/services.ts'
@@ -51,6 +52,16 @@ t.test('health is told while the process answers, readiness with its problems', 
   const answer = await unready.ask('/readyz')
   t.equal(answer.status, 503)
   t.same(answer.json, { ok: false, problems: ['the database does not answer'] })
+})
+
+t.test('figures for monitoring are told as plain text, and as unavailable while the database is', async (t) => {
+  const answer = await app.ask('/metrics')
+  t.match(answer, { status: 200, text: 'claimcheck_log_tree_size 1\n' })
+  t.match(answer.headers['content-type'], /^text\/plain/)
+  const text = () => Promise.reject(new StorageError('unavailable', 'away'))
+  const away = await startApp({ metrics: { contentType: 'text/plain', text } })
+  t.teardown(away.close)
+  t.match(await away.ask('/metrics'), { status: 503, headers: { 'retry-after': String } })
 })
 
 t.test('a service that cannot tell its readiness is not ready', async (t) => {

@@ -81,6 +81,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
     publicActions: ['codehost.commit.push'],
     keyDocument: async () => ({ issuer: 'Claimcheck' }),
     readiness: async () => ({ ok: true, problems: [] }),
+    metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'claimcheck_log_tree_size 1\n' },
     rateLimits: UNLIMITED,
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
     trustProxy: false,

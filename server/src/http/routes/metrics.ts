@@ -1,0 +1,9 @@
+/** For monitoring: it is no part of the API, and not described there. */
+import type { Metrics } from '../../services/metrics.ts'
+import type { App } from '../instance.ts'
+
+export function metricsRoutes(app: App, metrics: Metrics): void {
+  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text()),
+  )
+}

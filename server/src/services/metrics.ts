@@ -1,0 +1,47 @@
+/** Figures for monitoring, in the format of Prometheus: how the log and its anchors stand. Nothing that is not public. */
+import { Gauge, Registry } from 'prom-client'
+import type { Storage } from '../storage/storage.ts'
+import type { LogGuard } from './log-guard.ts'
+
+export interface Metrics {
+  readonly contentType: string
+  /** As of now. @throws StorageError `unavailable` */
+  text(): Promise<string>
+}
+
+interface MetricsOptions {
+  readonly storage: Pick<Storage, 'read'>
+  readonly logGuard: Pick<LogGuard, 'problem'>
+}
+
+export function createMetrics({ storage, logGuard }: MetricsOptions): Metrics {
+  const registry = new Registry()
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge({ name: `claimcheck_${name}`, help, labelNames, registers: [registry] })
+
+  const treeSize = gauge('log_tree_size', 'Entries of the log')
+  const anchoredSize = gauge('log_anchored_tree_size', 'Entries of the log that a landed anchor covers')
+  const readOnly = gauge('host_read_only', '1 while this host signs nothing, because that could be a fork')
+  const open = gauge('anchor_open', '1 for the anchor that is under way: its state, and what keeps it, if anything', [
+    'state',
+    'problem',
+  ])
+  const openSince = gauge('anchor_open_since_seconds', 'When the anchor that is under way was planned, Unix time')
+
+  return {
+    contentType: registry.contentType,
+    async text() {
+      const [log, anchor] = await Promise.all([storage.read.anchors.log(), storage.read.anchors.open()])
+      treeSize.set(log?.treeSize ?? 0)
+      anchoredSize.set(log?.anchoredSize ?? 0)
+      readOnly.set(logGuard.problem() === undefined ? 0 : 1)
+      open.reset()
+      openSince.reset()
+      if (anchor) {
+        open.set({ state: anchor.state, problem: anchor.problem ?? '' }, 1)
+        openSince.set(anchor.plannedAt / 1000)
+      }
+      return registry.metrics()
+    },
+  }
+}
