@@ -5,6 +5,7 @@
  * `-- --json` prints one array. `-- --only NAME` runs one of the measurements below.
  */
 import { type Figure, judge, table } from './bench/figure.ts'
+import { measureAnchors } from './bench/measurements/anchors.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
 import { measureQueue } from './bench/measurements/queue.ts'
@@ -20,6 +21,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   queue: measureQueue,
   hanging: measureHanging,
   requests: measureRequests,
+  anchors: measureAnchors,
 }
 
 const USAGE = `npm run bench -- [--json] [--only ${Object.keys(MEASUREMENTS).join('|')}]`

@@ -8,13 +8,14 @@ import { startChain } from '../../test/chain/chain.ts'
 export interface Anchoring {
   readonly rpcUrl: string
   /** As it stands in a configuration file. */
-  readonly plugin: object
+  readonly plugin: { readonly use: string; readonly with: object }
   stop(): Promise<void>
 }
 
 const BASE_SEPOLIA = 84532
 
-export async function startAnchoring(): Promise<Anchoring> {
+/** @param options of the plugin, beside those that it needs */
+export async function startAnchoring(options: object = {}): Promise<Anchoring> {
   const chain = await startChain({ chainId: BASE_SEPOLIA, predeploys: true })
   await chain.setMining({ everySeconds: 1 })
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-demo-key-'))
@@ -24,7 +25,7 @@ export async function startAnchoring(): Promise<Anchoring> {
     rpcUrl: chain.rpcUrl,
     plugin: {
       use: createRequire(import.meta.url).resolve('@claimcheck/plugin-anchor-eas'),
-      with: { rpc_url: chain.rpcUrl, chain: 'base-sepolia', key_file: keyFile },
+      with: { rpc_url: chain.rpcUrl, chain: 'base-sepolia', key_file: keyFile, ...options },
     },
     stop: async () => {
       await chain.stop()

@@ -1,0 +1,114 @@
+/** What anchoring costs: on the chain, for claims meanwhile, and for whoever checks an anchor. The chain is a local one with the real contracts. */
+import { setTimeout } from 'node:timers/promises'
+import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { createEasCheck } from '@claimcheck/core/anchor'
+import { SCRIPTED } from '../../../test/support/installation.ts'
+import { startAnchoring } from '../../demo/anchoring.ts'
+import { decidedClaims, type Target } from '../claims.ts'
+import type { Figure } from '../figure.ts'
+import { load, together } from '../load.ts'
+import { createWorkspace, withOpened, withPlace } from '../place.ts'
+import { withProcess } from '../process.ts'
+import { median } from '../statistics.ts'
+
+const CONNECTIONS = 16
+const ROUNDS = 6
+const ROUND_MS = 3_000
+const WARM_UP_MS = 2_000
+const CHECKS = 50
+const PATIENCE_MS = 60_000
+const DEFAULT_INTERVAL_S = 600
+/** How fast receipts come, for what a million of them cost. */
+const RECEIPTS_A_SECOND = 10
+
+export async function measureAnchors(): Promise<Figure[]> {
+  const anchoring = await startAnchoring({ interval_s: 1 })
+  try {
+    return await withHost([], (plain) =>
+      withHost([anchoring.plugin], async (anchored, gasUsed) => {
+        const ratio = await compareLatencies(anchored, plain)
+        // Two anchors have landed by then.
+        const checkMs = await timeOfCheck(anchored, anchoring.rpcUrl)
+        const gas = await gasUsed()
+        const anchors = 1_000_000 / RECEIPTS_A_SECOND / DEFAULT_INTERVAL_S
+        return [
+          { name: 'gas of an anchor that names the one before', value: gas, unit: 'gas' },
+          {
+            name: `gas for a million receipts, ${RECEIPTS_A_SECOND} a second, an anchor every ${DEFAULT_INTERVAL_S} s`,
+            value: gas * anchors,
+            unit: 'gas',
+          },
+          {
+            name: 'from POST to provable while the log is anchored every second, ratio of p50 to none anchored',
+            value: ratio,
+            unit: '',
+            bar: { atMost: 1.1 },
+          },
+          {
+            name: 'a receipt with its anchor checked by a stranger, with a node on this machine',
+            value: checkMs,
+            unit: 'ms',
+          },
+        ]
+      }),
+    )
+  } finally {
+    await anchoring.stop()
+  }
+}
+
+type Plugins = NonNullable<Parameters<typeof withPlace>[0]['plugins']>
+
+function withHost<T>(
+  plugins: Plugins,
+  work: (target: Target, gasUsed: () => Promise<number>) => Promise<T>,
+): Promise<T> {
+  return withPlace({ plugins: [SCRIPTED, ...plugins] }, async (place) => {
+    const { key } = await withOpened(place, createWorkspace)
+    const gasUsed = () =>
+      withOpened(place, async ({ storage }) => {
+        const landed = (await storage.read.anchors.recent(100)).find(({ landing, previousId }) => landing && previousId)
+        if (!landed?.landing) throw new Error('no second anchor has landed')
+        return landed.landing.gasUsed
+      })
+    return withProcess('host', place, ({ url }) => work({ url, key }, gasUsed))
+  })
+}
+
+async function compareLatencies(anchored: Target, plain: Target): Promise<number> {
+  const submit = (target: Target, durationMs: number) =>
+    load({ ...decidedClaims(target), connections: CONNECTIONS, durationMs })
+  await Promise.all([submit(anchored, WARM_UP_MS), submit(plain, WARM_UP_MS)])
+  const rounds = { anchored: [await submit(anchored, ROUND_MS)], plain: [await submit(plain, ROUND_MS)] }
+  for (let round = 1; round < ROUNDS; round++) {
+    rounds.anchored.push(await submit(anchored, ROUND_MS))
+    rounds.plain.push(await submit(plain, ROUND_MS))
+  }
+  return median(together(rounds.anchored).latenciesMs) / median(together(rounds.plain).latenciesMs)
+}
+
+async function timeOfCheck({ url, key }: Target, rpcUrl: string): Promise<number> {
+  const receipt = await anchoredReceipt({ url, key })
+  const keys = parseKeySet(await (await fetch(`${url}/.well-known/poaw-keys.json`)).text())
+  const checkAnchor = createEasCheck({ rpcUrl })
+  const timesMs: number[] = []
+  for (let count = 0; count < CHECKS; count++) {
+    const start = performance.now()
+    const { checks } = await checkReceipt(receipt, { keys, checkAnchor })
+    if (checks.anchor !== 'anchored') throw new Error(`the anchor does not hold: ${checks.anchor}`)
+    timesMs.push(performance.now() - start)
+  }
+  return median(timesMs)
+}
+
+/** The newest of all, once it is anchored. */
+async function anchoredReceipt({ url, key }: Target): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` }
+  const list = await (await fetch(`${url}/v1/claims?limit=1`, { headers })).json()
+  const [{ receipt_id }] = (list as { claims: [{ receipt_id: string }] }).claims
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await setTimeout(200)) {
+    const receipt = await (await fetch(`${url}/v1/receipts/${receipt_id}`)).text()
+    if (JSON.parse(receipt).proof.anchor) return receipt
+  }
+  throw new Error('a receipt was not anchored')
+}
