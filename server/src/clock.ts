@@ -2,9 +2,10 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Storage } from './storage/storage.ts'
+import { type Storage, StorageError } from './storage/storage.ts'
 
 export interface Clock {
+  /** @throws StorageError `unavailable` for the moment in which nobody can tell */
   readonly now: () => Instant
   close(): Promise<void>
 }
@@ -14,6 +15,8 @@ interface ClockOptions {
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
   /** This host's clock, in milliseconds. Between measurements its pace counts, not what it shows. */
   readonly own?: () => number
+  /** What the system says the time is. Where it parts from `own`, the machine stood still, or somebody set it. */
+  readonly wall?: () => number
   readonly everyMs?: number
 }
 
@@ -29,11 +32,13 @@ const ROUND_TRIPS = 5
 const LARGEST_CORRECTION_MS = 1000
 
 /** Nothing is stamped before the first measurement. @throws StorageError `unavailable` */
-export async function openClock({ storage, logger, own, everyMs = MEASURE_EVERY_MS }: ClockOptions): Promise<Clock> {
+export async function openClock(options: ClockOptions): Promise<Clock> {
+  const { storage, logger, own = steadyClock, everyMs = MEASURE_EVERY_MS } = options
   const { shared } = storage
   // One host: there is no other clock than its own.
-  if (!shared) return { now: own ?? Date.now, close: async () => {} }
-  return measuredClock(shared.clock, { logger, own: own ?? steadyClock, everyMs })
+  if (!shared) return { now: options.own ?? Date.now, close: async () => {} }
+  const wall = options.wall ?? (options.own ? own : Date.now)
+  return measuredClock(shared.clock, { logger, own, wall, everyMs })
 }
 
 /** Goes on at its pace when the system's clock is set. */
@@ -43,11 +48,13 @@ function steadyClock(): number {
 
 async function measuredClock(
   databaseClock: () => Promise<number>,
-  { logger, own, everyMs }: Required<Pick<ClockOptions, 'logger' | 'own' | 'everyMs'>>,
+  { logger, own, wall, everyMs }: Required<Omit<ClockOptions, 'storage'>>,
 ): Promise<Clock> {
   const closing = new AbortController()
   let { offsetMs } = await measure(databaseClock, own)
+  let apart = wall() - own()
   let latest = Number.NEGATIVE_INFINITY
+  let measuringAgain: Promise<void> | undefined
 
   /** As far as the measurement proves, and no further: one that took long proves little. */
   function correct(measured: Measurement): void {
@@ -56,6 +63,24 @@ async function measuredClock(
     const byMs = Math.round(corrected - offsetMs)
     if (Math.abs(byMs) > LARGEST_CORRECTION_MS) logger.warn({ byMs }, 'the clock jumped')
     offsetMs = corrected
+    apart = wall() - own()
+  }
+
+  /** What steady clocks do not count: a machine that is suspended. Until the next measurement its stamps would be too early. */
+  function stoodStill(): boolean {
+    return Math.abs(wall() - own() - apart) > LARGEST_CORRECTION_MS
+  }
+
+  async function measureAgain(): Promise<void> {
+    try {
+      const { offsetMs: middle } = await measure(databaseClock, own)
+      offsetMs = middle
+      apart = wall() - own()
+    } catch (error) {
+      logger.warn({ err: error }, 'the clock could not be measured')
+    } finally {
+      measuringAgain = undefined
+    }
   }
 
   async function keepMeasuring(): Promise<void> {
@@ -74,6 +99,10 @@ async function measuredClock(
 
   return {
     now() {
+      if (stoodStill()) {
+        measuringAgain ??= measureAgain()
+        throw new StorageError('unavailable', 'this host stood still, or its clock was set: the time is asked again')
+      }
       const at = Math.floor(own() + offsetMs)
       // After a correction time stands still rather than runs back, so that one host's stamps are in the order of what they
       // stamp. Not after a jump: what was stamped before it contradicts what comes after, and is judged as that.
@@ -83,6 +112,7 @@ async function measuredClock(
     async close() {
       closing.abort()
       await measuring
+      await measuringAgain
     },
   }
 }

@@ -71,6 +71,8 @@ interface OpenOptions {
   readonly now?: () => Instant
   /** Called before each statement to the database. */
   readonly beforeStatement?: BeforeStatement
+  /** Waits for the database however long it takes. */
+  readonly patient?: boolean
   /** The module of a thread that the sequencer runs in; without one, it runs in this thread. */
   readonly sequencerThread?: URL
 }
@@ -78,11 +80,11 @@ interface OpenOptions {
 /** @throws StorageError, PluginError */
 export async function openClaimcheck(
   config: Config,
-  { plugins, now: own, beforeStatement, sequencerThread }: OpenOptions,
+  { plugins, now: own, beforeStatement, patient = false, sequencerThread }: OpenOptions,
 ): Promise<Claimcheck> {
   // Standard output belongs to what commands print.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
-  const storage = await openStorage(config, { beforeStatement })
+  const storage = await openStorage(config, { beforeStatement, patient })
   const clock = await openClock({ storage, logger, ...(own ? { own } : {}) }).catch(closing(storage))
   const { now } = clock
   const registry = plugins ? await loadPlugins(config, { logger, now }).catch(closing(clock, storage)) : EMPTY_REGISTRY

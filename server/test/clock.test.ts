@@ -36,12 +36,13 @@ class World {
     return read
   }
 
-  async open(t: Test) {
+  async open(t: Test, more: { readonly wall?: () => number } = {}) {
     const clock = await openClock({
       storage: { shared: { clock: this.#database, counters: undefined as never } },
       logger: { warn: (fields: object) => this.warnings.push(fields) } as never,
       own: this.own,
       everyMs: 1,
+      ...more,
     })
     t.teardown(() => clock.close())
     return clock
@@ -160,4 +161,19 @@ t.test('where there is one host, its own clock is the clock', async (t) => {
   const before = Date.now()
   const { now } = await openClock({ storage: { shared: undefined }, logger })
   t.ok(now() >= before && now() <= Date.now())
+})
+
+t.test('a host that stood still while its steady clock did too says nothing until it has asked the time', async (t) => {
+  const world = new World()
+  const clock = await world.open(t, { wall: () => world.time })
+  t.equal(clock.now(), world.time)
+  world.time += HOUR_MS
+  world.ownOffMs -= HOUR_MS
+  t.throws(() => clock.now(), { name: 'StorageError', code: 'unavailable' })
+  world.isDown = true
+  await setTimeout(10)
+  t.throws(() => clock.now(), { code: 'unavailable' }, 'nor while nobody can be asked')
+  world.isDown = false
+  await world.measured()
+  t.ok(Math.abs(clock.now() - world.time) <= 2)
 })

@@ -28,7 +28,7 @@ export async function withClaimcheck<T>(
 ): Promise<T> {
   // Loaded when it is needed: help and `verify` are there at once.
   const { openClaimcheck } = await import('../container.ts')
-  const claimcheck = await openClaimcheck(loadConfig(process.env, process.cwd()), { plugins })
+  const claimcheck = await openClaimcheck(loadConfig(process.env, process.cwd()), { plugins, patient: true })
   try {
     return await work(claimcheck)
   } finally {

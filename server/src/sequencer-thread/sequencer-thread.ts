@@ -30,10 +30,20 @@ interface Pending {
 
 type Task<T = Order> = T extends Order ? Omit<T, 'id'> : never
 
-/** An error of the thread itself, as of one that cannot open the database, ends the process as any other that nobody expects. */
 export function startSequencerThread(script: URL, { config, logGuard }: SequencerThreadOptions): SequencerThread {
   const worker = new Worker(script, { workerData: config })
-  const ready = new Promise<void>((resolve) => worker.once('message', () => resolve()))
+  const ready = new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve())
+    worker.once('error', reject)
+  })
+  // Whoever waits for it is told; later it ends the process, as any error does that nobody expects.
+  ready.then(
+    () =>
+      worker.on('error', (error) => {
+        throw error
+      }),
+    () => {},
+  )
   const ended = new Promise((resolve) => worker.once('exit', resolve))
   const pending = new Map<number, Pending>()
   let waiting: Order[] = []
@@ -70,7 +80,7 @@ export function startSequencerThread(script: URL, { config, logGuard }: Sequence
       return await replied
     } catch (error) {
       // The thread has found that this host must not sign: so that this one knows it, too.
-      if (error instanceof ServiceError && error.code === 'read_only') await logGuard.examine()
+      if (error instanceof ServiceError && error.code === 'read_only') await logGuard.examine().catch(() => {})
       throw error
     }
   }

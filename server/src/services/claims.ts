@@ -2,6 +2,7 @@
 import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
 import type { Config } from '../config.ts'
+import { instantOf } from '../ids.ts'
 import type { Registry } from '../plugins.ts'
 import type { ClaimPosition, ClaimRow } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -184,7 +185,7 @@ function writeCursor({ submittedAt, claimId }: ClaimPosition): string {
 function parseCursor(cursor: string): ClaimPosition {
   try {
     const [submittedAt, claimId] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    if (Number.isSafeInteger(submittedAt) && typeof claimId === 'string') return { submittedAt, claimId }
+    if (Number.isSafeInteger(submittedAt) && instantOf(claimId) !== undefined) return { submittedAt, claimId }
   } catch {
     // Not ours, as below.
   }

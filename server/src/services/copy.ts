@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { describeDatabase } from '../database-url.ts'
 import { openSecrets, SecretError, secretKeyPath } from '../secrets.ts'
 import { createKeyVault } from '../signing/key-vault.ts'
-import { type Copied, type CopyProgress, copyRows, openSource, openTarget } from '../storage/copy.ts'
+import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
 import { type Reads, reads, type Storage, writes } from '../storage/storage.ts'
 import { secretContext } from './connections.ts'
 import { ServiceError } from './errors.ts'
@@ -30,6 +30,7 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
     throw new ServiceError('conflict', 'source and target are the same database')
   return using(await openSource(from), (source) =>
     source.snapshot(async (snapshot) => {
+      await stayIdle(snapshot)
       // Before the target is touched: a copy that cannot be opened is none.
       const moment = reads(snapshot)
       await requireSecretKey(moment, from)

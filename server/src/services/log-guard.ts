@@ -15,7 +15,7 @@ export interface LogGuard {
   problem(): string | undefined
   /** Looks at everything, and remembers the head that it finds; what it finds wrong is the `problem` from then on. */
   examine(): Promise<void>
-  /** Whether this host may sign. One that is read-only is examined again, so that it goes on when what was wrong is put right. */
+  /** Whether this host may sign, by the log of the last second. One that is read-only is examined again, so that it goes on when what was wrong is put right. */
   maySign(): Promise<boolean>
   /**
    * To be asked before a head is signed, with the log locked. What other hosts have appended is no fork.
@@ -38,6 +38,7 @@ interface LogGuardOptions {
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
 }
 
+const LOOK_EVERY_MS = 1000
 const WAY_OUT = 'Bring the newest database back, or begin another log: claimcheck log new'
 const OTHER_LOG = `the database holds another log than this host signed last: are DATABASE_URL and DATA_DIR right? ${WAY_OUT}`
 const FORKED = `the database holds other entries than this host signed. ${WAY_OUT}`
@@ -103,7 +104,32 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
     checkRoot(log, await rootOf(log.treeSize, rows))
   }
 
-  async function examine(): Promise<void> {
+  let examining: Promise<void> | undefined
+
+  function examine(): Promise<void> {
+    examining ??= examineAll().finally(() => {
+      examining = undefined
+    })
+    return examining
+  }
+
+  let lookedAt = Number.NEGATIVE_INFINITY
+
+  /** Remembers what other hosts have signed, too: no backup from before that is taken for the newest. */
+  async function look(): Promise<void> {
+    if (performance.now() - lookedAt < LOOK_EVERY_MS) return
+    lookedAt = performance.now()
+    try {
+      const last = recall()
+      const log = (await storage.read.log.state())!
+      await compare(last, log, storage.read.log)
+      if (!last || log.treeSize > last.treeSize) remember(log)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+    }
+  }
+
+  async function examineAll(): Promise<void> {
     const rows = storage.read.log
     try {
       // Before the log is read, which may grow meanwhile: what is remembered is in it by then.
@@ -123,7 +149,7 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
     problem: () => problem,
     examine,
     async maySign() {
-      if (problem !== undefined) await examine()
+      await (problem === undefined ? look() : examine())
       return problem === undefined
     },
     check: (log, rows) => compare(recall(), log, rows),

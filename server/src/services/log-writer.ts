@@ -11,6 +11,7 @@ import {
   restoreEdge,
   type Signer,
   signTreeHead,
+  TileError,
   type TreeEdge,
 } from '@claimcheck/core'
 import type { Config } from '../config.ts'
@@ -58,6 +59,16 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
 
   async function edgeAt(tx: Writes, log: LogState): Promise<TreeEdge> {
     if (known && bytesEqual(known.rootHash, log.rootHash)) return known.edge
+    try {
+      return await storedEdge(tx, log)
+    } catch (error) {
+      // A tile is missing or damaged: then this host is read-only, and says so.
+      if (error instanceof TileError) await logGuard.checkStored(log, tx.log)
+      throw error
+    }
+  }
+
+  async function storedEdge(tx: Writes, log: LogState): Promise<TreeEdge> {
     const edge = restoreEdge(log.treeSize, await tileReader(tx.log)(edgeTiles(log.treeSize)), SHA256_TREE)
     logGuard.checkRoot(log, edge.suffixes[0] ?? SHA256_TREE.empty)
     return edge

@@ -6,9 +6,10 @@ import type { CheckRecord, Decision, Instant } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
 import type { ClaimRow } from '../storage/claims.ts'
 import type { LogState } from '../storage/log.ts'
-import type { Storage, Writes } from '../storage/storage.ts'
+import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
+import { ServiceError } from './errors.ts'
 import type { LogGuard } from './log-guard.ts'
-import type { Draft, LogWriter } from './log-writer.ts'
+import { type Draft, LogConflict, type LogWriter } from './log-writer.ts'
 import { receiptContent } from './receipt-content.ts'
 
 /** One check of a claim, and what follows from it. */
@@ -64,6 +65,15 @@ interface Step {
   readonly draft?: Draft | undefined
 }
 
+/** What came of a step that failed alone. */
+class Failed {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
 const LARGEST_BATCH = 500
 
 interface SequencerOptions {
@@ -75,22 +85,42 @@ interface SequencerOptions {
 export function createSequencer({ storage, logWriter, logGuard }: SequencerOptions): Sequencer {
   const batch = createBatch(flush, { most: LARGEST_BATCH })
 
-  async function flush(steps: readonly Step[]): Promise<readonly boolean[]> {
+  async function flush(steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
+    try {
+      return await flushTogether(steps)
+    } catch (error) {
+      if (steps.length === 1 || isOfAll(error)) throw error
+      // What is wrong with one claim is not the others' fault.
+      const results: (boolean | Failed)[] = []
+      for (const step of steps) {
+        results.push(...(await flushTogether([step]).catch((error: unknown) => [new Failed(error)])))
+      }
+      return results
+    }
+  }
+
+  async function flushTogether(steps: readonly Step[]): Promise<readonly boolean[]> {
     const { made, head } = await storage.write((tx) => commit(tx, logWriter, steps))
     if (head) logGuard.remember(head)
     return made
+  }
+
+  async function add(step: Step): Promise<boolean> {
+    const result = await batch.add(step)
+    if (result instanceof Failed) throw result.error
+    return result
   }
 
   async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
     const { claim, record, decision } = outcome
     const draft = decision && (await logWriter.draft(claim.claimId, receiptContent(claim, decision)))
     const next = claimAfter(outcome, draft?.receiptId ?? null)
-    const kept = await batch.add({ isNew, attempts: claim.attempts, claim: next, record, draft })
+    const kept = await add({ isNew, attempts: claim.attempts, claim: next, record, draft })
     return kept ? next : undefined
   }
 
   return {
-    store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
+    store: (claim) => add({ isNew: true, attempts: 0, claim }),
     storeChecked: (outcome) => addChecked(outcome, true),
     advance: (outcome) => addChecked(outcome, false),
     ready: async () => {},
@@ -131,6 +161,11 @@ async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]):
     tx.claims.advance(made.flatMap(({ isNew, claim }) => (isNew ? [] : claim))),
   ])
   return { made: steps.map((step) => current.has(step)), head }
+}
+
+/** It would be the same for each step alone. */
+function isOfAll(error: unknown): boolean {
+  return error instanceof StorageError || error instanceof ServiceError || error instanceof LogConflict
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {

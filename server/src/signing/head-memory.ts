@@ -58,11 +58,17 @@ export function createHeadMemory({ config }: { readonly config: Pick<Config, 'da
         // As another process does, when that made it at the same moment.
         if (!overwrite(path, record, latest)) throw new Error('what is there is no file')
       } catch (cause) {
-        const message = `DATA_DIR/${FILE} cannot be written, in which this host remembers what it signed: ${(cause as Error).message}`
+        const message = `DATA_DIR/${FILE} cannot be written, in which this host remembers what it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
       }
     },
   }
+}
+
+/** Without the path, which is nobody's business who asks whether the service is ready. */
+function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  return code ?? message
 }
 
 function isBefore(one: Head, other: Head): boolean {
@@ -95,7 +101,7 @@ function read(path: string): Head | undefined {
       closeSync(file)
     }
   } catch (cause) {
-    throw unreadable((cause as Error).message, cause)
+    throw unreadable(reasonOf(cause), cause)
   }
   throw unreadable('it is damaged')
 }

@@ -25,7 +25,7 @@ const ROWS_PER_PAGE = 1000
 export function openSource({ databaseUrl }: Place): Promise<OpenedStorage> {
   const file = sqliteFile(databaseUrl)
   if (file !== undefined && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
-  return openStorage({ databaseUrl }, { prepareSchema: requireThisSchema })
+  return openStorage({ databaseUrl }, { prepareSchema: requireThisSchema, patient: true })
 }
 
 /** Opens a database without a row, and brings it to this version's schema. @throws StorageError `not_empty` */
@@ -34,13 +34,12 @@ export function openTarget({ databaseUrl }: Place): Promise<OpenedStorage> {
     await refuseRows(isPostgresUrl(databaseUrl) ? 'postgres' : 'sqlite', (name) => db(name))
     return migrate(db)
   }
-  return openStorage({ databaseUrl }, { prepareSchema })
+  return openStorage({ databaseUrl }, { prepareSchema, patient: true })
 }
 
 /** @throws StorageError `not_empty` when somebody has written to the target since it was opened */
 export async function copyRows(from: Db, to: Db, onProgress: CopyProgress = () => {}): Promise<Copied> {
-  await prepareSession(from)
-  await prepareSession(to)
+  await stayIdle(to)
   // Held until the end: nobody begins another installation meanwhile.
   if (to.dialect === 'postgres') await to.query(`LOCK TABLE ${Object.keys(TABLES).join(', ')} IN EXCLUSIVE MODE`)
   await refuseRows(to.dialect, to.table)
@@ -74,7 +73,8 @@ function explainRefusal(table: string) {
 }
 
 /** A transaction that waits for the other database is not one that somebody forgot. */
-async function prepareSession(db: Db): Promise<void> {
+/** However long the other database takes meanwhile. */
+export async function stayIdle(db: Db): Promise<void> {
   if (db.dialect === 'postgres') await db.query('SET LOCAL idle_in_transaction_session_timeout = 0')
 }
 

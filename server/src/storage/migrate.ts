@@ -26,7 +26,11 @@ const MIGRATION_LOCK = 0x636c6d
 export function migrate(db: Knex): Promise<string[]> {
   return db.transaction(async (tx) => {
     // SQLite's transactions begin with the lock.
-    if (isPostgres(tx)) await tx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
+    if (isPostgres(tx)) {
+      // Whoever waits here waits for a migration, however long that takes.
+      await tx.raw('SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
+      await tx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
+    }
     await refuseNewer(tx)
     const [, ran] = await tx.migrate.latest({ migrationSource: SOURCE, tableName: TABLE })
     return ran

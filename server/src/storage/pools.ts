@@ -65,28 +65,26 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   /** What a transaction's work sees of it. Once that is over, nothing passes: it would be written on its own. */
   function within(connection: C) {
     let isOpen = true
-    const running = new Set<Promise<Row[]>>()
+    let last: Promise<unknown> = Promise.resolve()
     function opened(): C {
       if (!isOpen) throw new Error('the transaction is over')
       return connection
     }
     const db: Db = {
       dialect,
+      // One after the other, and none after one that failed: SQLite may have rolled back by itself then, and would commit each
+      // statement that follows on its own.
       query: async (sql, bindings) => {
-        const statement = run(opened(), sql, bindings)
-        running.add(statement)
-        try {
-          return await statement
-        } finally {
-          running.delete(statement)
-        }
+        opened()
+        const statement = last.then(() => run(connection, sql, bindings))
+        last = statement
+        return statement
       },
       table: (name) => writer(name).connection(opened()),
     }
-    // SQLite's driver runs statements in any order: one that is left behind by a failure would come after the end.
     const end = async () => {
       isOpen = false
-      await Promise.allSettled(running)
+      await last.catch(() => {})
     }
     return { db, end }
   }

@@ -1,6 +1,6 @@
 /** The Postgres dialect: many hosts may share one database, each with a few connections. */
 import knex, { type Knex } from 'knex'
-import { type Client, DatabaseError, types } from 'pg'
+import { type Client, DatabaseError, type QueryConfig, types } from 'pg'
 import type { Binding, Row } from './db.ts'
 import { migrate } from './migrate.ts'
 import type { OpenedStorage, OpenStorageOptions } from './open.ts'
@@ -13,13 +13,18 @@ const CONNECT_TIMEOUT_MS = 5_000
 // A host that stops while it holds the log must not hold up all others for long.
 const LOCK_TIMEOUT_MS = 10_000
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
+// A machine that vanished says nothing, and TCP alone would wait for it for hours.
+const SILENCE_MS = 15_000
+const KEEP_ALIVE_MS = 5_000
 
 /** @throws StorageError */
 export async function openPostgres(
   url: string,
-  { beforeStatement, prepareSchema = migrate }: OpenStorageOptions = {},
+  { beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
   const pool = connect(url)
+  const run = (connection: Client, sql: string, bindings: readonly Binding[]) =>
+    ask(connection, sql, bindings, patient ? 0 : SILENCE_MS)
   const begins = { begin: 'BEGIN', beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY' }
   const pools = { dialect: 'postgres', reader: pool, writer: pool, ...begins, run, discard } as const
   const storage = createStorage<Client>({ ...pools, trouble, beforeStatement })
@@ -33,18 +38,21 @@ export async function openPostgres(
   }
 }
 
-/** What each connection is busy with: the driver takes one statement at a time. */
-const busy = new WeakMap<Client, Promise<unknown>>()
-
-function run(connection: Client, sql: string, bindings: readonly Binding[]): Promise<Row[]> {
+/** @param query_timeout in milliseconds; 0: none */
+async function ask(
+  connection: Client,
+  sql: string,
+  bindings: readonly Binding[],
+  query_timeout: number,
+): Promise<Row[]> {
   const { name, text } = prepare(sql)
-  const ask = async () => (await connection.query({ name, text, values: [...bindings] })).rows as Row[]
-  const answer = (busy.get(connection) ?? Promise.resolve()).then(ask)
-  busy.set(
-    connection,
-    answer.catch(() => {}),
-  )
-  return answer
+  try {
+    return (await connection.query({ name, text, values: [...bindings], query_timeout } as QueryConfig)).rows
+  } catch (error) {
+    // The driver gives up waiting, and leaves the connection open: what it answers then would be taken for another's answer.
+    if (SILENT.test((error as Error).message)) discard(connection, error)
+    throw error
+  }
 }
 
 interface Prepared {
@@ -71,6 +79,7 @@ function connect(url: string): Knex {
       connectionString: url,
       application_name: 'claimcheck',
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
@@ -98,7 +107,9 @@ function discard(connection: Client, error: unknown): void {
 const TROUBLE = /^(08|53|57|58|25006|25P03|40001|40P01|55P03)/
 const NETWORK_TROUBLE = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|ENOENT)/
 // The driver and knex give these no code.
-const LOST = /^(Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
+const SILENT = /^Query read timeout/
+const LOST =
+  /^(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
 
 function trouble(error: unknown): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }

@@ -10,12 +10,12 @@ import { createStorage } from './pools.ts'
 import { StorageError } from './storage.ts'
 
 const READERS = 4
+const ACQUIRE_TIMEOUT_MS = 10_000
 
 /** What is used of the driver's connection. */
 interface Connection {
   prepare(sql: string): Statement
   exec(sql: string, done: (error: Error | null) => void): void
-  serialize(): void
 }
 
 interface Statement {
@@ -106,14 +106,13 @@ function connect(file: string, connections: number): Knex {
     client: PreparingSqliteClient as unknown as typeof Knex.Client,
     connection: { filename: file },
     useNullAsDefault: true,
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // Handed to the console by knex otherwise; what matters is thrown.
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
     pool: {
       min: 0,
       max: connections,
       afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-        // Statements run in the order in which they were given, also when nobody waits between them.
-        connection.serialize()
         // SQLite keeps none of these in the file but the journal mode. Without recursive triggers REPLACE would delete unseen.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -32000;`
@@ -132,7 +131,9 @@ const TROUBLE: ReadonlySet<unknown> = new Set([
 ])
 
 function trouble(file: string, error: unknown): string | undefined {
-  if (!TROUBLE.has((error as { code?: unknown }).code)) return undefined
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  // knex's own, when no connection was free in time.
+  if (!TROUBLE.has(code) && name !== 'KnexTimeoutError') return undefined
   return `cannot use the database ${file}: ${(error as Error).message}`
 }
 

@@ -6,7 +6,7 @@ import { type Stretch, stretchChecker } from './stretch.ts'
 /** `undefined` ends it. */
 export type Request = { readonly id: number; readonly stretch: Stretch } | undefined
 
-const storage = await openStorage(workerData)
+const storage = await openStorage(workerData, { patient: true })
 const check = stretchChecker(storage.read)
 
 parentPort!.on('message', async (request: Request) => {
