@@ -1,9 +1,11 @@
 /** The public log: heads, entries, proofs. It tells leaf indexes, leaf hashes and times, never what a leaf holds. */
-import type { Anchor, Instant, ProvenInclusion } from '@claimcheck/core'
+import { type Anchor, type Instant, type ProvenInclusion, toBase64url } from '@claimcheck/core'
+import type { LogState } from '../storage/log.ts'
 import type { Storage } from '../storage/storage.ts'
 import { ServiceError } from './errors.ts'
 import { toTexts } from './hash-text.ts'
 import { createStoredLog } from './log-view.ts'
+import type { PathText } from './path-texts.ts'
 
 /** Hashes are base64url here, as on the wire. */
 export interface LogEntry {
@@ -28,6 +30,11 @@ export interface InclusionProof {
   readonly inclusion: readonly string[]
 }
 
+/** Proofs for many leaves, all at one size. */
+export interface Inclusions extends Pick<InclusionProof, 'logId' | 'treeSize' | 'rootHash'> {
+  readonly leaves: readonly PathText[]
+}
+
 export interface ConsistencyProof {
   readonly logId: string
   readonly first: number
@@ -44,8 +51,8 @@ export interface LogService {
   entries(start: number | undefined, limit: number): Promise<EntriesPage>
   /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
   inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
-  /** That these leaves are in the log, all at the size it has now. @throws RangeError when one of them is not */
-  inclusions(leafIndexes: readonly number[]): Promise<readonly InclusionProof[]>
+  /** That these leaves are in the log, at a state that was just read or a newer one. @throws RangeError when one of them is not */
+  inclusions(state: LogState, leafIndexes: readonly number[]): Promise<Inclusions>
   /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
   consistency(first: number, second?: number): Promise<ConsistencyProof>
   /** Newest first. */
@@ -92,11 +99,10 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       return toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
     },
 
-    async inclusions(leafIndexes) {
-      const view = await log.view()
-      const { logId, treeSize } = view.state
-      const proofs = await view.proveInclusions(leafIndexes)
-      return proofs.map((proof, index) => toProof({ logId, leafIndex: leafIndexes[index]!, treeSize }, proof))
+    async inclusions(state, leafIndexes) {
+      const view = await log.viewFrom(state)
+      const { logId, treeSize, rootHash } = view.state
+      return { logId, treeSize, rootHash: toBase64url(rootHash), leaves: await view.pathTexts(leafIndexes) }
     },
 
     async consistency(first, requestedSecond) {

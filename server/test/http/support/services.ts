@@ -109,7 +109,13 @@ export function memoryLog(treeSize: number): LogService {
       if (leafIndex >= size) throw new ServiceError('bad_request', 'the leaf is not in a tree of that size')
       return included(leafIndex, size)
     },
-    inclusions: async (leafIndexes) => leafIndexes.map((leafIndex) => included(leafIndex, treeSize)),
+    inclusions: async (_state, leafIndexes) => {
+      const leaves = leafIndexes.map((leafIndex) => ({
+        leafHash: Buffer.from(hash(`leaf ${leafIndex}`), 'base64url'),
+        path: '[]',
+      }))
+      return { logId: LOG_ID, treeSize, rootHash: hash(`root ${treeSize}`), leaves }
+    },
     async consistency(first, second = treeSize) {
       if (first === 0 || first > second) throw new ServiceError('bad_request', 'first must be from 1 to second')
       within(second)
