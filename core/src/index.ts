@@ -34,7 +34,7 @@ export type { JsonObject, JsonValue } from './json.ts'
 export { isJsonObject } from './json.ts'
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
 export { type Appended, appendLeaves, EMPTY_EDGE, restoreEdge, type TreeEdge } from './log/edge.ts'
-export { fullTilesAbove, proveAtEdge } from './log/edge-proof.ts'
+export { fullTilesAbove, pathInTile, proveAtEdge } from './log/edge-proof.ts'
 export type { Log } from './log/log.ts'
 export {
   type Consistency,

@@ -4,6 +4,7 @@ import {
   EMPTY_EDGE,
   edgeTiles,
   fullTilesAbove,
+  pathInTile,
   proveAtEdge,
   proveConsistency,
   proveInclusion,
@@ -77,6 +78,18 @@ t.test('up to 300 leaves, every proof at the edge is the plain one', async (t) =
     }
   }
   t.strictSame(wrong, [])
+})
+
+t.test("a leaf's full tile has the lower part of its path, at any size of the tree", async (t) => {
+  const property = fc.property(sizes, fc.nat(), (size, pick) => {
+    const leafIndex = pick % size
+    const { tree } = treeWith(leafIndex, size)
+    const [tile] = fullTilesAbove(leafIndex, size)
+    if (!tile) return true
+    const { leafHash, path } = pathInTile(completeTile(256, tree.tile(tile), hasher), leafIndex % 256)
+    return same([leafHash, ...path], [tree.leaf(leafIndex), ...tree.path(leafIndex, size).slice(0, 8)])
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 40 }))
 })
 
 t.test('at any size, a proof at the edge is the plain one, out of one full tile a level at most', async (t) => {

@@ -40,6 +40,13 @@ export function proveAtEdge(leafIndex: number, edge: TreeEdge, full: readonly Ti
   return { leafHash: subtreeNode(tiles, 0, leafIndex), rootHash: suffixes[0]!, path }
 }
 
+/** What a full tile of level 0 tells of the proof for one of its leaves: the lower part of the path, which is whole at any size. */
+export function pathInTile(nodes: TileNodes, place: number): Pick<ProvenInclusion, 'leafHash' | 'path'> {
+  const path: Uint8Array[] = []
+  for (let height = 0; height < TILE_HEIGHT; height++) path.push(nodeAt(nodes, height, (place >> height) ^ 1))
+  return { leafHash: nodeAt(nodes, 0, place), path }
+}
+
 function subtreeNode(tiles: readonly TileNodes[], level: number, index: number): Uint8Array {
   const height = level % TILE_HEIGHT
   return nodeAt(tiles[Math.floor(level / TILE_HEIGHT)]!, height, index % (TILE_WIDTH >> height))

@@ -1,7 +1,9 @@
-/** What has become of the transactions that were signed for a subject. The account's nonce and the contract's own record decide; no hash is trusted alone. */
-import { type AnchorSighting, type AnchorSubject, type SignedAnchor, toBase64url } from '@claimcheck/core'
-import { attestedTopics, attestedUids, getAttestationCall, isAttestationOf } from './eas.ts'
-import type { Log, Node, Receipt } from './node.ts'
+/** What has become of a subject on the chain. What a node shows decides, never what it does not: a service's machines are not all equally far. */
+import { AnchorerError, type AnchorSighting, type AnchorSubject, type SignedAnchor, toBase64url } from '@claimcheck/core'
+import { previousAttestation, uidAmong } from './attestations.ts'
+import { finalBlock } from './final-block.ts'
+import type { Node, Receipt } from './node.ts'
+import { nonceAt, receiptOfNonce, type SearchOptions } from './search.ts'
 import { latestBlock } from './transaction.ts'
 import { notUnderstood } from './values.ts'
 
@@ -12,9 +14,12 @@ export interface LookOptions {
   readonly scheme: string
   readonly eas: string
   readonly attester: string
-  /** So many blocks on top make one final; null: the chain says itself which one is. */
+  /** Where the chain does not say which block is final: one with so many on top of it. */
   readonly confirmations: number | null
 }
+
+/** So many of the account's transactions may be ones that the host does not remember. */
+const MOST_FORGOTTEN = 3
 
 /** @throws AnchorerError */
 export async function look(
@@ -23,31 +28,28 @@ export async function look(
   options: LookOptions,
 ): Promise<AnchorSighting> {
   const { node, attester, confirmations } = options
-  const newest = signed.at(-1)
-  if (!newest) return { state: 'waiting', isKnown: false }
-
   // Asked first: what is found later is not older than it.
   const final = await finalBlock(node, confirmations)
   const landed = await receiptOfAny(signed, node)
   if (landed) return sightingOf(landed, subject, final, options)
 
   const { number: latest } = await latestBlock(node)
-  if ((await node.nonce(attester, latest)) <= newest.nonce) {
-    return { state: 'waiting', isKnown: await node.hasTransaction(newest.txHash) }
+  const next = await node.nonce(attester, latest)
+  const search = { node, attester, latest }
+  const newest = signed.at(-1)
+  if (!newest) {
+    const forgotten = await forgottenReceipt(subject, next, search, options)
+    return forgotten ? sightingOf(forgotten, subject, final, options) : { state: 'waiting', isKnown: false }
   }
-  const attested = await receiptByEvent(subject, await blockOfNonce(newest.nonce, latest, options), options)
-  if (attested) return sightingOf(attested, subject, final, options)
-  // Whoever has the nonce may still lose it; to send ours again is of no use until then.
-  const isTaken = final >= 0 && (await node.nonce(attester, final)) > newest.nonce
-  return isTaken ? { state: 'dropped', problem: 'nonce_taken' } : { state: 'waiting', isKnown: true }
-}
+  if (next < newest.nonce) throw nonceGap(next, newest.nonce)
+  if (next === newest.nonce) return { state: 'waiting', isKnown: await node.hasTransaction(newest.txHash) }
 
-/** The number of the newest block that stays; negative before there is one. */
-export async function finalBlock(node: Node, confirmations: number | null): Promise<number> {
-  if (confirmations !== null) return (await latestBlock(node)).number - confirmations
-  const block = await node.block('finalized')
-  if (!block) throw notUnderstood('the finalized block: set confirmations, if the chain has none')
-  return block.number
+  const used = await receiptOfNonce(newest.nonce, search)
+  const isSigned = signed.some(({ txHash }) => txHash === used.txHash)
+  if (isSigned || (await uidAmong(used.logs, subject, options))) return sightingOf(used, subject, final, options)
+  // Whoever has the nonce may still lose it; to send ours again is of no use until then.
+  const isTaken = used.blockNumber <= final
+  return isTaken ? { state: 'dropped', problem: 'nonce_taken' } : { state: 'waiting', isKnown: true }
 }
 
 async function receiptOfAny(signed: readonly SignedAnchor[], node: Node): Promise<Receipt | null> {
@@ -58,32 +60,26 @@ async function receiptOfAny(signed: readonly SignedAnchor[], node: Node): Promis
   return null
 }
 
-/** In which block the account used the nonce. Searched from the latest one back: nodes forget old states. */
-async function blockOfNonce(nonce: number, latest: number, { node, attester }: LookOptions): Promise<number> {
-  const isUsedBy = async (block: number) => (await node.nonce(attester, block)) > nonce
-  let used = latest
-  let unused = latest - 1
-  while (unused > 0 && (await isUsedBy(unused))) {
-    const distance = latest - unused
-    used = unused
-    unused = Math.max(0, latest - 2 * distance)
+/** Of an attestation of the subject that the host does not know of: its database is older than the chain. */
+async function forgottenReceipt(
+  subject: AnchorSubject,
+  next: number,
+  search: SearchOptions,
+  options: LookOptions,
+): Promise<Receipt | undefined> {
+  const previous = await previousAttestation(subject, options)
+  const known = previous && (await nonceAt(previous.time, search))
+  const oldest = Math.max(next - MOST_FORGOTTEN, (known ?? -1) + 1)
+  for (let nonce = next - 1; nonce >= oldest; nonce--) {
+    const receipt = await receiptOfNonce(nonce, search)
+    if (await uidAmong(receipt.logs, subject, options)) return receipt
   }
-  while (used - unused > 1) {
-    const middle = Math.floor((used + unused) / 2)
-    if (await isUsedBy(middle)) used = middle
-    else unused = middle
-  }
-  return used
+  return undefined
 }
 
-/** The receipt of the transaction that attested the subject in this block, whichever it is. */
-async function receiptByEvent(subject: AnchorSubject, block: number, options: LookOptions): Promise<Receipt | null> {
-  const { node, eas, attester } = options
-  const logs = await node.logs({ address: eas, topics: attestedTopics(attester), fromBlock: block, toBlock: block })
-  for (const log of logs) {
-    if (await uidAmong([log], subject, options)) return node.receipt(log.txHash)
-  }
-  return null
+function nonceGap(next: number, signed: number): AnchorerError {
+  const missing = next === signed - 1 ? `nonce ${next}` : `the nonces ${next} to ${signed - 1}`
+  return new AnchorerError('nonce_gap', `the account has not used ${missing}: what is signed with ${signed} can not land`)
 }
 
 async function sightingOf(
@@ -109,17 +105,4 @@ async function sightingOf(
     cost: String(cost),
     gasUsed,
   }
-}
-
-/** The uid of the event of the subject's attestation. The contract is asked what it attests. */
-async function uidAmong(
-  logs: readonly Log[],
-  subject: AnchorSubject,
-  { node, eas, attester }: LookOptions,
-): Promise<string | undefined> {
-  for (const uid of attestedUids(logs, eas, attester)) {
-    const answer = await node.call({ to: eas, data: getAttestationCall(uid) })
-    if (isAttestationOf(answer, uid, subject)) return uid
-  }
-  return undefined
 }

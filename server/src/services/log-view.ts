@@ -8,7 +8,6 @@ import {
   type Log,
   type ProvenConsistency,
   type ProvenInclusion,
-  proveAtEdge,
   proveConsistency,
   proveInclusion,
   restoreEdge,
@@ -18,16 +17,16 @@ import {
   type TreeEdge,
 } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
-import type { AnchoredLogState } from '../storage/anchors.ts'
-import type { LogState } from '../storage/log.ts'
+import type { AnchoredLogState, LogState } from '../storage/log-state.ts'
 import type { Reads } from '../storage/storage.ts'
+import { type PathText, pathWriter } from './path-texts.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
 
 export interface LogView {
   readonly state: AnchoredLogState
   /** Of each of these leaves, at the view's size. @throws RangeError when one of them is not in the tree */
-  proveInclusions(leafIndexes: readonly number[]): Promise<readonly ProvenInclusion[]>
+  pathTexts(leafIndexes: readonly number[]): Promise<readonly PathText[]>
   /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
   proveInclusion(leafIndex: number, treeSize: number): Promise<ProvenInclusion>
   /** @throws RangeError when first is 0 or above second; TileError when the log has not reached second */
@@ -40,6 +39,8 @@ export interface StoredLog extends Log {
    * given out before.
    */
   view(): Promise<LogView>
+  /** At least as large as a state that was just read with something else. */
+  viewFrom(state: AnchoredLogState): Promise<LogView>
 }
 
 /** Growth by so much is followed leaf by leaf. After more, reading the edge anew is cheaper. */
@@ -49,7 +50,7 @@ const MOST_SHARING = 1000
 export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>): StoredLog {
   const cache = createTileCache(log)
   const readStored = tileReader(log)
-  let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array } = {
+  let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array; readonly view?: LogView } = {
     edge: EMPTY_EDGE,
     rootHash: SHA256_TREE.empty,
   }
@@ -79,12 +80,14 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
 
   async function current(): Promise<LogView> {
     const state = (await anchors.log())!
+    if (known.view && isSame(known.view.state, state)) return known.view
     const edge = (await follow(state)) ?? (await restore(state))
     const rootHash = edge.suffixes[0] ?? SHA256_TREE.empty
     if (!bytesEqual(rootHash, state.rootHash))
       throw new Error('the stored tiles do not have the root of the newest head')
-    known = { edge, rootHash }
-    return viewOf(state, edge, cache)
+    const view = viewOf(state, edge, cache)
+    known = { edge, rootHash, view }
+    return view
   }
 
   // One after the other, so that the size never goes back.
@@ -99,14 +102,28 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
 
   return {
     view,
+    viewFrom: async (state) => (known.view && isSame(known.view.state, state) ? known.view : view()),
     head: async () => JSON.parse((await log.newestHead())!.signed),
     proveInclusion: async (leafIndex, treeSize) => (await view()).proveInclusion(leafIndex, treeSize),
     proveConsistency: async (first, second) => (await view()).proveConsistency(first, second),
   }
 }
 
+function isSame(one: AnchoredLogState, other: AnchoredLogState): boolean {
+  return (
+    one.treeSize === other.treeSize &&
+    one.anchoredSize === other.anchoredSize &&
+    one.issuedAt === other.issuedAt &&
+    one.logId === other.logId &&
+    one.name === other.name &&
+    one.keyId === other.keyId &&
+    bytesEqual(one.rootHash, other.rootHash)
+  )
+}
+
 function viewOf(state: AnchoredLogState, edge: TreeEdge, cache: TileCache): LogView {
   const { treeSize } = edge
+  const writePath = pathWriter(edge)
 
   async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
     const isFull = ({ level, index }: TileId) => index < Math.floor(treeSize / TILE_WIDTH ** (level + 1))
@@ -123,14 +140,14 @@ function viewOf(state: AnchoredLogState, edge: TreeEdge, cache: TileCache): LogV
 
   return {
     state,
-    async proveInclusions(leafIndexes) {
+    async pathTexts(leafIndexes) {
       const needed = leafIndexes.map((leafIndex) => fullTilesAbove(leafIndex, treeSize))
       const read = await cache.read(needed.flat())
       let used = 0
       return leafIndexes.map((leafIndex, index) => {
         const start = used
         used += needed[index]!.length
-        return proveAtEdge(leafIndex, edge, read.slice(start, used))
+        return writePath(leafIndex, read.slice(start, used))
       })
     },
     proveInclusion: (leafIndex, size) => proveInclusion(leafIndex, size, readTiles, SHA256_TREE),

@@ -1,9 +1,11 @@
 /** The public log: heads, entries, proofs. It tells leaf indexes, leaf hashes and times, never what a leaf holds. */
-import type { Anchor, Instant, ProvenInclusion } from '@claimcheck/core'
+import { type Anchor, type Instant, type ProvenInclusion, toBase64url } from '@claimcheck/core'
+import type { AnchoredLogState } from '../storage/log-state.ts'
 import type { Storage } from '../storage/storage.ts'
 import { ServiceError } from './errors.ts'
 import { toTexts } from './hash-text.ts'
 import { createStoredLog, type LogView } from './log-view.ts'
+import { type PathText, pathText } from './path-texts.ts'
 
 /** Hashes are base64url here, as on the wire. */
 export interface LogEntry {
@@ -28,8 +30,8 @@ export interface InclusionProof {
   readonly inclusion: readonly string[]
 }
 
-/** At the size of the earliest anchor that covers the leaf: the strongest evidence of its age, and it never changes. */
-export interface AnchoredProof extends InclusionProof {
+/** That a leaf is in the log, at the size of the earliest anchor that covers it: the strongest evidence of its age, and it never changes. */
+export interface AnchoredPath extends PathText, Pick<InclusionProof, 'logId' | 'treeSize' | 'rootHash'> {
   /** null: no landed anchor covers it, and the size is what the log has now. */
   readonly anchor: Anchor | null
 }
@@ -50,8 +52,8 @@ export interface LogService {
   entries(start: number | undefined, limit: number): Promise<EntriesPage>
   /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
   inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
-  /** That these leaves are in the log, each where it is anchored. @throws RangeError when one of them is not */
-  inclusions(leafIndexes: readonly number[]): Promise<readonly AnchoredProof[]>
+  /** For each of these leaves, at a state that was just read or a newer one. @throws RangeError when one of them is not in the log */
+  inclusions(state: AnchoredLogState, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
   /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
   consistency(first: number, second?: number): Promise<ConsistencyProof>
   /** Newest first. */
@@ -74,16 +76,16 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
   async function proveAnchored(
     view: LogView,
     leafIndexes: readonly number[],
-  ): Promise<readonly (readonly [leafIndex: number, proof: AnchoredProof])[]> {
+  ): Promise<readonly (readonly [leafIndex: number, proof: AnchoredPath])[]> {
     if (leafIndexes.length === 0) return []
     const { logId } = view.state
     const found = await anchors.covering(logId, leafIndexes)
     return Promise.all(
       [...found].map(async ([leafIndex, anchor]) => {
         const { treeSize, rootHash } = anchor
-        const proof = toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
-        if (proof.rootHash !== rootHash) throw new Error('the log has not the root that was anchored')
-        return [leafIndex, { ...proof, anchor }] as const
+        const { leafHash, path, rootHash: root } = await view.proveInclusion(leafIndex, treeSize)
+        if (toBase64url(root) !== rootHash) throw new Error('the log has not the root that was anchored')
+        return [leafIndex, { leafHash, path: pathText(path), logId, treeSize, rootHash, anchor }] as const
       }),
     )
   }
@@ -123,15 +125,16 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       return toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
     },
 
-    async inclusions(leafIndexes) {
-      const view = await log.view()
+    async inclusions(state, leafIndexes) {
+      const view = await log.viewFrom(state)
       const { logId, treeSize, anchoredSize } = view.state
-      const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
+      const rootHash = toBase64url(view.state.rootHash)
       const recent = leafIndexes.filter((leafIndex) => leafIndex >= anchoredSize)
-      const [anchored, proven] = await Promise.all([proveAnchored(view, covered), view.proveInclusions(recent)])
+      const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
+      const [paths, anchored] = await Promise.all([view.pathTexts(recent), proveAnchored(view, covered)])
       const proofs = new Map(anchored)
       for (const [index, leafIndex] of recent.entries()) {
-        proofs.set(leafIndex, { ...toProof({ logId, leafIndex, treeSize }, proven[index]!), anchor: null })
+        proofs.set(leafIndex, { ...paths[index]!, logId, treeSize, rootHash, anchor: null })
       }
       return leafIndexes.map((leafIndex) => proofs.get(leafIndex)!)
     },

@@ -17,7 +17,7 @@ const CACHE_BYTES = 64 * 2 ** 20
 const MOST_PER_READ = 100
 
 export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache {
-  const kept = new LRUCache<string, TileNodes>({ max: Math.floor(CACHE_BYTES / TILE_NODES_BYTES) })
+  const kept = new LRUCache<number, TileNodes>({ max: Math.floor(CACHE_BYTES / TILE_NODES_BYTES) })
 
   // What several proofs miss at the same time is one read.
   const misses = createBatch<TileId, TileNodes>(
@@ -25,7 +25,7 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache
       const rows = new Map((await log.fullTiles(tiles)).map((row) => [keyOf(row), row]))
       return tiles.map((tile) => {
         const row = rows.get(keyOf(tile))
-        if (!row) throw new Error(`tile ${keyOf(tile)} is not stored`)
+        if (!row) throw new Error(`tile ${tile.level}/${tile.index} is not stored`)
         const nodes = kept.get(keyOf(tile)) ?? completeTile(row.width, row.hashes, SHA256_TREE)
         kept.set(keyOf(tile), nodes)
         return nodes
@@ -44,6 +44,9 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache
   }
 }
 
-function keyOf({ level, index }: Pick<TileId, 'level' | 'index'>): string {
-  return `${level}/${index}`
+/** A number, which is found sooner than a text: no level of a tree has more tiles than this. */
+const MOST_TILES = 2 ** 45
+
+function keyOf({ level, index }: Pick<TileId, 'level' | 'index'>): number {
+  return level * MOST_TILES + index
 }

@@ -12,17 +12,11 @@ import {
   toCells,
 } from './anchor-row.ts'
 import type { Binding, Db } from './db.ts'
-import { LOG, type LogState, toLogState } from './log.ts'
+import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, toAnchoredState } from './log-state.ts'
 import { insertRows, names, rowsOf, toJson } from './rows.ts'
 
-export interface AnchoredLogState extends LogState {
-  /** Of the newest landed anchor; 0 when there is none. */
-  readonly anchoredSize: number
-}
-
 const SELECT = `SELECT ${names(ANCHORS)} FROM anchors`
-const SELECT_LOG = `SELECT ${names(LOG)}, (SELECT MAX(anchors.tree_size) FROM anchors
-  WHERE anchors.log_id = log.log_id AND anchors.state = 'final') AS anchored_size FROM log`
+const SELECT_LOG = `SELECT ${ANCHORED_LOG_COLUMNS} FROM log`
 /** SQLite is handed long texts as bytes, and would keep them as that. */
 const TEXT = 'CAST(? AS text)'
 const OPEN = `state IN (${OPEN_STATES.map((state) => `'${state}'`).join(', ')})`
@@ -37,7 +31,7 @@ export function anchorReads(db: Db) {
     /** The log as it stands, and how far it is anchored. */
     async log(): Promise<AnchoredLogState | undefined> {
       const [row] = await db.query(SELECT_LOG)
-      return row && { ...toLogState(row), anchoredSize: Number(row.anchored_size ?? 0) }
+      return row && toAnchoredState(row)
     },
     async byId(id: number): Promise<AnchorRow | undefined> {
       return first(`${SELECT} WHERE id = ?`, [id])

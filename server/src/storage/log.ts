@@ -1,8 +1,11 @@
 /** The log as rows: receipts are its leaves, tiles its hashes, tree heads what was signed. Nothing here is ever changed but the one `log` row. */
 import { type Instant, TILE_WIDTH } from '@claimcheck/core'
 import type { Db, Row } from './db.ts'
+import { fromState, LOG_COLUMNS, type LogState, toState } from './log-state.ts'
 import { readReceiptTexts } from './receipt-texts.ts'
 import { type Columns, insertRows, names, nullableNumber, rowsOf, toJson } from './rows.ts'
+
+export type { LogState }
 
 export interface SigningKeyRow {
   readonly keyId: string
@@ -10,16 +13,6 @@ export interface SigningKeyRow {
   readonly publicKey: string
   readonly validFrom: Instant
   readonly revokedAt: Instant | null
-}
-
-/** How far the log has come, by its newest head, and which key signs what comes next. */
-export interface LogState {
-  readonly logId: string
-  readonly name: string
-  readonly treeSize: number
-  readonly rootHash: Uint8Array
-  readonly issuedAt: Instant
-  readonly keyId: string
 }
 
 /** A log that ended: another one went on with its entries. */
@@ -67,14 +60,6 @@ export interface LogTotals {
 
 export type LeafRow = Pick<ReceiptRow, 'leafIndex' | 'leafHash' | 'issuedAt'>
 
-export const LOG: Columns = {
-  log_id: 'text',
-  name: 'text',
-  tree_size: 'bigint',
-  root_hash: 'bytes',
-  issued_at: 'bigint',
-  key_id: 'text',
-}
 const RECEIPTS: Columns = {
   leaf_index: 'bigint',
   receipt_id: 'text',
@@ -87,7 +72,7 @@ const TILES: Columns = { level: 'integer', tile_index: 'bigint', width: 'integer
 const TREE_HEADS: Columns = { tree_size: 'bigint', issued_at: 'bigint', root_hash: 'bytes', signed: 'text' }
 const SIGNING_KEYS: Columns = { key_id: 'text', public_key: 'text', valid_from: 'bigint', revoked_at: 'bigint' }
 
-const SELECT_LOG = `SELECT ${names(LOG)} FROM log`
+const SELECT_LOG = `SELECT ${LOG_COLUMNS} FROM log`
 const SELECT_RECEIPTS = `SELECT ${names(RECEIPTS)} FROM receipts`
 const SELECT_HEADS = `SELECT ${names(TREE_HEADS)} FROM tree_heads`
 const SELECT_KEYS = `SELECT ${names(SIGNING_KEYS)} FROM signing_keys`
@@ -96,7 +81,7 @@ const IN_RANGE = 'WHERE leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
 export function logReads(db: Db) {
   return {
     async state(): Promise<LogState | undefined> {
-      return first(await db.query(SELECT_LOG), toLogState)
+      return first(await db.query(SELECT_LOG), toState)
     },
     async newestHead(): Promise<TreeHeadRow | undefined> {
       return first(await db.query(`${SELECT_HEADS} ORDER BY tree_size DESC, issued_at DESC LIMIT 1`), toHead)
@@ -106,7 +91,7 @@ export function logReads(db: Db) {
       const sql = `${SELECT_HEADS} WHERE (tree_size, issued_at) > (?, ?) ORDER BY tree_size, issued_at LIMIT ?`
       return (await db.query(sql, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])).map(toHead)
     },
-    /** In any order. */
+    /** Those of these receipts that there are, and the log as it is with them. */
     receiptsByIds: (receiptIds: readonly string[]) => readReceiptTexts(db, receiptIds),
     /** Ascending, `start` included, `end` not. */
     async receipts(start: number, end: number): Promise<ReceiptRow[]> {
@@ -167,7 +152,7 @@ export function logWrites(db: Db) {
     ...logReads(db),
     /** The log as it stands and stays until this transaction ends: one appends at a time, on all hosts. */
     async lock(): Promise<LogState | undefined> {
-      return first(await db.query(db.dialect === 'postgres' ? `${SELECT_LOG} FOR UPDATE` : SELECT_LOG), toLogState)
+      return first(await db.query(db.dialect === 'postgres' ? `${SELECT_LOG} FOR UPDATE` : SELECT_LOG), toState)
     },
     /** Where there is no log to lock yet: one makes it. */
     async lockCreation(): Promise<void> {
@@ -226,24 +211,8 @@ function first<T>(rows: readonly Row[], read: (row: Row) => T): T | undefined {
   return row && read(row)
 }
 
-function fromState({ logId, name, treeSize, rootHash, issuedAt, keyId }: LogState) {
-  const hash = Buffer.from(rootHash)
-  return { log_id: logId, name, tree_size: treeSize, root_hash: hash, issued_at: issuedAt, key_id: keyId }
-}
-
 function toRetiredLog(row: Row): RetiredLogRow {
   return { logId: String(row.log_id), name: String(row.name), retiredAt: Number(row.retired_at) }
-}
-
-export function toLogState(row: Row): LogState {
-  return {
-    logId: String(row.log_id),
-    name: String(row.name),
-    treeSize: Number(row.tree_size),
-    rootHash: row.root_hash as Uint8Array,
-    issuedAt: Number(row.issued_at),
-    keyId: String(row.key_id),
-  }
 }
 
 function toLeaf(row: Row): LeafRow {

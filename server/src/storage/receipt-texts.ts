@@ -1,7 +1,15 @@
-/** Receipts as they are handed out: looked up by id, many in one text. */
+/** Receipts as they are handed out: looked up by id, many in one text, with the log that they are proven in. */
 import type { Db, Dialect } from './db.ts'
 import { FUNCTIONS, linesOf, readLines, SEPARATORS } from './lines.ts'
+import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, toAnchoredState } from './log-state.ts'
 import { textsOf } from './rows.ts'
+
+export interface ReceiptTexts {
+  /** Of the same moment: it has come to each of the receipts. */
+  readonly state: AnchoredLogState
+  /** In any order. */
+  readonly receipts: readonly ReceiptText[]
+}
 
 export interface ReceiptText {
   readonly receiptId: string
@@ -12,26 +20,32 @@ export interface ReceiptText {
   readonly entry: string
 }
 
-const LINES = { sqlite: linesIn('sqlite'), postgres: linesIn('postgres') }
+const STATEMENTS = { sqlite: statementsIn('sqlite'), postgres: statementsIn('postgres') }
 
-/** In any order. */
-export async function readReceiptTexts(db: Db, receiptIds: readonly string[]): Promise<ReceiptText[]> {
+export async function readReceiptTexts(db: Db, receiptIds: readonly string[]): Promise<ReceiptTexts> {
+  const { withLines, plain } = STATEMENTS[db.dialect]
   const ids = JSON.stringify(receiptIds)
-  const found = `FROM receipts WHERE receipt_id IN ${textsOf(db.dialect)}`
-  const [row] = await db.query(`SELECT ${LINES[db.dialect]} AS lines ${found}`, [ids])
-  const lines = readLines(row?.lines)
-  if (lines === '') return []
+  const [row] = await db.query(withLines, [ids])
+  const state = toAnchoredState(row!)
+  const lines = readLines(row!.lines)
+  if (lines === '') return { state, receipts: [] }
   const fields = lines.split(SEPARATORS.row).map((line) => line.split(SEPARATORS.field))
-  if (fields.every(({ length }) => length === 4)) return fields.map(toReceiptText)
+  if (fields.every(({ length }) => length === 4)) return { state, receipts: fields.map(toReceiptText) }
   // A separator where none should be: what is damaged is served as it is stored, and the others beside it as ever.
-  const rows = await db.query(`SELECT receipt_id, leaf_index, leaf_hash, entry ${found}`, [ids])
-  return rows.map((row) =>
+  const rows = await db.query(plain, [ids])
+  const receipts = rows.map((row) =>
     toReceiptText([row.receipt_id, row.leaf_index, (row.leaf_hash as Buffer).toString('hex'), row.entry].map(String)),
   )
+  return { state, receipts }
 }
 
-function linesIn(dialect: Dialect): string {
-  return linesOf(dialect, ['receipt_id', 'leaf_index', FUNCTIONS[dialect].hex('leaf_hash'), 'entry'])
+function statementsIn(dialect: Dialect) {
+  const found = `FROM receipts WHERE receipt_id IN ${textsOf(dialect)}`
+  const lines = linesOf(dialect, ['receipt_id', 'leaf_index', FUNCTIONS[dialect].hex('leaf_hash'), 'entry'])
+  return {
+    withLines: `SELECT ${ANCHORED_LOG_COLUMNS}, (SELECT ${lines} ${found}) AS lines FROM log`,
+    plain: `SELECT receipt_id, leaf_index, leaf_hash, entry ${found}`,
+  }
 }
 
 function toReceiptText([receiptId, leafIndex, leafHash, entry]: readonly string[]): ReceiptText {

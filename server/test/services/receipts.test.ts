@@ -47,13 +47,13 @@ t.test('each receipt of a log comes with a proof at the current size', async (t)
   t.strictSame(wrong, [])
 })
 
-t.test('what is asked for together costs three reads at most, however much it is', async (t) => {
+t.test('what is asked for together costs two reads at most, however much it is', async (t) => {
   const { receipts, statements } = await open(t, 700)
   await receipts.get(receiptId(0))
   statements.length = 0
   const asked = Array.from({ length: 64 }, (_, index) => receipts.get(receiptId(index * 10)))
   await Promise.all([...asked, receipts.get(receiptId(0)), receipts.get('rcpt_unknown')])
-  t.ok(statements.length <= 3, statements.join('\n'))
+  t.ok(statements.length <= 2, statements.join('\n'))
 })
 
 t.test('an id that names no receipt has none, whatever else is asked for with it', async (t) => {
@@ -66,11 +66,11 @@ t.test('an id that names no receipt has none, whatever else is asked for with it
 
 t.test('a receipt whose leaf is not the one in the tree is not given out', async (t) => {
   const { storage } = await open(t, 3)
-  const receiptsByIds = async (ids: readonly string[]) =>
-    (await storage.read.log.receiptsByIds(ids)).map((row) => ({
-      ...row,
-      leafHash: Buffer.from(SHA256_TREE.empty).toString('hex'),
-    }))
+  const leafHash = Buffer.from(SHA256_TREE.empty).toString('hex')
+  const receiptsByIds = async (ids: readonly string[]) => {
+    const { state, receipts } = await storage.read.log.receiptsByIds(ids)
+    return { state, receipts: receipts.map((row) => ({ ...row, leafHash })) }
+  }
   const damaged = { ...storage, read: { ...storage.read, log: { ...storage.read.log, receiptsByIds } } }
   const receipts = createReceiptService({ storage: damaged, log: createLogService({ storage }) })
   await t.rejects(receipts.get(receiptId(1)), Error)

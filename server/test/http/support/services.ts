@@ -109,8 +109,15 @@ export function memoryLog(treeSize: number): LogService {
       if (leafIndex >= size) throw new ServiceError('bad_request', 'the leaf is not in a tree of that size')
       return included(leafIndex, size)
     },
-    inclusions: async (leafIndexes) =>
-      leafIndexes.map((leafIndex) => ({ ...included(leafIndex, treeSize), anchor: null })),
+    inclusions: async (_state, leafIndexes) =>
+      leafIndexes.map((leafIndex) => ({
+        logId: LOG_ID,
+        treeSize,
+        rootHash: hash(`root ${treeSize}`),
+        leafHash: Buffer.from(hash(`leaf ${leafIndex}`), 'base64url'),
+        path: '[]',
+        anchor: null,
+      })),
     async consistency(first, second = treeSize) {
       if (first === 0 || first > second) throw new ServiceError('bad_request', 'first must be from 1 to second')
       within(second)
