@@ -70,7 +70,8 @@ t.test('claims are listed newest first, page by page, and stay in place while ot
   t.equal((await list('verdict=verified&agent_id=even')).length, 4)
   t.equal((await list('verdict=late')).length, 0)
   t.equal((await list('action=test.outcome.reach&limit=200')).length, 10)
-  t.equal((await client.get('/v1/claims?cursor=garbage')).status, 400)
+  const noText = Buffer.from(JSON.stringify([1, '\0'])).toString('base64url')
+  for (const cursor of ['garbage', noText]) t.equal((await client.get(`/v1/claims?cursor=${cursor}`)).status, 400)
 })
 
 const hour = 3_600_000

@@ -242,6 +242,22 @@ t.test('rows of the log and of checks are never changed, and never deleted', asy
   await t.rejects(storage.write((tx) => tx.log.insertHead(head)))
 })
 
+t.test('what is wrong with one claim fails that one alone', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const good = await Promise.all(Array.from({ length: 5 }, () => newClaim(storage)))
+  const bad = { ...unstored(), workspaceId: 'ws_none' }
+  const results = await Promise.allSettled([
+    ...good.slice(0, 3).map((claim) => sequencer.advance(decided(claim))),
+    sequencer.storeChecked(decided(bad)),
+    ...good.slice(3).map((claim) => sequencer.advance(decided(claim))),
+  ])
+  t.strictSame(
+    results.map(({ status }) => status === 'fulfilled'),
+    [true, true, true, false, true, true],
+  )
+  t.match(await diagnose(storage), { leaves: good.length, problems: [] })
+})
+
 t.test('a batch takes what waits together, and fails together', async (t) => {
   const flushed: number[][] = []
   const batch = createBatch<number, number>(

@@ -320,6 +320,22 @@ t.test('what is under way when its transaction fails is not written on its own',
   t.equal(await storage.read.log.newestHead(), undefined)
 })
 
+t.test('nothing follows a statement on which SQLite rolls the transaction back by itself', async (t) => {
+  const storage = await openSqlite(join(t.testdir(), 'claimcheck.db'))
+  t.teardown(() => storage.close())
+  const head = (treeSize: number, signed: string) => ({ treeSize, issuedAt: NOON, rootHash: Buffer.alloc(32), signed })
+  await storage.transaction((db) => db.query('PRAGMA max_page_count = 200'))
+  const work = storage.write((tx) =>
+    Promise.all([
+      tx.log.insertHead(head(1, 'x'.repeat(2_000_000))),
+      ...Array.from({ length: 10 }, (_, index) => tx.log.insertHead(head(2 + index, '{}'))),
+    ]),
+  )
+  await t.rejects(work, { code: 'unavailable' })
+  await storage.transaction((db) => db.query('PRAGMA max_page_count = 1000000'))
+  t.equal(await storage.read.log.newestHead(), undefined)
+})
+
 t.test('lanes that are busy are passed over in the queue', async (t) => {
   const queue = [
     claim(1, { dueAt: NOON + 1, connectionId: null, profileAction: 'test.a.do' }),

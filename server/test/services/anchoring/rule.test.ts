@@ -2,7 +2,7 @@ import type { AnchorSighting } from '@claimcheck/core'
 import {
   hasNews,
   isIntervalOver,
-  nextStep,
+  outdatedBy,
   type Reaction,
   reactionTo,
 } from '@claimcheck/server/services/anchoring/rule'
@@ -20,51 +20,72 @@ const final = {
 } as const
 const known = { state: 'waiting', isKnown: true } as const
 const unknown = { state: 'waiting', isKnown: false } as const
-const waits = (send: boolean, sign: boolean): Reaction => ({ do: 'wait', send, sign })
+const moment = { now: NOW, stuckAfterMs: STUCK_AFTER_MS }
+const AGO = NOW - 1
+const LONG_AGO = NOW - STUCK_AFTER_MS
+const SIGNED = [{ txHash: '0x1', nonce: 7, raw: '0x', maxFee: '2', priorityFee: '1' }]
+const landed = { state: 'final', problem: null, landing: { ...landing, cost: '5', gasUsed: 2 } } as const
 
-t.test('what is done next with an anchor follows from its state alone', async (t) => {
-  t.equal(nextStep('planned'), 'sign')
-  t.equal(nextStep('signed'), 'send')
-  t.equal(nextStep('sent'), 'look')
-  t.equal(nextStep('mined'), 'look')
-})
+type Stored = Parameters<typeof reactionTo>[1]
+const planned: Stored = { state: 'planned', signed: [], sentAt: null }
+const signed: Stored = { state: 'signed', signed: SIGNED, sentAt: null }
+const sent = (sentAt: number): Stored => ({ state: 'sent', signed: SIGNED, sentAt })
+const inBlock = (sentAt: number): Stored => ({ state: 'mined', signed: SIGNED, sentAt })
 
-const reactions: [name: string, state: 'sent' | 'mined', sentAgoMs: number, sighting: AnchorSighting, Reaction][] = [
-  ['waits for a block', 'sent', 1, known, waits(false, false)],
-  ['is sent again when no node holds it', 'sent', 1, unknown, waits(true, false)],
-  ['is signed again with higher fees when it is stuck', 'sent', STUCK_AFTER_MS, known, waits(false, true)],
-  ['is sent and signed again when it is stuck and lost', 'sent', STUCK_AFTER_MS, unknown, waits(true, true)],
-  ['is mined', 'sent', 1, mined, { do: 'store', change: { state: 'mined', problem: null } }],
-  ['waits for finality', 'mined', STUCK_AFTER_MS, mined, waits(false, false)],
+const reactions: [name: string, Stored, AnchorSighting, Reaction][] = [
+  ['is signed', planned, unknown, { sign: true }],
   [
-    'waits anew when its block is gone',
-    'mined',
-    STUCK_AFTER_MS,
+    'is mined: another copy of the database has sent it',
+    planned,
+    mined,
+    { change: { state: 'mined', problem: null, sentAt: NOW } },
+  ],
+  ['is final, the same', planned, final, { change: { ...landed, sentAt: NOW } }],
+  ['is sent', signed, unknown, { send: true, change: { state: 'sent', sentAt: NOW, problem: null } }],
+  ['was sent already', signed, known, { change: { state: 'sent', sentAt: NOW, problem: null } }],
+  ['was sent, and is mined', signed, mined, { change: { state: 'mined', problem: null, sentAt: NOW } }],
+  [
+    'is sent with its new fees, and not stuck yet',
+    { ...signed, sentAt: LONG_AGO },
     unknown,
-    { do: 'store', change: { state: 'sent', sentAt: NOW } },
+    { send: true, change: { state: 'sent', sentAt: NOW, problem: null } },
   ],
+  ['waits for a block', sent(AGO), known, {}],
+  ['is sent again when no node holds it', sent(AGO), unknown, { send: true }],
+  ['is signed again with higher fees when it is stuck', sent(LONG_AGO), known, { sign: true }],
+  ['is sent and signed again when it is stuck and lost', sent(LONG_AGO), unknown, { send: true, sign: true }],
+  ['is mined', sent(AGO), mined, { change: { state: 'mined', problem: null, sentAt: AGO } }],
+  ['waits for finality', inBlock(LONG_AGO), mined, {}],
+  ['waits anew when its block is gone', inBlock(LONG_AGO), unknown, { change: { state: 'sent', sentAt: NOW } }],
   [
-    'is final',
-    'mined',
-    1,
-    final,
-    { do: 'store', change: { state: 'final', problem: null, landing: { ...landing, cost: '5', gasUsed: 2 } } },
+    'is made anew when the block that it was found in is gone',
+    { ...inBlock(AGO), signed: [] },
+    unknown,
+    { change: { state: 'planned', sentAt: null } },
   ],
+  ['is final', inBlock(AGO), final, { change: { ...landed, sentAt: AGO } }],
   [
     'is dropped, and says why',
-    'sent',
-    1,
+    sent(AGO),
     { state: 'dropped', problem: 'nonce_taken' },
-    { do: 'store', change: { state: 'dropped', problem: 'nonce_taken' } },
+    { change: { state: 'dropped', problem: 'nonce_taken' } },
   ],
 ]
 
-for (const [name, state, sentAgoMs, sighting, reaction] of reactions) {
-  t.test(`an anchor that was ${state}, seen as ${sighting.state}, ${name}`, async (t) => {
-    const moment = { now: NOW, stuckAfterMs: STUCK_AFTER_MS }
-    t.strictSame(reactionTo(sighting, { state, sentAt: NOW - sentAgoMs }, moment), reaction)
+for (const [name, stored, sighting, reaction] of reactions) {
+  t.test(`an anchor that was ${stored.state}, seen as ${sighting.state}, ${name}`, async (t) => {
+    t.strictSame(reactionTo(sighting, stored, moment), reaction)
   })
 }
+
+t.test('an anchor is outdated when its log has ended, or another chain or account is configured', async (t) => {
+  const current = { logId: 'log', chain: 'eip155:1', scheme: 'eas', attester: '0xa' }
+  t.equal(outdatedBy(current, current), undefined)
+  t.equal(outdatedBy({ ...current, logId: 'before' }, current), 'log_ended')
+  for (const other of [{ chain: 'eip155:2' }, { scheme: 'other' }, { attester: '0xb' }]) {
+    t.equal(outdatedBy({ ...current, ...other }, current), 'anchorer_changed')
+  }
+})
 
 t.test('a root that is anchored is not anchored again, nor the empty tree', async (t) => {
   const newest = { plannedAt: NOW }
