@@ -46,17 +46,37 @@ t.test('an anchor is published when its block is final, and no moment before', a
 
 t.test('monitoring is told how far the log is anchored, and what the anchor under way waits for', async (t) => {
   const world = await start(t)
-  const { text } = createMetrics({ storage: world.storage, logGuard: { problem: () => undefined } })
+  const { text } = createMetrics({
+    anchoring: world.one.anchoring,
+    storage: world.storage,
+    logGuard: { problem: () => undefined },
+  })
   t.match(await text(), 'claimcheck_log_tree_size 3\n')
   world.chain.fail('sign', 'fee_ceiling')
   t.equal(await world.one.step(), 'hindered')
   t.match(await text(), 'claimcheck_anchor_open{state="planned",problem="fee_ceiling"} 1\n')
+  t.match(await text(), 'claimcheck_anchoring_problem{problem="fee_ceiling"} 1\n')
   await steps(t, world.one, SENT)
   world.chain.mine(3)
   await steps(t, world.one, ['moved', 'nothing'])
   const told = await text()
   t.match(told, 'claimcheck_log_anchored_tree_size 3\n')
   t.notMatch(told, 'claimcheck_anchor_open{')
+  t.notMatch(told, 'claimcheck_anchoring_problem{')
+  t.match(told, 'claimcheck_anchors_dropped 0\n')
+})
+
+t.test('monitoring is told what keeps a host from its chain while nothing is to be anchored', async (t) => {
+  const world = await createWorld(t, 'sqlite')
+  const { anchoring, logged } = await world.host()
+  const { text } = createMetrics({ anchoring, storage: world.storage, logGuard: { problem: () => undefined } })
+  const { signal } = new AbortController()
+  world.chain.fail('account', 'wrong_chain')
+  await anchoring.examine(signal)
+  t.match(await text(), 'claimcheck_anchoring_problem{problem="wrong_chain"} 1\n')
+  t.match(logged, [{ level: 'warn', problem: 'wrong_chain' }])
+  await anchoring.examine(signal)
+  t.notMatch(await text(), 'claimcheck_anchoring_problem{')
 })
 
 t.test(
@@ -139,7 +159,7 @@ t.test('the first of several may land after all', async (t) => {
   world.now += STUCK_AFTER_MS
   await steps(t, world.one, ['moved'])
   world.chain.mine(3)
-  await steps(t, world.one, ['moved', 'moved', 'nothing'])
+  await steps(t, world.one, ['moved', 'nothing'])
   t.match(await newest(world), { state: 'final', landing: { txHash: (await newest(world)).signed[0]!.txHash } })
 })
 
@@ -178,6 +198,8 @@ for (const [name, code, strike] of [
       world.chain.mine(2)
       t.equal(await world.one.step(), 'moved')
       t.match(await newest(world), { state: 'dropped', problem: code, landing: null })
+      t.match(world.one.logged.at(-1), { level: 'warn', state: 'dropped' })
+      t.equal(await world.storage.read.anchors.droppedCount(), 1)
       await steps(t, world.one, ['moved', 'moved', 'waiting'])
       t.match(await newest(world), { treeSize: 5, state: 'sent', previousId: null })
       world.chain.mine(3)
@@ -211,6 +233,28 @@ t.test('what hinders is recorded with its code, told, and tried again; it change
   t.match(await newest(world), { state: 'sent', problem: null })
 })
 
+t.test('a node that asks for days of rest is asked again after a quarter of an hour', async (t) => {
+  const world = await start(t)
+  world.chain.fail('prepare', 'rate_limited', 10 ** 12)
+  const anchor = await world.one.anchoring.take()
+  const advance = await world.one.anchoring.advance(anchor!, new AbortController().signal)
+  t.strictSame(advance, { outcome: 'hindered', problem: 'rate_limited', retryAfterMs: 900_000 })
+})
+
+t.test(
+  'what was sent by a host that could not store that is seen where it is, even if it can not be sent',
+  async (t) => {
+    const world = await start(t)
+    await steps(t, world.one, ['moved'])
+    const anchor = await newest(world)
+    world.chain.send(anchor.signed[0]!)
+    world.chain.mine(3)
+    world.chain.fail('send', 'insufficient_balance')
+    await steps(t, world.one, ['moved', 'nothing'])
+    t.match(await newest(world), { state: 'final', problem: null, sentAt: NOON })
+  },
+)
+
 t.test('an anchorer that fails in its own way is told by where, and not by what it said', async (t) => {
   const world = await start(t)
   const { anchorer } = world.one.anchoring
@@ -233,20 +277,60 @@ t.test('a call that does not end is left when its signal is aborted', async (t) 
   await t.rejects(world.one.anchoring.advance(anchor, AbortSignal.abort(reason)), reason)
 })
 
-t.test('an anchor of another account is dropped while nothing is signed for it, and kept from then on', async (t) => {
+t.test('an anchor of another account or chain is dropped while nothing is signed for it', async (t) => {
   const world = await start(t)
-  await world.one.anchoring.take()
+  for (const options of [{ account: '0xother' }, { chain: 'scripted:2' }]) {
+    const anchor = await world.one.anchoring.take({ atOnce: true })
+    t.match(anchor, { state: 'planned' })
+    const other = await world.host(options)
+    await steps(t, other, ['moved'])
+    t.match(await newest(world), { state: 'dropped', problem: 'anchorer_changed', treeSize: 3 })
+    t.notOk(other.made.includes('look'))
+  }
+})
+
+t.test('an anchor of an account whose key is lost is sent and lands all the same', async (t) => {
+  const world = await start(t)
+  await steps(t, world.one, ['moved'])
   const other = await world.host({ account: '0xother' })
-  await steps(t, other, ['moved'])
-  t.match(await newest(world), { state: 'dropped', problem: 'anchorer_changed', treeSize: 3 })
-  world.now = NOON + 60_000
-  await steps(t, other, ['moved', 'moved'])
-  await steps(t, world.one, ['hindered'])
-  t.match(await newest(world), { state: 'sent', problem: 'anchorer_changed' })
+  await steps(t, other, ['moved', 'waiting'])
   world.chain.mine(3)
   await steps(t, other, ['moved', 'nothing'])
+  t.match(await newest(world), { state: 'final', attester: '0xaccount' })
+  await world.grow(1)
+  world.now += 60_000
+  await steps(t, other, SENT)
+  world.chain.mine(3)
+  await steps(t, other, ['moved'])
   const addresses = (await world.storage.read.anchors.identities()).map(({ attester }) => attester)
-  t.strictSame(addresses, ['0xother'])
+  t.strictSame(addresses, ['0xaccount', '0xother'])
+})
+
+t.test(
+  'an anchor of an account whose key is lost is never signed again, and dropped when its nonce is used',
+  async (t) => {
+    const world = await start(t)
+    await steps(t, world.one, SENT)
+    const other = await world.host({ account: '0xother' })
+    world.now += STUCK_AFTER_MS
+    await steps(t, other, ['hindered'])
+    t.match(await newest(world), { state: 'sent', problem: 'anchorer_changed', signed: { length: 1 } })
+    world.chain.takeNonce()
+    world.chain.mine(3)
+    await steps(t, other, ['moved'])
+    t.match(await newest(world), { state: 'dropped', problem: 'nonce_taken' })
+  },
+)
+
+t.test('an anchor that was sent on another chain waits until that is configured again', async (t) => {
+  const world = await start(t)
+  await steps(t, world.one, SENT)
+  const other = await world.host({ chain: 'scripted:2' })
+  await steps(t, other, ['hindered'])
+  t.match(await newest(world), { state: 'sent', problem: 'anchorer_changed' })
+  world.chain.mine(3)
+  await steps(t, world.one, ['moved'])
+  t.match(await newest(world), { state: 'final' })
 })
 
 t.test(
@@ -261,3 +345,15 @@ t.test(
     t.match(await newest(world), { logId: 'next', treeSize: 3, previousId: null })
   },
 )
+
+t.test('an anchor that was planned for a log that has ended is dropped before anything is paid', async (t) => {
+  const world = await start(t)
+  await world.one.anchoring.take()
+  await world.storage.write(async (tx) => tx.log.replace({ ...(await tx.log.lock())!, logId: 'next' }))
+  await steps(t, world.one, ['moved'])
+  t.match(await newest(world), { logId: 'log', state: 'dropped', problem: 'log_ended' })
+  await steps(t, world.one, SENT)
+  world.chain.mine(3)
+  await steps(t, world.one, ['moved'])
+  t.strictSame(world.chain.attested, ['next 3'])
+})

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Anchorer } from '@claimcheck/core'
 import { type Anchoring, createAnchoring } from '@claimcheck/server/services/anchoring'
+import { ServiceError } from '@claimcheck/server/services/errors'
 import { type OpenedStorage, openStorage } from '@claimcheck/server/storage/open'
 import type { Test } from 'tap'
 import { createLog, grow } from '../../server/test/support/grown-log.ts'
@@ -13,6 +14,11 @@ export const NOON = Date.UTC(2026, 8, 25, 12)
 
 export class Crash extends Error {}
 
+interface HostOptions extends ScriptedOptions {
+  readonly crashAt?: number
+  readonly isReadOnly?: boolean
+}
+
 export interface World {
   readonly chain: ScriptedChain
   /** Of a host that never crashes. */
@@ -21,7 +27,7 @@ export interface World {
   now: number
   grow(leaves: number): Promise<void>
   /** Another host, with the same chain and database. `crashAt`: it ends before its so many-th statement or call. */
-  host(options?: ScriptedOptions & { readonly crashAt?: number }): Promise<HostOfOne>
+  host(options?: HostOptions): Promise<HostOfOne>
 }
 
 export interface HostOfOne {
@@ -50,7 +56,7 @@ export async function createWorld(t: Test, dialect: Dialect): Promise<World> {
     storage,
     now: NOON,
     grow: (leaves) => grow(storage, leaves),
-    async host({ crashAt = Number.POSITIVE_INFINITY, ...options } = {}) {
+    async host({ crashAt = Number.POSITIVE_INFINITY, isReadOnly = false, ...options } = {}) {
       const made: string[] = []
       const logged: Record<string, unknown>[] = []
       let isOpen = false
@@ -62,13 +68,20 @@ export async function createWorld(t: Test, dialect: Dialect): Promise<World> {
       }
       const opened = await openStorage({ databaseUrl }, { beforeStatement: beforeInstruction })
       const anchorer = interrupted(createScriptedAnchorer(world.chain, options), beforeInstruction)
-      const log = (fields: Record<string, unknown>) => logged.push(fields)
       const anchoring = createAnchoring({
         registry: { anchorer },
         storage: opened,
-        logGuard: { check: async () => {} },
+        logGuard: {
+          check: async () => {
+            if (isReadOnly) throw new ServiceError('read_only', 'as the test wants it')
+          },
+          maySign: async () => !isReadOnly,
+        },
         now: () => world.now,
-        logger: { info: log, warn: log } as never,
+        logger: {
+          info: (fields: object) => logged.push({ level: 'info', ...fields }),
+          warn: (fields: object) => logged.push({ level: 'warn', ...fields }),
+        } as never,
       })!
       isOpen = true
       const close = async () => {

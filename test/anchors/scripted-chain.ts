@@ -17,6 +17,7 @@ interface Transaction {
   readonly fee: number
   /** Of whom it is an attestation: null for a transaction of somebody else's making. */
   readonly of: {
+    readonly from: string
     readonly logId: string
     readonly treeSize: number
     readonly rootHash: string
@@ -154,12 +155,22 @@ export class ScriptedChain {
     })
   }
 
-  look({ logId, treeSize, rootHash }: AnchorSubject, signed: readonly SignedAnchor[], chain: string): AnchorSighting {
+  look(
+    { logId, treeSize, rootHash }: AnchorSubject,
+    signed: readonly SignedAnchor[],
+    { chain, account }: { readonly chain: string; readonly account: string },
+  ): AnchorSighting {
     const { mined, height, pool } = this.state
     const hashes = signed.map(({ txHash }) => txHash)
-    const landed = mined.find(({ txHash }) => hashes.includes(txHash))
-    const rival = mined.find(({ nonce, of }) => nonce === signed[0]!.nonce && of === null)
-    if (rival) {
+    const isOfSubject = ({ of, reverts }: Transaction) =>
+      !reverts &&
+      of?.from === account &&
+      of.logId === logId &&
+      of.treeSize === treeSize &&
+      of.rootHash === toBase64url(rootHash)
+    const landed = mined.find((transaction) => hashes.includes(transaction.txHash) || isOfSubject(transaction))
+    const rival = mined.find(({ nonce }) => nonce === signed[0]?.nonce)
+    if (rival && !landed) {
       const isFinal = rival.block <= height - DEPTH
       return isFinal ? { state: 'dropped', problem: 'nonce_taken' } : { state: 'waiting', isKnown: true }
     }
@@ -217,7 +228,7 @@ export function createScriptedAnchorer(chain: ScriptedChain, options: ScriptedOp
       chain.takeFailure('sign')
       const fee = 4 * (1 + earlier.length)
       const nonce = earlier[0]?.nonce ?? chain.state.nonce
-      const of = { logId, treeSize, rootHash: toBase64url(rootHash), refUid: previous?.uid ?? null }
+      const of = { from: account, logId, treeSize, rootHash: toBase64url(rootHash), refUid: previous?.uid ?? null }
       // No two signatures are alike, so that a test sees each that was made.
       const raw = JSON.stringify({ nonce, fee, of, reverts: false, salt: randomUUID() })
       const txHash = `0x${createHash('sha256').update(raw).digest('hex')}`
@@ -231,7 +242,7 @@ export function createScriptedAnchorer(chain: ScriptedChain, options: ScriptedOp
     async look(subject, signed) {
       chain.takeFailure('look')
       if (options.isMining) chain.mine()
-      return chain.look(subject, signed, id)
+      return chain.look(subject, signed, { chain: id, account })
     },
   }
 }

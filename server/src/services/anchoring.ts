@@ -2,9 +2,10 @@
 import type { Anchorer, Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Registry } from '../plugins.ts'
-import type { AnchorRow } from '../storage/anchor-row.ts'
+import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 import type { Reads, Storage, Writes } from '../storage/storage.ts'
 import { type Advance, createAdvance } from './anchoring/advance.ts'
+import { ask, Hindrance } from './anchoring/hindrance.ts'
 import { hasNews, isIntervalOver } from './anchoring/rule.ts'
 import type { LogGuard } from './log-guard.ts'
 
@@ -18,17 +19,23 @@ export interface Anchoring {
    * @throws ServiceError `read_only` when this host may not sign
    */
   take(options?: { readonly atOnce?: boolean }): Promise<AnchorRow | undefined>
-  /** Moves it on by one step. @throws StorageError; the signal's reason when that is aborted */
+  /** Moves it on by one step. @throws ServiceError `read_only` when this host would have to sign, and may not; StorageError; the signal's reason when that is aborted */
   advance(anchor: AnchorRow, signal: AbortSignal): Promise<Advance>
+  /** Asks the anchorer whether its chain is there and the right one; what is wrong is told, and the `problem` from then on. @throws the signal's reason */
+  examine(signal: AbortSignal): Promise<void>
+  /** What kept this host from its chain when it last asked that. */
+  problem(): AnchoringProblem | undefined
 }
 
 interface AnchoringOptions {
   readonly registry: Pick<Registry, 'anchorer'>
   readonly storage: Storage
-  readonly logGuard: Pick<LogGuard, 'check'>
+  readonly logGuard: Pick<LogGuard, 'check' | 'maySign'>
   readonly now: () => Instant
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }
+
+const ANSWER_MS = 15_000
 
 /** Undefined where no anchorer is configured. */
 export function createAnchoring({
@@ -40,6 +47,8 @@ export function createAnchoring({
 }: AnchoringOptions): Anchoring | undefined {
   if (!anchorer) return undefined
   const { chain, scheme, intervalMs } = anchorer
+  const advanceOne = createAdvance({ anchorer, storage, logGuard, now, logger })
+  let problem: AnchoringProblem | undefined
 
   /** Reads first: the log is not held where there is nothing to plan. */
   async function isDue(rows: Pick<Reads, 'log' | 'anchors'>, atOnce: boolean): Promise<boolean> {
@@ -79,6 +88,21 @@ export function createAnchoring({
       if (open || !(await isDue(storage.read, atOnce))) return open
       return storage.write((tx) => plan(tx, atOnce))
     },
-    advance: createAdvance({ anchorer, storage, now, logger }),
+    async advance(anchor, signal) {
+      const advance = await advanceOne(anchor, signal)
+      problem = advance.outcome === 'hindered' ? advance.problem : undefined
+      return advance
+    },
+    async examine(signal) {
+      try {
+        await ask((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
+        problem = undefined
+      } catch (error) {
+        if (!(error instanceof Hindrance)) throw error
+        problem = error.problem
+        logger.warn({ chain, problem, reason: error.message }, 'the chain cannot be anchored on as it is')
+      }
+    },
+    problem: () => problem,
   }
 }

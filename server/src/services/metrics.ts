@@ -1,6 +1,7 @@
 /** Figures for monitoring, in the format of Prometheus: how the log and its anchors stand. Nothing that is not public. */
 import { Gauge, Registry } from 'prom-client'
 import type { Storage } from '../storage/storage.ts'
+import type { Anchoring } from './anchoring.ts'
 import type { LogGuard } from './log-guard.ts'
 
 export interface Metrics {
@@ -10,11 +11,12 @@ export interface Metrics {
 }
 
 interface MetricsOptions {
+  readonly anchoring: Pick<Anchoring, 'problem'> | undefined
   readonly storage: Pick<Storage, 'read'>
   readonly logGuard: Pick<LogGuard, 'problem'>
 }
 
-export function createMetrics({ storage, logGuard }: MetricsOptions): Metrics {
+export function createMetrics({ anchoring, storage, logGuard }: MetricsOptions): Metrics {
   const registry = new Registry()
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name: `claimcheck_${name}`, help, labelNames, registers: [registry] })
@@ -27,14 +29,23 @@ export function createMetrics({ storage, logGuard }: MetricsOptions): Metrics {
     'problem',
   ])
   const openSince = gauge('anchor_open_since_seconds', 'When the anchor that is under way was planned, Unix time')
+  const dropped = gauge('anchors_dropped', 'Anchors that were planned and have come to nothing')
+  const problem = gauge('anchoring_problem', '1 for what kept this host from its chain when it last asked that', [
+    'problem',
+  ])
 
   return {
     contentType: registry.contentType,
     async text() {
-      const [log, anchor] = await Promise.all([storage.read.anchors.log(), storage.read.anchors.open()])
+      const { anchors } = storage.read
+      const [log, anchor, droppedCount] = await Promise.all([anchors.log(), anchors.open(), anchors.droppedCount()])
       treeSize.set(log?.treeSize ?? 0)
       anchoredSize.set(log?.anchoredSize ?? 0)
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)
+      dropped.set(droppedCount)
+      problem.reset()
+      const kept = anchoring?.problem()
+      if (kept !== undefined) problem.set({ problem: kept }, 1)
       open.reset()
       openSince.reset()
       if (anchor) {

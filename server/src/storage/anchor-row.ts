@@ -11,6 +11,8 @@ export type AnchoringProblem =
   | AnchorerErrorCode
   /** It was planned for another chain or account than the one that is configured. */
   | 'anchorer_changed'
+  /** Another log has followed the one that it was planned for. */
+  | 'log_ended'
   /** The anchorer failed in a way that its contract does not know. */
   | 'anchorer_error'
 
@@ -42,9 +44,10 @@ export interface Landing {
 export interface AnchorRow extends AnchorPlan {
   readonly id: number
   readonly state: AnchorState
-  /** Oldest first. */
+  /** Oldest first. None of one that was found on the chain: another copy of this database has made it. */
   readonly signed: readonly SignedAnchor[]
   readonly problem: AnchoringProblem | null
+  /** Or by when it was. */
   readonly sentAt: Instant | null
   /** Of a final one. */
   readonly landing: Landing | null

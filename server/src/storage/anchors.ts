@@ -75,6 +75,10 @@ export function anchorReads(db: Db) {
       const sql = `SELECT attester, schema FROM anchors WHERE state = 'final' GROUP BY attester, schema ORDER BY MIN(id)`
       return (await db.query(sql)).map((row) => ({ attester: String(row.attester), schema: String(row.schema) }))
     },
+    async droppedCount(): Promise<number> {
+      const [row] = await db.query(`SELECT COUNT(*) AS count FROM anchors WHERE state = 'dropped'`)
+      return Number(row!.count)
+    },
     /** What the landed ones cost, by chain. */
     async costs(): Promise<Map<string, bigint>> {
       const sums = new Map<string, bigint>()

@@ -2,24 +2,28 @@
 import type { AnchorerError, AnchorerErrorCode } from '@claimcheck/core'
 import type { AnchoringProblem } from '../../storage/anchor-row.ts'
 
+const LONGEST_RETRY_AFTER_MS = 15 * 60_000
+
 export class Hindrance extends Error {
   override readonly name = 'Hindrance'
   readonly problem: AnchoringProblem
-  /** At the least so long until it is tried again. */
+  /** At the least so long until it is tried again; never longer than a quarter of an hour, whatever a node asks for. */
   readonly retryAfterMs: number
 
   constructor(problem: AnchoringProblem, message: string, retryAfterMs = 0) {
     super(message)
     this.problem = problem
-    this.retryAfterMs = retryAfterMs
+    this.retryAfterMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
   }
 }
 
+export interface AskOptions {
+  readonly signal: AbortSignal
+  readonly limitMs: number
+}
+
 /** Asks the anchorer. @throws Hindrance when it fails or takes too long; the signal's reason when that is aborted, at once */
-export async function ask<T>(
-  call: (signal: AbortSignal) => Promise<T>,
-  { signal, limitMs }: { readonly signal: AbortSignal; readonly limitMs: number },
-): Promise<T> {
+export async function ask<T>(call: (signal: AbortSignal) => Promise<T>, { signal, limitMs }: AskOptions): Promise<T> {
   signal.throwIfAborted()
   const timeout = AbortSignal.timeout(limitMs)
   const limit = AbortSignal.any([signal, timeout])
@@ -65,9 +69,13 @@ const CODES: Readonly<Record<AnchorerErrorCode, true>> = {
   wrong_chain: true,
   no_code: true,
   account_is_contract: true,
+  not_eas: true,
   schema_differs: true,
+  schema_pending: true,
   insufficient_balance: true,
   fee_ceiling: true,
   reverted: true,
   nonce_taken: true,
+  nonce_gap: true,
+  previous_missing: true,
 }

@@ -21,7 +21,7 @@ export function signatureProblems(row: Row, previous: Row | undefined): string[]
   const problems: string[] = []
   if (new Set(signed.map(({ nonce }) => nonce)).size > 1) problems.push('signed: they have more than one nonce')
   const landed = signed.find(({ txHash }) => txHash === row.tx_hash)
-  if (row.tx_hash !== null && !landed) problems.push('tx_hash is none of what was signed')
+  if (row.tx_hash !== null && !landed && signed.length > 0) problems.push('tx_hash is none of what was signed')
   for (const [index, item] of signed.entries()) {
     const attested = readSignedAttestation(String(item.raw))
     // What can be read as one is one, whatever its row says.
