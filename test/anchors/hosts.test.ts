@@ -129,3 +129,25 @@ t.test('a worker outlives a database that is away, and goes on from what is stor
   await until(() => isFinal(world, 1))
   t.strictSame(world.chain.attested, ['log 1'])
 })
+
+t.test('a host that cannot anchor leaves that to one that can', async (t) => {
+  for (const [name, options, problem] of [
+    ['read-only', { isReadOnly: true }, null],
+    ['of another chain', { chain: 'scripted:2' }, 'anchorer_changed'],
+  ] as const) {
+    await t.test(name, async (t) => {
+      const world = await createWorld(t, 'sqlite')
+      await world.grow(1)
+      const able = await world.host({ isMining: true })
+      await able.step()
+      const unable = await world.host(options)
+      startWorker(t, unable)
+      await until(async () => unable.made.some((statement) => statement.includes('leases')))
+      if (problem) await until(async () => (await world.storage.read.anchors.open())?.problem === problem)
+      startWorker(t, able)
+      // Sooner than a lease runs out.
+      await until(() => isFinal(world, 1), 8000)
+      t.notOk(unable.made.includes('send'))
+    })
+  }
+})

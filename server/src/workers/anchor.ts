@@ -1,6 +1,7 @@
 /** The worker that anchors: on one host at a time, and never in the way of claims. */
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Advance } from '../services/anchoring/advance.ts'
 import type { Anchoring } from '../services/anchoring.ts'
 import { ServiceError } from '../services/errors.ts'
 import { createLease, RENEW_MS } from '../services/lease.ts'
@@ -16,6 +17,7 @@ interface AnchorWorkerOptions {
 const IDLE_PAUSE_MS = 1000
 /** Right after a step there may soon be more to see. */
 const FIRST_PAUSE_MS = 200
+/** While it waits, a lease has to be taken again before it runs out. */
 const LONGEST_PAUSE_MS = { waiting: RENEW_MS, hindered: 5 * 60_000 } as const
 const PAUSE_AFTER_ERROR_MS = 2000
 
@@ -25,51 +27,55 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
   if (!anchoring) return IDLE
   const lease = createLease('anchoring', { storage })
   const stopping = new AbortController()
-  /** Looks and attempts in a row that came to nothing, and when the next is made. */
+  /** What the last steps came to, and how many of them in a row to the same. */
+  let outcome: Advance['outcome'] = 'moved'
   let inVain = 0
-  let notBefore = 0
   let loop: Promise<void> | undefined
 
-  async function work(anchoring: Anchoring, lost: AbortSignal): Promise<void> {
-    if (performance.now() < notBefore) return
+  async function work(anchoring: Anchoring, lost: AbortSignal): Promise<Advance | undefined> {
     const anchor = await anchoring.take()
-    if (!anchor) return
-    const advance = await anchoring.advance(anchor, AbortSignal.any([stopping.signal, lost]))
-    if (advance.outcome === 'moved') {
-      inVain = 0
-      notBefore = 0
-      return
-    }
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** inVain, LONGEST_PAUSE_MS[advance.outcome])
-    inVain += 1
-    notBefore = performance.now() + Math.max(pauseMs, advance.outcome === 'hindered' ? advance.retryAfterMs : 0)
+    return anchor && anchoring.advance(anchor, AbortSignal.any([stopping.signal, lost]))
+  }
+
+  function pauseAfter(advance: Advance): number {
+    inVain = advance.outcome === outcome ? inVain + 1 : 0
+    outcome = advance.outcome
+    if (outcome === 'moved') return 0
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** inVain, LONGEST_PAUSE_MS[outcome])
+    return advance.outcome === 'hindered' ? Math.max(pauseMs, advance.retryAfterMs) : pauseMs
   }
 
   /** How long to pause. */
   async function round(anchoring: Anchoring): Promise<number> {
     try {
       if (!(await anchoring.isNeeded())) return IDLE_PAUSE_MS
-      const isHeld = await lease.hold(async (lost) => {
-        await work(anchoring, lost)
-        return true
-      })
-      // A lease that is not renewed in time goes to another host.
-      return isHeld ? Math.min(Math.max(0, notBefore - performance.now()), RENEW_MS) : IDLE_PAUSE_MS
+      const advance = await lease.hold((lost) => work(anchoring, lost))
+      if (!advance) return IDLE_PAUSE_MS
+      // Another host may have what this one lacks.
+      if (advance.outcome === 'hindered') await giveBack()
+      return pauseAfter(advance)
     } catch (error) {
       if (stopping.signal.aborted) return 0
-      // This host is read-only, and has said why.
-      if (error instanceof ServiceError) return PAUSE_AFTER_ERROR_MS
-      logger.error({ err: error }, 'anchoring was interrupted: it goes on from what is stored')
+      if (error instanceof ServiceError) await giveBack()
+      // A host that is read-only has said why.
+      else logger.error({ err: error }, 'anchoring was interrupted: it goes on from what is stored')
       return PAUSE_AFTER_ERROR_MS
     }
   }
 
+  async function giveBack(): Promise<void> {
+    await lease.release().catch((error) => logger.warn({ err: error }, 'the lease could not be given back'))
+  }
+
   async function run(anchoring: Anchoring): Promise<void> {
+    await anchoring.examine(stopping.signal).catch((error) => {
+      if (!stopping.signal.aborted) throw error
+    })
     while (!stopping.signal.aborted) {
       const pauseMs = await round(anchoring)
       await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
-    await lease.release().catch((error) => logger.warn({ err: error }, 'the lease could not be given back'))
+    await giveBack()
   }
 
   return {
