@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import type { Claimcheck } from '../../container.ts'
 import type { AnchoringStatus } from '../../services/anchoring-status.ts'
 import type { AnchorRow } from '../../storage/anchor-row.ts'
+import type { Storage } from '../../storage/storage.ts'
 import { UsageError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
@@ -52,22 +53,37 @@ async function anchorNow(
   timeoutMs: number,
 ): Promise<AnchorRow | undefined> {
   if (!anchoring) throw new UsageError(NOT_CONFIGURED)
-  let anchor = await anchoring.take({ atOnce: true })
-  if (!anchor) return undefined
   const end = performance.now() + timeoutMs
+  const log = await storage.read.log.state()
+  const first = await anchoring.take({ atOnce: true })
+  if (!first) return undefined
   anchorWorker.start()
   try {
-    for (let told = ''; ; ) {
-      const now = describeState(anchor)
-      if (now !== told) process.stderr.write(`${now}\n`)
-      told = now
-      if (anchor.state === 'final' || anchor.state === 'dropped' || performance.now() >= end) return anchor
-      await setTimeout(LOOK_MS)
-      anchor = (await storage.read.anchors.byId(anchor.id))!
-    }
+    const done = await follow(first, storage, end)
+    // What was under way already may be of an older tree than the one that is to be anchored.
+    const isOfOlder = done.logId !== log!.logId || done.treeSize < log!.treeSize
+    const second = isOfOlder && isDone(done) && (await anchoring.take({ atOnce: true }))
+    return second ? await follow(second, storage, end) : done
   } finally {
     await anchorWorker.stop()
   }
+}
+
+/** Tells each state that it comes to, until the end. */
+async function follow(first: AnchorRow, storage: Pick<Storage, 'read'>, end: number): Promise<AnchorRow> {
+  let anchor = first
+  for (let told = ''; ; ) {
+    const now = describeState(anchor)
+    if (now !== told) process.stderr.write(`${now}\n`)
+    told = now
+    if (isDone(anchor) || performance.now() >= end) return anchor
+    await setTimeout(LOOK_MS)
+    anchor = (await storage.read.anchors.byId(anchor.id))!
+  }
+}
+
+function isDone({ state }: AnchorRow): boolean {
+  return state === 'final' || state === 'dropped'
 }
 
 function result(anchor: AnchorRow): string {
@@ -83,7 +99,7 @@ function describeState({ treeSize, state, problem }: AnchorRow): string {
 }
 
 function describe({ anchorer, account, costs, open, recent }: AnchoringStatus): string[] {
-  const costLines = [...costs].map(([chain, cost]) => `cost so far  ${cost} on ${chain}`)
+  const costLines = [...costs].map(([chain, cost]) => `cost so far  ${cost} on ${chain} (of those that landed)`)
   return [
     ...(anchorer ? describeAnchorer(anchorer, account!) : [`Not anchoring: ${NOT_CONFIGURED}.`]),
     ...costLines,
