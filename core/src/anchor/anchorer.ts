@@ -65,14 +65,22 @@ export type AnchorerErrorCode =
   /** There is no contract at an address that needs one, or the account is one. */
   | 'no_code'
   | 'account_is_contract'
+  /** The contract that is to attest is another one, or does not go by the registry that is configured. */
+  | 'not_eas'
   /** The schema is registered with other properties than an anchor has. */
   | 'schema_differs'
+  /** The schema's registration has been sent, and has not landed yet. */
+  | 'schema_pending'
   | 'insufficient_balance'
   /** Fees are above what the operator allows. */
   | 'fee_ceiling'
   | 'reverted'
   /** Another transaction of the account took the nonce. */
   | 'nonce_taken'
+  /** The account has not used all nonces below that of what is signed, which can not land until it does. */
+  | 'nonce_gap'
+  /** The anchor before this one is not on the chain. */
+  | 'previous_missing'
 
 /** What keeps an anchorer from going on now; it is tried again. The message holds no secret. */
 export class AnchorerError extends Error {
@@ -118,7 +126,11 @@ export interface Anchorer {
   sign(subject: AnchorSubject, earlier: readonly SignedAnchor[], signal: AbortSignal): Promise<SignedAnchor>
   /** That a node has it already is no error. */
   send(signed: SignedAnchor, signal: AbortSignal): Promise<void>
-  /** Goes by the nonce and by the account's own attestations of this subject, never by one hash alone. */
+  /**
+   * Goes by the nonce and by the account's own attestations of this subject, never by one hash alone. With nothing signed: whether
+   * one of the account's last transactions attested the subject all the same, before the host's database was restored or copied; else
+   * it is waiting, and not known. The host asks so before it signs for the first time.
+   */
   look(subject: AnchorSubject, signed: readonly SignedAnchor[], signal: AbortSignal): Promise<AnchorSighting>
 }
 

@@ -21,14 +21,21 @@ const REGISTRY = new Interface([
   'function getSchema(bytes32 uid) view returns ((bytes32 uid, address resolver, bool revocable, string schema))',
 ])
 const EAS = new Interface([
+  'function getSchemaRegistry() view returns (address)',
   'function attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value) data) request) payable returns (bytes32)',
   'function getAttestation(bytes32 uid) view returns ((bytes32 uid, bytes32 schema, uint64 time, uint64 expirationTime, uint64 revocationTime, bytes32 refUID, address recipient, address attester, bool revocable, bytes data))',
   'event Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)',
 ])
 
+export const getSchemaRegistryCall = (): string => EAS.encodeFunctionData('getSchemaRegistry')
 export const registerCall = (): string => REGISTRY.encodeFunctionData('register', [SCHEMA, ZeroAddress, false])
 export const getSchemaCall = (): string => REGISTRY.encodeFunctionData('getSchema', [SCHEMA_UID])
 export const getAttestationCall = (uid: string): string => EAS.encodeFunctionData('getAttestation', [uid])
+
+/** The address of the registry that the service goes by, in small letters. */
+export function readSchemaRegistry(answer: string): string {
+  return decode(EAS, 'getSchemaRegistry', answer, (address) => address.toLowerCase())
+}
 
 /** What the registry has under our schema's uid: the schema as it should be, another, or nothing. */
 export function readSchema(answer: string): 'ours' | 'another' | 'none' {
@@ -52,27 +59,31 @@ export function attestCall(subject: AnchorSubject): string {
   return EAS.encodeFunctionData('attest', [{ schema: SCHEMA_UID, data }])
 }
 
-/** The answer is an attestation of this subject: of its data, and after the same anchor. */
-export function isAttestationOf(answer: string, uid: string, subject: AnchorSubject): boolean {
-  const { uid: previousUid } = subject.previous ?? NOTHING_BEFORE
-  const wanted = anchorData(subject)
-  return decode(
-    EAS,
-    'getAttestation',
-    answer,
-    (attestation) =>
-      attestation.uid === uid && attestation.refUID === previousUid.toLowerCase() && attestation.data === wanted,
-  )
+export interface Attestation {
+  readonly refUid: string
+  /** Of its block, in Unix seconds. */
+  readonly time: number
+  readonly data: string
 }
 
-/** The topics of the events of an attester's anchors. */
-export function attestedTopics(attester: string): readonly (string | null)[] {
-  return [EAS.getEvent('Attested')!.topicHash, null, zeroPadValue(attester, 32).toLowerCase(), SCHEMA_UID]
+/** undefined: there is none with this uid. */
+export function readAttestation(answer: string, uid: string): Attestation | undefined {
+  return decode(EAS, 'getAttestation', answer, (attestation) => {
+    if (attestation.uid === ZeroHash) return undefined
+    if (attestation.uid !== uid.toLowerCase()) throw notUnderstood('the attestation that was asked for')
+    return { refUid: attestation.refUID, time: Number(attestation.time), data: attestation.data }
+  })
+}
+
+/** Of its data, and after the same anchor. */
+export function isAttestationOf({ refUid, data }: Attestation, subject: AnchorSubject): boolean {
+  const { uid: previousUid } = subject.previous ?? NOTHING_BEFORE
+  return refUid === previousUid.toLowerCase() && data === anchorData(subject)
 }
 
 /** The uids of an attester's anchors among the events of some contracts. */
 export function attestedUids(logs: readonly Log[], eas: string, attester: string): string[] {
-  const wanted = attestedTopics(attester)
+  const wanted = [EAS.getEvent('Attested')!.topicHash, null, zeroPadValue(attester, 32).toLowerCase(), SCHEMA_UID]
   return logs
     .filter(({ address, topics }) => {
       const isOurs = wanted.every((topic, index) => topic === null || topic === topics[index])

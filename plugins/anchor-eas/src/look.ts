@@ -1,5 +1,11 @@
 /** What has become of a subject on the chain. What a node shows decides, never what it does not: a service's machines are not all equally far. */
-import { AnchorerError, type AnchorSighting, type AnchorSubject, type SignedAnchor, toBase64url } from '@claimcheck/core'
+import {
+  AnchorerError,
+  type AnchorSighting,
+  type AnchorSubject,
+  type SignedAnchor,
+  toBase64url,
+} from '@claimcheck/core'
 import { previousAttestation, uidAmong } from './attestations.ts'
 import { finalBlock } from './final-block.ts'
 import type { Node, Receipt } from './node.ts'
@@ -79,7 +85,10 @@ async function forgottenReceipt(
 
 function nonceGap(next: number, signed: number): AnchorerError {
   const missing = next === signed - 1 ? `nonce ${next}` : `the nonces ${next} to ${signed - 1}`
-  return new AnchorerError('nonce_gap', `the account has not used ${missing}: what is signed with ${signed} can not land`)
+  return new AnchorerError(
+    'nonce_gap',
+    `the account has not used ${missing}: what is signed with ${signed} can not land`,
+  )
 }
 
 async function sightingOf(

@@ -15,7 +15,13 @@ export interface Log {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
+}
+
+/** In a block. */
+export interface MinedTransaction {
   readonly txHash: string
+  readonly nonce: number
+  readonly blockHash: string
 }
 
 export interface Receipt {
@@ -34,13 +40,8 @@ export interface Call {
   readonly data: string
 }
 
-export interface LogFilter {
-  readonly address: string
-  /** null: any. */
-  readonly topics: readonly (string | null)[]
-  readonly fromBlock: number
-  readonly toBlock: number
-}
+// With all that its transactions carry, and hex is twice as long.
+const LARGEST_BLOCK_BYTES = 32 * 1024 * 1024
 
 /** Each call throws AnchorerError. */
 export interface Node {
@@ -55,7 +56,8 @@ export interface Node {
   /** Held, mined or not. */
   hasTransaction(txHash: string): Promise<boolean>
   receipt(txHash: string): Promise<Receipt | null>
-  logs(filter: LogFilter): Promise<readonly Log[]>
+  /** The account's in a block, in order. */
+  transactionsOf(address: string, blockNumber: number): Promise<readonly MinedTransaction[]>
   /** Its hash. */
   send(raw: string): Promise<string>
 }
@@ -68,7 +70,7 @@ export async function openNode(rpc: Rpc, chainId: number, signal: AbortSignal): 
     throw new AnchorerError('wrong_chain', `the node is of chain ${id}, and ${chainId} is configured`)
   }
   return {
-    block: async (which) => toBlock(await ask('eth_getBlockByNumber', tag(which), false)),
+    block: async (which) => toBlock(await ask('eth_getBlockByNumber', tag(which), false), which),
     balance: async (address) => quantity(await ask('eth_getBalance', address, 'latest')),
     hasCode: async (address) => data(await ask('eth_getCode', address, 'latest')) !== '0x',
     nonce: async (address, which) => count(await ask('eth_getTransactionCount', address, tag(which))),
@@ -77,9 +79,10 @@ export async function openNode(rpc: Rpc, chainId: number, signal: AbortSignal): 
     priorityFee: async () => quantity(await ask('eth_maxPriorityFeePerGas')),
     hasTransaction: async (txHash) => hasHash(await ask('eth_getTransactionByHash', txHash), txHash),
     receipt: async (txHash) => toReceipt(await ask('eth_getTransactionReceipt', txHash), txHash),
-    logs: async ({ address, topics, fromBlock, toBlock }) => {
-      const range = { fromBlock: tag(fromBlock), toBlock: tag(toBlock) }
-      return list(await ask('eth_getLogs', { address, topics, ...range })).map(toLog)
+    transactionsOf: async (address, blockNumber) => {
+      const params = [tag(blockNumber), true]
+      const block = await rpc('eth_getBlockByNumber', params, signal, LARGEST_BLOCK_BYTES)
+      return toTransactions(block, address, blockNumber)
     },
     send: async (raw) => hash(await ask('eth_sendRawTransaction', raw)),
   }
@@ -89,15 +92,29 @@ function tag(which: number | string): string {
   return typeof which === 'number' ? toQuantity(which) : which
 }
 
-function toBlock(value: unknown): Block | null {
+function toBlock(value: unknown, which: number | string): Block | null {
   if (value === null) return null
   const block = fields(value)
+  const number = count(block.number)
+  if (typeof which === 'number' && number !== which) throw notUnderstood('the block that was asked for')
   return {
-    number: count(block.number),
+    number,
     hash: hash(block.hash),
     time: count(block.timestamp),
     baseFee: quantity(block.baseFeePerGas),
   }
+}
+
+function toTransactions(value: unknown, address: string, blockNumber: number): MinedTransaction[] {
+  const { number, hash: blockHash, transactions } = fields(value)
+  if (count(number) !== blockNumber) throw notUnderstood('the block that was asked for')
+  return list(transactions)
+    .map(fields)
+    .filter(({ from }) => data(from) === address.toLowerCase())
+    .map((transaction) => {
+      if (hash(transaction.blockHash) !== hash(blockHash)) throw notUnderstood('a transaction of the block')
+      return { txHash: hash(transaction.hash), nonce: count(transaction.nonce), blockHash: hash(blockHash) }
+    })
 }
 
 function hasHash(value: unknown, txHash: string): boolean {
@@ -132,6 +149,5 @@ function toLog(value: unknown): Log {
     address: data(log.address),
     topics: list(log.topics).map(hash),
     data: data(log.data),
-    txHash: hash(log.transactionHash),
   }
 }

@@ -11,14 +11,21 @@ export interface RefusalObject {
 export class Refusal extends AnchorerError {
   /** Of a transaction: it is there already, another has its nonce, or the node wants more for it. What became of it can be looked up. */
   readonly isAboutNonceOrPrice: boolean
+  /** The node does not have such a block, or does not know what is meant. */
+  readonly isAboutBlock: boolean
 
   constructor(
     code: AnchorerErrorCode,
     message: string,
-    options: { readonly retryAfterMs?: number; readonly isAboutNonceOrPrice: boolean },
+    options: {
+      readonly retryAfterMs?: number
+      readonly isAboutNonceOrPrice: boolean
+      readonly isAboutBlock: boolean
+    },
   ) {
     super(code, message, options)
     this.isAboutNonceOrPrice = options.isAboutNonceOrPrice
+    this.isAboutBlock = options.isAboutBlock
   }
 }
 
@@ -27,10 +34,13 @@ const NONCE_OR_PRICE =
   /already (?:known|imported|exists)|already_exists|alreadyknown|known transaction|nonce too low|oldnonce|underpriced|replacementnotallowed|(?:fee|gas price).*(?:too low|less than|below)|feetoolow/i
 const INSUFFICIENT_BALANCE = /insufficient ?(?:funds|balance)|exceeds account balance/i
 const REVERTED = /revert/i
+const BLOCK = /finalized block not found|unknown block|finalized.*(?:not|un)\s?(?:available|supported|found)/i
 const RATE_LIMITED = /rate.?limit|too many requests|limit exceeded/i
 
 // EIP-1474 has the first; services send the second, which is HTTP's.
 const LIMIT_CODES: readonly unknown[] = [-32005, 429]
+// JSON-RPC's for parameters that are not understood, and the execution API's for an unknown block.
+const BLOCK_CODES: readonly unknown[] = [-32602, -39001]
 const REVERTED_CODE = 3
 
 export function refusal(
@@ -43,6 +53,7 @@ export function refusal(
   return new Refusal(codeOf(code, words), `${prefix} with error${number}`, {
     ...options,
     isAboutNonceOrPrice: NONCE_OR_PRICE.test(words),
+    isAboutBlock: BLOCK_CODES.includes(code) || BLOCK.test(words),
   })
 }
 

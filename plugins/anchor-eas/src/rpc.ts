@@ -3,7 +3,12 @@ import { AnchorerError } from '@claimcheck/core'
 import { refusal } from './refusal.ts'
 
 /** @throws AnchorerError */
-export type Rpc = (method: string, params: readonly unknown[], signal: AbortSignal) => Promise<unknown>
+export type Rpc = (
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+  largestAnswerBytes?: number,
+) => Promise<unknown>
 
 /** A block of very many transactions, listed by their hashes, is about half as large. */
 const LARGEST_ANSWER_BYTES = 2 * 1024 * 1024
@@ -19,7 +24,7 @@ export function createRpc(url: string, timeoutMs: number): Rpc {
   const { origin } = new URL(url)
   let id = 0
 
-  async function post(body: string, signal: AbortSignal): Promise<Reply> {
+  async function post(body: string, signal: AbortSignal, largestBytes: number): Promise<Reply> {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
@@ -29,14 +34,18 @@ export function createRpc(url: string, timeoutMs: number): Rpc {
       redirect: 'error',
     })
     const { status, headers } = response
-    return { status, retryAfterMs: retryAfterMs(headers.get('retry-after')), text: await readText(response) }
+    return {
+      status,
+      retryAfterMs: retryAfterMs(headers.get('retry-after')),
+      text: await readText(response, largestBytes),
+    }
   }
 
-  return async (method, params, signal) => {
+  return async (method, params, signal, largestAnswerBytes = LARGEST_ANSWER_BYTES) => {
     id++
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
-    const reply = await post(body, limit).catch((cause: unknown) => {
+    const reply = await post(body, limit, largestAnswerBytes).catch((cause: unknown) => {
       if (cause instanceof AnchorerError) throw cause
       throw new AnchorerError('rpc_unavailable', `${origin} did not answer ${method}`, { cause })
     })
@@ -77,14 +86,13 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText(response: Response, largestBytes: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > LARGEST_ANSWER_BYTES)
-      throw new AnchorerError('unexpected_response', 'an answer of the node is too large')
+    if (size > largestBytes) throw new AnchorerError('unexpected_response', 'an answer of the node is too large')
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()

@@ -1,30 +1,49 @@
-/** Sees to it that the schema of our anchors is registered. */
+/** Sees to it that the service goes by the registry that is configured, and that this has the schema of our anchors. */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { AnchorerError } from '@claimcheck/core'
-import { getSchemaCall, readSchema, registerCall } from './eas.ts'
+import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
+import { getSchemaCall, getSchemaRegistryCall, readSchema, readSchemaRegistry, registerCall } from './eas.ts'
+import type { Node } from './node.ts'
 import { sendSigned, signCall, type TransactionOptions } from './transaction.ts'
 
 const POLL_MS = 1000
 
-/** @throws AnchorerError, also when the registration does not land in time: it is looked for, and tried again, at the next call */
-export async function ensureSchema(
-  registry: string,
-  waitMs: number,
-  options: TransactionOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const isRegistered = async () => {
-    const found = readSchema(await options.node.call({ to: registry, data: getSchemaCall() }))
-    if (found === 'another') throw new AnchorerError('schema_differs', `${registry} has another schema under our uid`)
-    return found === 'ours'
+/** @throws AnchorerError `not_eas` */
+export async function requireRegistry(node: Node, eas: string, registry: string): Promise<void> {
+  const answer = await node.call({ to: eas, data: getSchemaRegistryCall() }).catch((error: unknown) => {
+    if (!(error instanceof AnchorerError) || error.code !== 'reverted') throw error
+    throw new AnchorerError('not_eas', `${eas} is not the attestation service`, { cause: error })
+  })
+  const found = readSchemaRegistry(answer)
+  if (found !== registry.toLowerCase()) throw new AnchorerError('not_eas', `${eas} goes by the registry ${found}`)
+}
+
+export function createSchemaRegistration(registry: string, waitMs: number) {
+  /** What was sent last, while it may still land. */
+  let last: SignedAnchor | undefined
+
+  /** Again with its nonce and higher fees, while that one hangs. */
+  async function send(options: TransactionOptions): Promise<void> {
+    const next = await options.node.nonce(options.account.address, 'latest')
+    const replaced = last?.nonce === next ? last : undefined
+    last = await signCall({ to: registry, data: registerCall() }, { ...options, replaced })
+    await sendSigned(options.node, last)
   }
 
-  if (await isRegistered()) return
-  await sendSigned(options.node, await signCall({ to: registry, data: registerCall() }, options))
-  for (let waitedMs = 0; waitedMs < waitMs && !signal.aborted; waitedMs += POLL_MS) {
+  /** @throws AnchorerError, also when the registration does not land in time: it is looked for, and tried again, at the next call */
+  return async function registerSchema(options: TransactionOptions, signal: AbortSignal): Promise<void> {
+    const isRegistered = async () => {
+      const found = readSchema(await options.node.call({ to: registry, data: getSchemaCall() }))
+      if (found === 'another') throw new AnchorerError('schema_differs', `${registry} has another schema under our uid`)
+      return found === 'ours'
+    }
+
     if (await isRegistered()) return
-    await delay(POLL_MS, undefined, { signal }).catch(() => {})
+    await send(options)
+    for (let waitedMs = 0; waitedMs < waitMs && !signal.aborted; waitedMs += POLL_MS) {
+      if (await isRegistered()) return
+      await delay(POLL_MS, undefined, { signal }).catch(() => {})
+    }
+    throw new AnchorerError('schema_pending', "the schema's registration has not landed yet")
   }
-  throw new AnchorerError('rpc_unavailable', "the schema's registration has not landed yet")
 }
