@@ -20,7 +20,7 @@ import {
 } from '../core/test/anchor/log.ts'
 import { setUp, signal } from '../plugins/anchor-eas/test/fixture.ts'
 import { type Chain, startChain } from './chain/chain.ts'
-import { RpcProxy, status } from './chain/proxy.ts'
+import { answers, RpcProxy, status } from './chain/proxy.ts'
 
 const CLAIMCHECK = resolve('server/bin/claimcheck.js')
 
@@ -97,6 +97,17 @@ t.test('a node that can not be read is told, without its URL, and leaves the rec
   t.notMatch(outcome.stdout + outcome.stderr, /secret-key/)
 })
 
+t.test('on a chain without a finalized block, so many confirmations make an anchor final', async (t) => {
+  const anchor = await attestations.attest()
+  await chain.mine(2)
+  proxy.inject({ on: 'eth_getBlockByNumber', with: 'finalized', fault: answers(null) })
+  t.teardown(() => proxy.clear())
+  const verified = (...args: readonly string[]) => verify(t, anchor, ...asking(proxy.url), ...args)
+  t.match(await verified(), { code: 0, stdout: /unreadable/ })
+  t.match(await verified('--confirmations', '3'), { code: 0, stdout: /attestation_not_found/ })
+  t.match(await verified('--confirmations', '2'), { code: 0, stdout: /trust level 2/, stderr: '' })
+})
+
 t.test('nobody is asked about the anchor of a receipt that does not hold', async (t) => {
   const receipt = receiptAt(7, await attestations.attest()).replace('"verified"', '"failed"')
   const folder = t.testdir({ 'receipt.json': receipt, 'keys.json': keys() })
@@ -110,6 +121,8 @@ t.test('a node or a contract that is none is wrong usage', async (t) => {
   for (const args of [
     ['--rpc', 'file:///etc/passwd'],
     [...asking(), '--eas', '0x12'],
+    [...asking(), '--confirmations', '0'],
+    [...asking(), '--confirmations', 'many'],
   ]) {
     t.match(await verify(t, anchor, ...args), { code: 2, stdout: '', stderr: /\w/ }, args.join(' '))
   }

@@ -17,6 +17,8 @@ export interface RpcInjection {
   readonly fault: RpcFault
   /** The method that it strikes. Every one, when left out. */
   readonly on?: string
+  /** Only calls with this among their parameters. */
+  readonly with?: unknown
   /** How many calls it strikes. All, when left out. */
   readonly times?: number
 }
@@ -25,14 +27,14 @@ export class RpcProxy {
   /** The methods that were called, in order. */
   readonly calls: string[] = []
   readonly #server: Server
-  #injected: { fault: RpcFault; on: string | undefined; left: number }[] = []
+  #injected: { readonly fault: RpcFault; readonly strikes: (call: RpcCall) => boolean; left: number }[] = []
 
   private constructor(nodeUrl: string) {
     this.#server = createServer(async (request, response) => {
       const body = await text(request)
       const call = JSON.parse(body) as RpcCall
       this.calls.push(call.method)
-      const injection = this.#injected.find(({ on, left }) => left > 0 && (on === undefined || on === call.method))
+      const injection = this.#injected.find(({ strikes, left }) => left > 0 && strikes(call))
       if (injection) {
         injection.left--
         return injection.fault(call, response)
@@ -53,8 +55,10 @@ export class RpcProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  inject({ fault, on, times = Number.POSITIVE_INFINITY }: RpcInjection): void {
-    this.#injected.push({ fault, on, left: times })
+  inject({ fault, on, with: parameter, times = Number.POSITIVE_INFINITY }: RpcInjection): void {
+    const strikes = ({ method, params }: RpcCall) =>
+      (on === undefined || on === method) && (parameter === undefined || params.includes(parameter))
+    this.#injected.push({ fault, strikes, left: times })
   }
 
   clear(): void {

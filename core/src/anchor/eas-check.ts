@@ -27,6 +27,8 @@ export interface EasCheckOptions {
   /** Where the Ethereum Attestation Service is, on a chain that has it neither where OP-stack chains do nor at a known place. */
   readonly easAddress?: string
   readonly readConsistency?: ReadConsistency
+  /** Where the node does not say which block is final: one with so many on top of it. Without them nothing is final there. */
+  readonly confirmations?: number
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000
@@ -57,7 +59,7 @@ async function checkAnchor(
   proof: AnchoredProof,
   keys: KeySet,
   node: Node,
-  { easAddress, readConsistency }: EasCheckOptions,
+  { easAddress, readConsistency, confirmations }: EasCheckOptions,
 ): Promise<AnchorFinding> {
   const { scheme, chain, uid, tx_hash } = proof.anchor
   if (scheme !== 'eas') return { anchor: 'unknown_scheme' }
@@ -78,7 +80,9 @@ async function checkAnchor(
   if (proof.leaf_index >= proof.anchor.tree_size) return { anchor: 'anchor_does_not_cover_leaf' }
 
   // What may still be replaced, or was in another transaction, is not there.
-  if (!(await isFinal(attestation, tx_hash.toLowerCase(), eas, node))) return { anchor: 'attestation_not_found' }
+  const final = await finalNumber(node, confirmations)
+  if (!(await isFinal(attestation, { txHash: tx_hash.toLowerCase(), eas, final, node })))
+    return { anchor: 'attestation_not_found' }
 
   const problem = await rootProblem(proof, anchored.rootHash, readConsistency)
   return problem ? { anchor: problem } : { anchor: 'anchored', provenBy: Number(attestation.time) * 1000 }
@@ -93,11 +97,21 @@ async function findAttestation(uid: string, eas: string, node: Node): Promise<At
   return attestation
 }
 
+async function finalNumber(node: Node, confirmations: number | undefined): Promise<bigint> {
+  const finalized = await node.finalizedBlock()
+  if (finalized) return finalized.number
+  if (confirmations === undefined) throw new RpcError('unexpected_response')
+  return (await node.latestBlock()).number - BigInt(confirmations)
+}
+
 /** Whether the transaction made the attestation, in a block that stays. */
-async function isFinal(attestation: Attestation, txHash: string, eas: string, node: Node): Promise<boolean> {
-  const [receipt, finalized] = await Promise.all([node.receipt(txHash), node.block('finalized')])
+async function isFinal(
+  attestation: Attestation,
+  { txHash, eas, final, node }: { txHash: string; eas: string; final: bigint; node: Node },
+): Promise<boolean> {
+  const receipt = await node.receipt(txHash)
   if (!receipt?.logs.some((log) => isEventOf(attestation, log, eas))) return false
-  if (receipt.blockNumber > finalized.number) return false
+  if (receipt.blockNumber > final) return false
   const block = await node.block(receipt.blockNumber)
   // A receipt may be remembered from a block that was replaced.
   if (block.hash !== receipt.blockHash) return false

@@ -10,7 +10,10 @@ export interface Node {
   call(contract: string, input: Uint8Array): Promise<Uint8Array>
   /** `undefined` while the transaction is in no block. */
   receipt(txHash: string): Promise<TransactionReceipt | undefined>
-  block(which: bigint | 'finalized'): Promise<Block>
+  block(number: bigint): Promise<Block>
+  latestBlock(): Promise<Block>
+  /** `undefined` where the node does not say. */
+  finalizedBlock(): Promise<Block | undefined>
 }
 
 export interface TransactionReceipt {
@@ -37,6 +40,7 @@ const HASH_BYTES = 32
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i
 
 export function createNode(rpc: Rpc): Node {
+  const block = (which: string) => rpc('eth_getBlockByNumber', which, false)
   return {
     chainId: async () => quantity(await rpc('eth_chainId')),
     call: async (contract, input) => bytes(await rpc('eth_call', { to: contract, data: toHex(input) }, 'latest')),
@@ -44,9 +48,18 @@ export function createNode(rpc: Rpc): Node {
       const answer = await rpc('eth_getTransactionReceipt', txHash)
       return answer === null ? undefined : toReceipt(object(answer), txHash)
     },
-    block: async (which) => {
-      const tag = typeof which === 'bigint' ? `0x${which.toString(16)}` : which
-      return toBlock(object(await rpc('eth_getBlockByNumber', tag, false)), which)
+    block: async (number) => {
+      const found = toBlock(await block(`0x${number.toString(16)}`))
+      if (found.number !== number) throw new RpcError('unexpected_response')
+      return found
+    },
+    latestBlock: async () => toBlock(await block('latest')),
+    finalizedBlock: async () => {
+      const answer = await block('finalized').catch((error: unknown) => {
+        if (error instanceof RpcError && error.code === 'refused') return null
+        throw error
+      })
+      return answer === null ? undefined : toBlock(answer)
     },
   }
 }
@@ -69,10 +82,9 @@ function toLog(value: JsonValue): Log {
   }
 }
 
-function toBlock({ number, hash, timestamp }: JsonObject, which: bigint | 'finalized'): Block {
-  const block = { number: quantity(number), hash: hex(hash, HASH_BYTES), time: quantity(timestamp) }
-  if (typeof which === 'bigint' && block.number !== which) throw new RpcError('unexpected_response')
-  return block
+function toBlock(value: JsonValue): Block {
+  const { number, hash, timestamp } = object(value)
+  return { number: quantity(number), hash: hex(hash, HASH_BYTES), time: quantity(timestamp) }
 }
 
 function quantity(value: JsonValue | undefined): bigint {

@@ -134,6 +134,23 @@ t.test('a chain without a final block can not vouch for anything', async (t) => 
   t.equal(await found(), 'unreadable')
 })
 
+t.test('where no block is finalized, one with enough others on top is', async (t) => {
+  const { blockNumber } = await chain.rpc('eth_getTransactionReceipt', anchor.tx_hash)
+  const latest = await chain.rpc('eth_getBlockByNumber', 'latest', false)
+  const onTop = Number(latest.number) - Number(blockNumber)
+  for (const fault of [answers(null), refuses('finalized block not found')]) {
+    proxy.clear()
+    proxy.inject({ fault, on: 'eth_getBlockByNumber', with: 'finalized' })
+    t.equal(await found(), 'unreadable')
+    t.equal(await found({ confirmations: onTop }), 'anchored')
+    t.equal(await found({ confirmations: onTop + 1 }), 'attestation_not_found')
+  }
+  proxy.clear()
+  t.equal(await found({ confirmations: onTop + 1 }), 'anchored', 'they do not count where one is')
+  proxy.inject({ fault: status(503), on: 'eth_getBlockByNumber', with: 'finalized' })
+  t.equal(await found({ confirmations: onTop }), 'unreadable')
+})
+
 t.test('no attestation can be made up under a uid, and none can be dated back', async (t) => {
   const bytes = (await chain.rpc('eth_call', { to: chain.eas, data: `0xa3112a64${anchor.uid.slice(2)}` }, 'latest'))
     .length

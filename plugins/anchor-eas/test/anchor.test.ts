@@ -10,6 +10,7 @@ import {
   failsWith,
   finalAnchor,
   GWEI,
+  REVERTS,
   setUp,
   setUpPrepared,
   signal,
@@ -188,13 +189,28 @@ t.test(
   },
 )
 
-t.test('with confirmations an anchor is final when so many blocks are on top of its own', async (t) => {
+t.test('where no block is finalized, an anchor is final with so many blocks on top of its own', async (t) => {
   const fixture = await setUpPrepared(t, { chain: { finalityDepth: 64 }, confirmations: 3 })
-  const { chain, anchorer } = fixture
+  const { chain, proxy, anchorer } = fixture
+  proxy.inject({ on: 'eth_getBlockByNumber', with: 'finalized', fault: refuses('finalized block not found') })
   const subject = subjectOf(1)
   const signed = await submit(fixture, subject)
   await chain.mine(3)
   t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  await chain.mine()
+  t.equal((await anchorer.look(subject, [signed], signal)).state, 'final')
+})
+
+t.test('where a block is finalized, confirmations do not count', async (t) => {
+  const fixture = await setUpPrepared(t, { confirmations: 1 })
+  const { chain, proxy, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  await chain.mine(chain.finalityDepth)
+  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  proxy.inject({ on: 'eth_getBlockByNumber', with: 'finalized', fault: refuses('internal error') })
+  await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
+  proxy.clear()
   await chain.mine()
   t.equal((await anchorer.look(subject, [signed], signal)).state, 'final')
 })
@@ -223,9 +239,16 @@ t.test('an account that has become too poor in between is told of when it sends'
 })
 
 t.test('an attestation that the contract would refuse is not signed', async (t) => {
+  const { chain, anchorer } = await setUpPrepared(t)
+  await chain.setCode(chain.eas, REVERTS)
+  await failsWith(t, 'reverted', anchorer.sign(subjectOf(1), [], signal))
+})
+
+t.test('nothing is signed after an anchor that is not on the chain', async (t) => {
   const { anchorer } = await setUpPrepared(t)
   const previous = { uid: `0x${'ab'.repeat(32)}`, treeSize: 1, rootHash: new Uint8Array(32) }
-  await failsWith(t, 'reverted', anchorer.sign(subjectOf(2, previous), [], signal))
+  await failsWith(t, 'previous_missing', anchorer.look(subjectOf(2, previous), [], signal))
+  await failsWith(t, 'previous_missing', anchorer.sign(subjectOf(2, previous), [], signal))
 })
 
 async function setBaseFee(chain: Awaited<ReturnType<typeof setUp>>['chain'], fee: bigint): Promise<void> {

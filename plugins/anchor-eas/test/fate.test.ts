@@ -8,6 +8,7 @@ import {
   failsWith,
   finalAnchor,
   GWEI,
+  REVERTS,
   setUpPrepared,
   signal,
   subjectOf,
@@ -127,6 +128,65 @@ t.test('another transaction with the nonce drops the anchor, once its block is f
   t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'nonce_taken' })
 })
 
+t.test('what a node does not show is no sign that the nonce is taken', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, proxy, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  await chain.mine()
+  const block = await chain.rpc('eth_getBlockByNumber', 'latest', true)
+  await chain.finalize()
+  const look = () => anchorer.look(subject, [signed], signal)
+
+  proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers(null), times: 1 })
+  t.equal((await look()).state, 'final', 'the receipt is there a moment later')
+  const behind: readonly (readonly [string, unknown])[] = [
+    ['the block', null],
+    ['another block', { ...block, number: '0x1' }],
+    ['the block without the transaction', { ...block, transactions: [] }],
+    ['a transaction of another block', { ...block, hash: `0x${'ab'.repeat(32)}` }],
+    ['the block, and no receipt', block],
+  ]
+  for (const [name, answer] of behind) {
+    proxy.clear()
+    proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers(null) })
+    proxy.inject({ on: 'eth_getBlockByNumber', with: true, fault: answers(answer) })
+    await t.rejects(look(), { name: 'AnchorerError', code: 'unexpected_response' }, name)
+  }
+})
+
+t.test('the transaction that took the nonce is found in a block of megabytes', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, proxy, anchorer } = fixture
+  const subject = subjectOf(1)
+  const signed = await anchorer.sign(subject, [], signal)
+  await submit(fixture, subjectOf(2))
+  await chain.mine()
+  const block = await chain.rpc('eth_getBlockByNumber', 'latest', true)
+  await chain.finalize()
+  const other = { ...block.transactions[0], from: chain.eas, input: `0x${'00'.repeat(2_000_000)}` }
+  const transactions = [other, ...block.transactions]
+  proxy.inject({ on: 'eth_getBlockByNumber', with: true, fault: answers({ ...block, transactions }) })
+  t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'nonce_taken' })
+})
+
+t.test('what is signed with a nonce above the next can not land, and says which are missing', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const first = await submit(fixture, subjectOf(1))
+  await chain.mine()
+  const subject = subjectOf(2)
+  const signed = await submit(fixture, subject)
+  await chain.reorg(1)
+  await failsWith(t, 'nonce_gap', anchorer.look(subject, [signed], signal))
+  await t.rejects(anchorer.look(subject, [signed], signal), { message: new RegExp(`nonce ${first.nonce}:`) })
+  await anchorer.send(first, signal)
+  await anchorer.send(signed, signal)
+  await chain.mine()
+  await chain.finalize()
+  await finalAnchor(fixture, subject, [signed])
+})
+
 t.test('another transaction with the nonce that a reorg removes leaves it to the anchor', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
@@ -184,8 +244,7 @@ t.test('an attestation that reverts on the chain drops the anchor, once its bloc
   const subject = subjectOf(1)
   const signed = await submit(fixture, subject)
   const code = await chain.rpc('eth_getCode', chain.eas, 'latest')
-  // PUSH0 PUSH0 REVERT
-  await chain.setCode(chain.eas, '0x5f5ffd')
+  await chain.setCode(chain.eas, REVERTS)
   await chain.mine()
   await chain.setCode(chain.eas, code)
   t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')

@@ -29,6 +29,8 @@ export interface Fixture {
 export type PluginOptions = Parameters<typeof anchorEas.setup>[1]
 
 export const GWEI = 10n ** 9n
+/** Code that does: PUSH0 PUSH0 REVERT. */
+export const REVERTS = '0x5f5ffd'
 /** Never aborted. */
 export const signal: AbortSignal = new AbortController().signal
 

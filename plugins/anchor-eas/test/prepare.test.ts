@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Chain } from '../../../test/chain/chain.ts'
 import { answers, refuses } from '../../../test/chain/proxy.ts'
 import { createAnchorer, failsWith, REGISTRY, setUp, signal, subjectOf, submit } from './fixture.ts'
 
@@ -38,23 +39,31 @@ t.test('a registry that has other properties under the uid of the schema is not 
 })
 
 t.test('a registry that answers what is no schema is not understood', async (t) => {
-  const { proxy, anchorer } = await setUp(t)
+  const { chain, proxy, anchorer } = await setUp(t)
   const notUtf8 = REGISTRY.encodeFunctionResult('getSchema', [[SCHEMA_UID, NOBODY, false, 'a']]).replace(
     /61(0{62})$/,
     'ff$1',
   )
+  const registry = await chain.rpc('eth_call', { to: chain.eas, data: '0xf10b5cc8' }, 'latest')
   for (const answer of ['0x', `0x${'00'.repeat(31)}`, notUtf8]) {
     proxy.clear()
+    proxy.inject({ on: 'eth_call', fault: answers(registry), times: 1 })
     proxy.inject({ on: 'eth_call', fault: answers(answer) })
     await failsWith(t, 'unexpected_response', anchorer.prepare(signal))
   }
 })
 
-t.test('a registration that does not land is waited for only so long, and made at most once', async (t) => {
+t.test('a registration that hangs is sent again with higher fees, and lands at most once', async (t) => {
   const { chain, anchorer } = await setUp(t, { stuck_after_s: 1 })
   await chain.setMining('none')
-  await failsWith(t, 'rpc_unavailable', anchorer.prepare(signal))
-  await failsWith(t, 'rpc_unavailable', anchorer.prepare(signal))
+  await failsWith(t, 'schema_pending', anchorer.prepare(signal))
+  const first = await pendingOf(chain)
+  await failsWith(t, 'schema_pending', anchorer.prepare(signal))
+  const second = await pendingOf(chain)
+  t.equal(second.nonce, first.nonce)
+  for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas']) {
+    t.ok(BigInt(second[fee]!) * 4n >= BigInt(first[fee]!) * 5n, fee)
+  }
   await chain.setMining('each')
   await chain.mine()
   await anchorer.prepare(signal)
@@ -67,7 +76,7 @@ t.test('the wait for a registration ends with the signal', async (t) => {
   const controller = new AbortController()
   const prepared = anchorer.prepare(controller.signal)
   setTimeout(() => controller.abort(), 500)
-  await failsWith(t, 'rpc_unavailable', prepared)
+  await failsWith(t, 'schema_pending', prepared)
 })
 
 t.test('a node of another chain is not worked with, whatever it is asked', async (t) => {
@@ -97,6 +106,20 @@ t.test('both addresses need a contract', async (t) => {
   }
 })
 
+t.test('the contract that attests is the service, and goes by the registry that is configured', async (t) => {
+  const { chain } = await setUp(t)
+  const { chainId: id, eas, schemaRegistry } = chain
+  const another = `0x${'12'.repeat(20)}`
+  await chain.setCode(another, await chain.rpc('eth_getCode', schemaRegistry, 'latest'))
+  for (const addresses of [
+    { eas, schema_registry: another },
+    { eas: schemaRegistry, schema_registry: eas },
+  ]) {
+    const anchorer = await createAnchorer(t, chain, { chain: { id, ...addresses } })
+    await failsWith(t, 'not_eas', anchorer.prepare(signal))
+  }
+})
+
 t.test('an account with code is refused, also with code that it only delegates to', async (t) => {
   const { chain, anchorer } = await setUp(t)
   for (const code of ['0x6000', `0xef0100${'12'.repeat(20)}`]) {
@@ -120,3 +143,11 @@ t.test('a chain without a finalized block needs a number of confirmations', asyn
     await (await createAnchorer(t, chain, { confirmations: 2 })).prepare(signal)
   }
 })
+
+/** The one transaction that waits for a block. */
+async function pendingOf(chain: Chain): Promise<Record<string, string>> {
+  const { pending } = await chain.rpc('txpool_content')
+  const [transaction, ...others] = Object.values<object>(pending).flatMap((byNonce) => Object.values(byNonce))
+  if (others.length > 0) throw new Error('more than one transaction waits')
+  return transaction
+}

@@ -18,6 +18,7 @@ interface VerifyOptions extends OutputOptions {
   readonly keys?: string
   readonly rpc?: string
   readonly eas?: string
+  readonly confirmations?: string
 }
 
 export function addVerifyCommand(program: Command): void {
@@ -26,6 +27,7 @@ export function addVerifyCommand(program: Command): void {
     .option('--keys <keys>', "the issuer's key document, a file or a URL; by default the one of the receipt's host")
     .option('--rpc <url>', 'a node of the chain of its anchor; without one the anchor is not checked')
     .option('--eas <address>', 'the Ethereum Attestation Service, on a chain where its place is not known')
+    .option('--confirmations <n>', 'on a chain without a finalized block: one with so many on top of it is final')
     .action(async (receipt: string, options: VerifyOptions) => {
       const report = await check(receipt, options).catch((error: unknown) => {
         process.stderr.write(`could not check: ${(error as Error).message}\n`)
@@ -44,14 +46,21 @@ async function check(receipt: string, options: VerifyOptions): Promise<Report> {
 }
 
 /** @param issuer any URL of the issuer's host, which is asked for a consistency proof when one is needed */
-function anchorCheck({ rpc, eas }: VerifyOptions, issuer: string | undefined): CheckOptions['checkAnchor'] {
+function anchorCheck(
+  { rpc, eas, confirmations }: VerifyOptions,
+  issuer: string | undefined,
+): CheckOptions['checkAnchor'] {
   if (rpc === undefined) return undefined
   if (!isUrl(rpc)) throw new UsageError('--rpc is the http or https URL of a node')
   if (eas !== undefined && !/^0x[0-9a-f]{40}$/i.test(eas)) throw new UsageError('--eas is an address: 20 bytes in hex')
+  if (confirmations !== undefined && !/^[1-9]\d{0,8}$/.test(confirmations)) {
+    throw new UsageError('--confirmations is a number of blocks: 1 or more')
+  }
 
   const checkAnchor = createEasCheck({
     rpcUrl: rpc,
     ...(eas === undefined ? {} : { easAddress: eas }),
+    ...(confirmations === undefined ? {} : { confirmations: Number(confirmations) }),
     readConsistency: async (first, second) => {
       if (issuer === undefined) return undefined
       const url = new URL(`/v1/log/consistency?first=${first}&second=${second}`, issuer)
