@@ -75,6 +75,11 @@ function createAccount(key: SigningKey): Account | undefined {
   }
 }
 
+/** Who has signed a transaction. */
+export function signerOf(raw: string): string {
+  return Transaction.from(raw).from!
+}
+
 /** undefined for a number that is no key of the curve. */
 function addressOf(key: SigningKey): string | undefined {
   try {

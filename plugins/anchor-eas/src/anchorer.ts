@@ -1,5 +1,6 @@
 /** The anchorer: each of its methods asks the chain for its id, and then does its work. */
 import { type Anchorer, AnchorerError } from '@claimcheck/core'
+import { signerOf } from './account.ts'
 import { previousAttestation } from './attestations.ts'
 import { attestCall, SCHEMA_UID } from './eas.ts'
 import { finalBlock } from './final-block.ts'
@@ -64,7 +65,9 @@ export function createEasAnchorer(settings: Settings): Anchorer {
 
     async look(subject, signed, signal) {
       const node = await open(signal)
-      return look(subject, signed, { node, chain, scheme: SCHEME, eas, attester, confirmations })
+      // What is under way may be of an account that is no longer the configured one.
+      const by = signed[0] ? signerOf(signed[0].raw) : attester
+      return look(subject, signed, { node, chain, scheme: SCHEME, eas, attester: by, confirmations })
     },
   }
 }

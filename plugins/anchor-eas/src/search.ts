@@ -22,7 +22,7 @@ export async function receiptOfNonce(nonce: number, { node, attester, latest }: 
   return receipt
 }
 
-/** The account's first nonce in the block of this time. Told by the blocks alone: nodes keep these, and forget old states. */
+/** The account's first nonce in the first block of this time, if it has one there. Told by the blocks alone: nodes keep these, and forget old states. */
 export async function nonceAt(time: number, { node, attester, latest }: SearchOptions): Promise<number | undefined> {
   const number = await firstBlock(latest, async (number) => {
     const block = await node.block(number)

@@ -263,6 +263,23 @@ t.test('a transaction that has succeeded and attested nothing is no anchor', asy
   await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
 })
 
+t.test('what one account has signed is looked for under that account, whichever is configured', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const { key } = await chain.createAccount()
+  const successor = await createAnchorer(t, chain, {}, key)
+  await submit(fixture, subjectOf(1))
+  await chain.mine()
+  const subject = subjectOf(2)
+  const signed = await anchorer.sign(subject, [], signal)
+  t.same(await successor.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
+  await successor.send(signed, signal)
+  await chain.mine()
+  await chain.finalize()
+  const { anchor } = await finalAnchor({ anchorer: successor }, subject, [signed])
+  t.equal(anchor.txHash, signed.txHash)
+})
+
 t.test('an attestation of another account is not taken for ours', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture

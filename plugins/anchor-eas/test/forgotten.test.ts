@@ -62,6 +62,8 @@ t.test('when the account has done nothing since the last anchor, no old states a
   const fixture = await setUpPrepared(t)
   const { anchorer, chain, proxy } = fixture
   const first = subjectOf(1)
+  // The node's blocks may be of one second.
+  await chain.rpc('evm_increaseTime', 60)
   await land(fixture, first)
   await chain.mine(300)
   const { anchor } = await finalAnchor(fixture, first, [])
