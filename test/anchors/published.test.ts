@@ -165,6 +165,23 @@ t.test('claimcheck anchor now says when nothing is new, and when it takes too lo
   t.match(await claimcheck(installation, 'anchor', 'now', '--timeout', 'soon'), { code: 1 })
 })
 
+t.test(
+  'claimcheck anchor now waits for an older tree that is under way, and anchors the newest one then',
+  async (t) => {
+    const { installation, client, chain } = await start(t, HOUR_MS)
+    for (let failure = 0; failure < 6; failure++) chain.fail('prepare', 'rpc_unavailable')
+    await receiptIds(client, 1)
+    const { anchors } = installation.claimcheck.storage.read
+    while ((await anchors.open())?.problem !== 'rpc_unavailable') await setTimeout(20)
+    await receiptIds(client, 2)
+    t.match(await anchorNow(installation), { state: 'final', tree_size: 3 })
+    t.strictSame(
+      (await anchors.recent(9)).map(({ treeSize }) => treeSize),
+      [3, 1],
+    )
+  },
+)
+
 t.test('without an anchorer, claimcheck anchor says so, and anchor now fails', async (t) => {
   const installation = await Installation.start()
   t.teardown(() => installation.remove())

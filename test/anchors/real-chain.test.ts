@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { openStorage } from '@claimcheck/server/storage/open'
 import t, { type Test } from 'tap'
 import { type Chain, startChain } from '../chain/chain.ts'
 import { RpcProxy } from '../chain/proxy.ts'
@@ -20,6 +21,8 @@ interface World {
   readonly proxy: RpcProxy
   readonly installation: Installation
   readonly client: Client
+  /** With the account's key. */
+  readonly keyFile: string
 }
 
 async function start(t: Test, dialect: Dialect): Promise<World> {
@@ -46,7 +49,7 @@ async function start(t: Test, dialect: Dialect): Promise<World> {
     database: await createDatabase(dialect),
   })
   t.teardown(() => installation.remove())
-  return { chain, proxy, installation, client: await installation.client('acme') }
+  return { chain, proxy, installation, client: await installation.client('acme'), keyFile }
 }
 
 async function claimcheck({ installation: { folder, env } }: World, ...args: string[]) {
@@ -154,3 +157,48 @@ t.test('an account without money is a visible state, and anchoring goes on when 
   await world.chain.setBalance(world.chain.account.address, 10n ** 19n)
   await anchored(world, 1)
 })
+
+t.test('a database from before an anchor was signed takes it from the chain, and makes no other', async (t) => {
+  const world = await start(t, 'sqlite')
+  const { installation, client } = world
+  await client.submit()
+  await anchored(world, 1)
+  await installation.stop()
+  const storage = await openStorage(installation.config)
+  const anchor = (await storage.read.anchors.recent(1))[0]!
+  const before = { ...anchor, state: 'planned', signed: [], sentAt: null, landing: null } as const
+  t.ok(await storage.write((tx) => tx.anchors.replace(anchor, before)))
+  await storage.close()
+  await installation.resume()
+  await anchored(world, 1)
+  const { landing } = (await installation.claimcheck.storage.read.anchors.recent(1))[0]!
+  t.strictSame(landing, anchor.landing)
+  t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[]}\n' })
+  await client.submit()
+  await anchored(world, 2)
+  t.equal(await attested(world), 2)
+})
+
+t.test(
+  'an anchor that an account has signed lands when that account is lost, and another goes on after it',
+  async (t) => {
+    const world = await start(t, 'sqlite')
+    const { installation, client, chain, keyFile } = world
+    await client.submit()
+    await anchored(world, 1)
+    await chain.setMining('none')
+    await client.submit()
+    while ((await installation.claimcheck.storage.read.anchors.open())?.state !== 'sent') await setTimeout(20)
+    await installation.stop()
+    const { address, key } = await chain.createAccount()
+    writeFileSync(keyFile, key, { mode: 0o600 })
+    await installation.resume()
+    await chain.setMining('each')
+    await anchored(world, 2)
+    await client.submit()
+    await anchored(world, 3)
+    const attesters = (await installation.claimcheck.storage.read.anchors.recent(3)).map(({ attester }) => attester)
+    t.strictSame(attesters, [address, chain.account.address, chain.account.address])
+    t.equal(await attested(world), 3)
+  },
+)

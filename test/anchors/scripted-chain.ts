@@ -162,9 +162,11 @@ export class ScriptedChain {
   ): AnchorSighting {
     const { mined, height, pool } = this.state
     const hashes = signed.map(({ txHash }) => txHash)
+    const from = signed[0] ? (JSON.parse(signed[0].raw) as Transaction).of?.from : account
     const isOfSubject = ({ of, reverts }: Transaction) =>
       !reverts &&
-      of?.from === account &&
+      of !== null &&
+      of.from === from &&
       of.logId === logId &&
       of.treeSize === treeSize &&
       of.rootHash === toBase64url(rootHash)
