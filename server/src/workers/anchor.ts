@@ -37,12 +37,10 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
     return anchor && anchoring.advance(anchor, AbortSignal.any([stopping.signal, lost]))
   }
 
-  function pauseAfter(advance: Advance): number {
-    inVain = advance.outcome === outcome ? inVain + 1 : 0
-    outcome = advance.outcome
-    if (outcome === 'moved') return 0
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** inVain, LONGEST_PAUSE_MS[outcome])
-    return advance.outcome === 'hindered' ? Math.max(pauseMs, advance.retryAfterMs) : pauseMs
+  function pauseAfter(next: Advance['outcome'], atLeastMs = 0): number {
+    inVain = next === outcome ? inVain + 1 : 0
+    outcome = next
+    return next === 'moved' ? 0 : Math.max(atLeastMs, Math.min(FIRST_PAUSE_MS * 2 ** inVain, LONGEST_PAUSE_MS[next]))
   }
 
   /** How long to pause. */
@@ -51,18 +49,22 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
       if (!(await anchoring.isNeeded())) return IDLE_PAUSE_MS
       const advance = await lease.hold((lost) => work(anchoring, lost))
       if (!advance) return IDLE_PAUSE_MS
-      // Another host may have what this one lacks.
-      if (advance.outcome === 'hindered') await giveBack()
-      return pauseAfter(advance)
+      if (advance.outcome !== 'hindered') return pauseAfter(advance.outcome)
+      await giveBack()
+      return pauseAfter(advance.outcome, advance.retryAfterMs)
     } catch (error) {
       if (stopping.signal.aborted) return 0
-      if (error instanceof ServiceError) await giveBack()
-      // A host that is read-only has said why.
-      else logger.error({ err: error }, 'anchoring was interrupted: it goes on from what is stored')
+      if (error instanceof ServiceError) {
+        // This host is read-only, and has said why.
+        await giveBack()
+        return pauseAfter('hindered', PAUSE_AFTER_ERROR_MS)
+      }
+      logger.error({ err: error }, 'anchoring was interrupted: it goes on from what is stored')
       return PAUSE_AFTER_ERROR_MS
     }
   }
 
+  /** Another host may have what this one lacks. */
   async function giveBack(): Promise<void> {
     await lease.release().catch((error) => logger.warn({ err: error }, 'the lease could not be given back'))
   }
