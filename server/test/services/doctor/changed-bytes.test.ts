@@ -145,6 +145,8 @@ t.test('whatever a text becomes, it is found and stops nobody from looking on', 
   ]
   for (const [table, column, where] of places) {
     for (const damage of damages) {
+      // One that landed may have been found on the chain, with nothing signed here.
+      if (table === 'anchors' && column === 'signed' && damage === "'[]'") continue
       const problems = await problemsAfter(t, kept.file, `UPDATE ${table} SET ${column} = ${damage} WHERE ${where}`)
       t.not(problems.length, 0, `${table}.${column} = ${damage}`)
       t.ok(problems.length < 20, 'and not much else is said to be wrong')
