@@ -74,7 +74,7 @@ interface OpenOptions {
   /** Waits for the database however long it takes. */
   readonly patient?: boolean
   /** The module of a thread that the sequencer runs in; without one, it runs in this thread. */
-  readonly sequencerThread?: URL
+  readonly sequencerThread?: URL | undefined
 }
 
 /** @throws StorageError, PluginError */

@@ -2,6 +2,7 @@
  * The sequencer in a thread of its own. Signing and committing are half the work of a claim: here they neither wait for requests
  * that are being read nor hold these up.
  */
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Config } from '../config.ts'
 import { ServiceError } from '../services/errors.ts'
@@ -15,8 +16,8 @@ export interface SequencerThread extends Sequencer {
   close(): Promise<void>
 }
 
-/** Runs the module `main.ts` here, and nothing else. */
-export const SEQUENCER_THREAD = new URL('./main.js', import.meta.url)
+/** What the thread runs, where there are processors for it: with two, the messages cost more than what is done side by side gives. */
+export const SEQUENCER_THREAD = availableParallelism() > 2 ? new URL('./main.js', import.meta.url) : undefined
 
 interface SequencerThreadOptions {
   readonly config: Config
