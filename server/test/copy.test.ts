@@ -45,43 +45,41 @@ async function fill(storage: OpenedStorage): Promise<void> {
       disconnectedAt: null,
     })
     const numbers = Array.from({ length: CLAIMS }, (_, number) => number)
-    await tx.claims.insertNew(numbers.map(claim))
     const record = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } } as const
     // Of one claim, too: a page may end between two of its checks.
     const checks = numbers.flatMap((number) =>
       [1, 2, 10].map((attempt) => ({ claimId: `clm_${number}`, attempt, record })),
     )
-    await tx.claims.insertChecks(checks)
     await tx.log.insertSigningKey({ keyId: 'old', publicKey: 'a', validFrom: NOON, revokedAt: NOON + 1 })
     await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, revokedAt: null })
     const hash = Buffer.from([0, 255, 10, 39, 0])
     const head = { treeSize: CLAIMS, rootHash: hash, issuedAt: NOON }
-    await tx.log.create({ ...head, logId: 'log', name: text, keyId: 'new' })
+    const log = { ...head, logId: 'log', name: text, keyId: 'new' }
+    await tx.log.create(log)
     await tx.log.insertRetiredLog({ logId: 'before', name: 'before', retiredAt: NOON })
-    await tx.log.insertReceipts(
-      numbers.map((number) => ({
-        leafIndex: number,
-        receiptId: `rcpt_${CLAIMS - number}`,
-        claimId: `clm_${number}`,
-        leafHash: hash,
-        issuedAt: NOON,
-        entry: JSON.stringify({ text }),
-      })),
-    )
+    const receipts = numbers.map((number) => ({
+      leafIndex: number,
+      receiptId: `rcpt_${CLAIMS - number}`,
+      claimId: `clm_${number}`,
+      leafHash: hash,
+      issuedAt: NOON,
+      entry: JSON.stringify({ text }),
+    }))
     const tiles = numbers.map((number) => ({
       level: number % 3,
       index: number,
       width: 1 + (number % 256),
       hashes: hash,
     }))
-    await tx.log.insertTiles(tiles)
+    const heads = [NOON, NOON + 1].map((issuedAt) => ({ ...head, issuedAt, signed: '{}' }))
+    const newClaims = numbers.map(claim)
+    await tx.apply({ log: { from: log, to: log }, newClaims, checks, receipts, tiles, heads })
     const anchor = { logId: 'log', rootHash: hash, chain: 'eip155:1', scheme: 'eas', attester: text, schema: '0x1' }
     const planned = await tx.anchors.insert({ ...anchor, treeSize: 1, previousId: null, plannedAt: NOON })
     const signed = { txHash: '0x2', nonce: 0, raw: `0x${'ab'.repeat(2000)}`, maxFee: '1', priorityFee: '1' }
     const landing = { uid: '0x3', txHash: '0x2', blockNumber: 1, blockTime: 1, cost: '9'.repeat(30), gasUsed: 1 }
     await tx.anchors.replace(planned, { ...planned, state: 'final', signed: [signed], sentAt: NOON, landing })
     await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
-    for (const issuedAt of [NOON, NOON + 1]) await tx.log.insertHead({ ...head, issuedAt, signed: '{}' })
   })
 }
 

@@ -1,9 +1,28 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'
 import { audit } from './audit.ts'
 import { presentClaim } from './claims.ts'
 import { Fleet } from './fleet.ts'
 import { Ledger } from './ledger.ts'
+
+/**
+ * Ends the host before the first statement of a submission, before the second, and so on.
+ * @param again submits what was struck: before the next strike, so that the host knows the log again; or not, so that it is struck itself
+ * @returns how many statements there are
+ */
+async function strikeBeforeEach(t: Test, fleet: Fleet, ledger: Ledger, again: boolean): Promise<number> {
+  const host = fleet.hosts[0]!
+  let known = ledger.plan(presentClaim(`claim-${again}`))
+  const submit = () => ledger.submission(known, fleet.submit(host, known.claim))
+  for (let statement = 1; ; statement++) {
+    if (again) known = ledger.plan(presentClaim(`claim-${statement}`))
+    await host.strike({ signal: 'SIGKILL', before: statement })
+    if (await submit()) return statement - 1
+    await host.ended()
+    await fleet.startAll()
+    if (again) t.ok(await submit(), `before statement ${statement}`)
+  }
+}
 
 t.test('a host may end before any statement of a submission, and the same submission goes on from there', async (t) => {
   const fleet = await Fleet.create({ database: await createDatabase(), hosts: 1 })
@@ -12,17 +31,10 @@ t.test('a host may end before any statement of a submission, and the same submis
   await fleet.createWorkspace()
   const host = fleet.hosts[0]!
   const ledger = new Ledger()
-  let statement = 1
-  for (; ; statement++) {
-    const known = ledger.plan(presentClaim(`claim-${statement}`))
-    const submit = () => ledger.submission(known, fleet.submit(host, known.claim))
-    await host.strike({ signal: 'SIGKILL', before: statement })
-    if (await submit()) break
-    await host.ended()
-    await fleet.startAll()
-    t.ok(await submit(), `before statement ${statement}`)
-  }
-  t.ok(statement > 5)
+  const underLock = await strikeBeforeEach(t, fleet, ledger, false)
+  const asLeft = await strikeBeforeEach(t, fleet, ledger, true)
+  t.ok(asLeft >= 4, `${asLeft} statements where the log is as this host left it`)
+  t.ok(underLock >= asLeft + 4, `${underLock} under its lock`)
   await host.kill()
   await fleet.startAll()
   await audit(fleet, ledger)

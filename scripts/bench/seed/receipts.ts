@@ -31,15 +31,16 @@ export async function seedReceipts(claimcheck: Claimcheck, workspaceId: string, 
     // While these are written, the next are signed.
     writing = storage.write(async (tx) => {
       const log = (await tx.log.lock())!
-      await tx.claims.insertNew(made.map(({ claim }) => claim))
-      await tx.claims.insertChecks(
-        made.map(({ claim }) => ({ claimId: claim.claimId, attempt: 1, record: claim.lastCheck! })),
-      )
-      await logWriter.append(
-        tx,
+      const growth = await logWriter.plan(
+        tx.log,
         log,
         made.map(({ draft }) => draft),
       )
+      await tx.apply({
+        ...growth,
+        newClaims: made.map(({ claim }) => claim),
+        checks: made.map(({ claim }) => ({ claimId: claim.claimId, attempt: 1, record: claim.lastCheck! })),
+      })
     })
     writing.catch(() => {})
   }

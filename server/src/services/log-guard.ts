@@ -28,6 +28,8 @@ export interface LogGuard {
   checkStored(log: LogState, rows: Reads['log']): Promise<void>
   /** To be told of each head when it is on disk, and before anybody else is. @throws ServiceError `read_only` */
   remember(head: Head): void
+  /** Whether this head, and no other, is what this host remembers. */
+  isRemembered(head: Head): boolean
   /** The logs that end when another follows this one: itself, and one that only this host knows of. */
   ending(log: LogState, rows: Reads['log']): Promise<readonly Pick<Head, 'logId' | 'name'>[]>
 }
@@ -156,20 +158,28 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
     checkRoot,
     checkStored,
     remember,
+    isRemembered({ logId, treeSize, rootHash }) {
+      const last = recallReadable()
+      return last?.logId === logId && last.treeSize === treeSize && bytesEqual(last.rootHash, rootHash)
+    },
     async ending(log, rows) {
       const retired = new Set((await rows.retiredLogs()).map(({ logId }) => logId))
       return [log, ...lastOther(log)].filter(({ logId }) => !retired.has(logId))
     },
   }
 
+  /** Whatever it was: a log that follows is none of it. */
   function lastOther({ logId }: LogState): Head[] {
+    const last = recallReadable()
+    return last && last.logId !== logId ? [last] : []
+  }
+
+  function recallReadable(): Head | undefined {
     try {
-      const last = headMemory.recall()
-      return last && last.logId !== logId ? [last] : []
+      return headMemory.recall()
     } catch (error) {
       if (!(error instanceof HeadMemoryError)) throw error
-      // Whatever it was: the log that follows is none of it.
-      return []
+      return undefined
     }
   }
 }

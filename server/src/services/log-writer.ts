@@ -1,4 +1,4 @@
-/** Appends to the log within a transaction: signed receipts, tiles and a signed head, all or none. */
+/** Plans what is appended to the log: signed receipts, tiles and a signed head, which are written all or none. */
 import {
   appendLeaves,
   bytesEqual,
@@ -17,8 +17,9 @@ import {
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
+import type { Changes } from '../storage/changes.ts'
 import type { LogState, ReceiptRow } from '../storage/log.ts'
-import type { Writes } from '../storage/storage.ts'
+import type { Reads } from '../storage/storage.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { ReceiptContent } from './receipt-content.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
@@ -29,21 +30,25 @@ export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
   readonly content: ReceiptContent
 }
 
+/** What an append changes, but for the claims. */
+export type Growth = Pick<Changes, 'log' | 'receipts' | 'tiles' | 'heads'>
+
 export interface LogWriter {
   /** Signs before the log is held: of what an append costs, this is the most. */
   draft(claimId: string, content: ReceiptContent): Promise<Draft>
   /**
-   * Appends to the log as it was locked. A draft that another key or an earlier time has signed than the log has come to
-   * meanwhile is signed again. The size of the log is compared and swapped: a second writer fails, it never forks.
-   * @returns the log as it is once the transaction is committed, when the guard has to remember it; undefined when nothing was appended
-   * @throws LogConflict when another writer has moved the log on; the transaction must not be committed then
+   * What appends these to the log as it was just locked, signed head included. A draft that another key or an earlier time has signed
+   * than the log has come to is signed again.
    * @throws ServiceError `read_only` when this would be a fork
    */
-  append(tx: Writes, log: LogState, drafts: readonly Draft[]): Promise<LogState | undefined>
-}
-
-export class LogConflict extends Error {
-  override readonly name = 'LogConflict'
+  plan(rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Growth>
+  /**
+   * The same for the log as this host left it, which is often as it is; the database refuses it where it is not, and what was signed
+   * for it is seen by nobody. Undefined when this host does not know how it left it.
+   */
+  planAsLeft(drafts: readonly Draft[]): Promise<Growth | undefined>
+  /** To be told of each growth when it is on disk, and before anybody else is. @throws ServiceError `read_only` */
+  grown(growth: Growth): void
 }
 
 interface LogWriterOptions {
@@ -54,24 +59,49 @@ interface LogWriterOptions {
 }
 
 export function createLogWriter({ signingKeys, logGuard, now, config }: LogWriterOptions): LogWriter {
-  // Taken only when its root is the log's: after a transaction that failed, or another host's append, it is not.
+  let left: LogState | undefined
+  // Taken only when its root is the log's: after an append that failed, or another host's, it is not.
   let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array } | undefined
 
-  async function edgeAt(tx: Writes, log: LogState): Promise<TreeEdge> {
+  async function edgeAt(rows: Reads['log'], log: LogState): Promise<TreeEdge> {
     if (known && bytesEqual(known.rootHash, log.rootHash)) return known.edge
     try {
-      return await storedEdge(tx, log)
+      return await storedEdge(rows, log)
     } catch (error) {
       // A tile is missing or damaged: then this host is read-only, and says so.
-      if (error instanceof TileError) await logGuard.checkStored(log, tx.log)
+      if (error instanceof TileError) await logGuard.checkStored(log, rows)
       throw error
     }
   }
 
-  async function storedEdge(tx: Writes, log: LogState): Promise<TreeEdge> {
-    const edge = restoreEdge(log.treeSize, await tileReader(tx.log)(edgeTiles(log.treeSize)), SHA256_TREE)
+  async function storedEdge(rows: Reads['log'], log: LogState): Promise<TreeEdge> {
+    const edge = restoreEdge(log.treeSize, await tileReader(rows)(edgeTiles(log.treeSize)), SHA256_TREE)
     logGuard.checkRoot(log, edge.suffixes[0] ?? SHA256_TREE.empty)
     return edge
+  }
+
+  async function grow(log: LogState, from: TreeEdge, drafts: readonly Draft[]): Promise<Growth> {
+    if (drafts.length === 0) return { log: { from: log, to: log } }
+    const signer = await signingKeys.signer(log.keyId)
+    const current = await Promise.all(
+      drafts.map((draft) =>
+        draft.keyId === log.keyId && draft.issuedAt >= log.issuedAt
+          ? draft
+          : // Receipts and heads are in time order, whatever the clock does.
+            sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer),
+      ),
+    )
+    const receipts = current
+      .sort((one, other) => one.issuedAt - other.issuedAt)
+      .map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
+        return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
+      })
+    const leafHashes = receipts.map(({ leafHash }) => leafHash)
+    const { edge, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
+    const to = { ...log, treeSize: edge.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
+    const signed = JSON.stringify(await signTreeHead(signer, to))
+    known = { edge, rootHash }
+    return { log: { from: log, to }, receipts, tiles, heads: [{ ...to, signed }] }
   }
 
   type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content'>
@@ -93,39 +123,20 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
       return sign({ claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content }, await signingKeys.latest())
     },
 
-    async append(tx, log, drafts) {
-      if (drafts.length === 0) return undefined
-      await logGuard.check(log, tx.log)
-      const signer = await signingKeys.signer(log.keyId)
-      const current = await Promise.all(
-        drafts.map((draft) =>
-          draft.keyId === log.keyId && draft.issuedAt >= log.issuedAt
-            ? draft
-            : // Receipts and heads are in time order, whatever the clock does.
-              sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer),
-        ),
-      )
-      const receipts = current
-        .sort((one, other) => one.issuedAt - other.issuedAt)
-        .map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
-          return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
-        })
-      const { edge, rootHash, tiles } = appendLeaves(
-        await edgeAt(tx, log),
-        receipts.map(({ leafHash }) => leafHash),
-        SHA256_TREE,
-      )
-      const head = { ...log, treeSize: edge.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
-      const signed = JSON.stringify(await signTreeHead(signer, head))
-      const [grown] = await Promise.all([
-        tx.log.grow(log.treeSize, head),
-        tx.log.insertReceipts(receipts),
-        tx.log.insertTiles(tiles),
-        tx.log.insertHead({ ...head, signed }),
-      ])
-      if (!grown) throw new LogConflict('the log has moved on')
-      known = { edge, rootHash }
-      return head
+    async plan(rows, log, drafts) {
+      if (drafts.length === 0) return { log: { from: log, to: log } }
+      await logGuard.check(log, rows)
+      return grow(log, await edgeAt(rows, log), drafts)
+    },
+
+    async planAsLeft(drafts) {
+      const isKnown = left && known && bytesEqual(known.rootHash, left.rootHash) && logGuard.isRemembered(left)
+      return isKnown ? grow(left!, known!.edge, drafts) : undefined
+    },
+
+    grown({ log: { from, to } }) {
+      left = to
+      if (to !== from) logGuard.remember(to)
     },
   }
 }

@@ -1,15 +1,17 @@
 /**
  * The one way into storage for claims: new ones, checks that become history, decisions that become receipts. Everything that is
  * ready goes into ONE transaction: the claims with their checks, the leaves with their signed receipts, the tiles, the signed head.
+ *
+ * Most of them are one statement, planned on the log as this host left it, which fails where anything has moved on since. What
+ * fails so is planned again under the log's lock, on what is read there.
  */
 import type { CheckRecord, Decision, Instant } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
+import type { Changes } from '../storage/changes.ts'
 import type { ClaimRow } from '../storage/claims.ts'
-import type { LogState } from '../storage/log.ts'
 import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
 import { ServiceError } from './errors.ts'
-import type { LogGuard } from './log-guard.ts'
-import { type Draft, LogConflict, type LogWriter } from './log-writer.ts'
+import type { Draft, Growth, LogWriter } from './log-writer.ts'
 import { receiptContent } from './receipt-content.ts'
 
 /** One check of a claim, and what follows from it. */
@@ -75,14 +77,15 @@ class Failed {
 }
 
 const LARGEST_BATCH = 500
+/** Where others append too, what this host knows is seldom the newest. */
+const LOCKED_FLUSHES = 16
 
 interface SequencerOptions {
   readonly storage: Storage
   readonly logWriter: LogWriter
-  readonly logGuard: LogGuard
 }
 
-export function createSequencer({ storage, logWriter, logGuard }: SequencerOptions): Sequencer {
+export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
   const batch = createBatch(flush, { most: LARGEST_BATCH })
 
   async function flush(steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
@@ -100,8 +103,35 @@ export function createSequencer({ storage, logWriter, logGuard }: SequencerOptio
   }
 
   async function flushTogether(steps: readonly Step[]): Promise<readonly boolean[]> {
-    const { made, head } = await storage.write((tx) => commit(tx, logWriter, steps))
-    if (head) logGuard.remember(head)
+    return (await flushAsKnown(steps)) ?? (await flushLocked(steps))
+  }
+
+  /** How many flushes go under the lock before the log is taken to be as this host left it again. */
+  let lockedFlushes = 0
+
+  /** Undefined, and nothing happened: something is otherwise than this host knows. */
+  async function flushAsKnown(steps: readonly Step[]): Promise<readonly boolean[] | undefined> {
+    if (lockedFlushes-- > 0) return undefined
+    const taken = new Set<string>()
+    const made = steps.filter(({ isNew, claim: { claimId } }) => isNew || (!taken.has(claimId) && taken.add(claimId)))
+    const growth = await logWriter.planAsLeft(draftsOf(made))
+    if (!growth) return undefined
+    try {
+      await storage.apply({ ...growth, ...changesOf(made), newClaims: made.filter(isNew).map(claimOf) })
+    } catch (error) {
+      if (error instanceof StorageError) throw error
+      lockedFlushes = LOCKED_FLUSHES
+      return undefined
+    }
+    lockedFlushes = 0
+    logWriter.grown(growth)
+    const current = new Set(made)
+    return steps.map((step) => current.has(step))
+  }
+
+  async function flushLocked(steps: readonly Step[]): Promise<readonly boolean[]> {
+    const { made, growth } = await storage.write((tx) => commit(tx, logWriter, steps))
+    logWriter.grown(growth)
     return made
   }
 
@@ -131,15 +161,15 @@ export function createSequencer({ storage, logWriter, logGuard }: SequencerOptio
 interface Commit {
   /** Which of the steps were made; the others' claims stand otherwise by now. */
   readonly made: readonly boolean[]
-  readonly head: LogState | undefined
+  readonly growth: Growth
 }
 
 async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Commit> {
-  const [created, checked] = partition(steps, ({ isNew }) => isNew)
+  const [created, checked] = partition(steps, isNew)
   const [log, inserted, attempts] = await Promise.all([
     // Before anything else is read: whoever else moves claims on waits until we are done.
     tx.log.lock(),
-    tx.claims.insertNew(created.map(({ claim }) => claim)),
+    tx.claims.insertNew(created.map(claimOf)),
     tx.claims.queuedAttempts(checked.map(({ claim }) => claim.claimId)),
   ])
   const taken = new Set<string>()
@@ -147,25 +177,38 @@ async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]):
     if (isNew) return inserted.has(claimId)
     return attempts.get(claimId) === expected && !taken.has(claimId) && taken.add(claimId) !== undefined
   }
-  const current = new Set(steps.filter(isCurrent))
+  const made = steps.filter(isCurrent)
+  const growth = await logWriter.plan(tx.log, log!, draftsOf(made))
+  await tx.apply({ ...growth, ...changesOf(made) })
+  const current = new Set(made)
+  return { made: steps.map((step) => current.has(step)), growth }
+}
 
-  const made = [...current]
-  const drafts = made.flatMap(({ draft }) => draft ?? [])
-  const [head] = await Promise.all([
-    logWriter.append(tx, log!, drafts),
-    tx.claims.insertChecks(
-      made.flatMap(({ claim, record }) =>
-        record ? [{ claimId: claim.claimId, attempt: claim.attempts, record }] : [],
-      ),
+function draftsOf(steps: readonly Step[]): Draft[] {
+  return steps.flatMap(({ draft }) => draft ?? [])
+}
+
+/** Of the claims, but for the new ones themselves. */
+function changesOf(steps: readonly Step[]): Pick<Changes, 'progress' | 'checks'> {
+  return {
+    progress: steps.filter((step) => !isNew(step)).map(claimOf),
+    checks: steps.flatMap(({ claim, record }) =>
+      record ? [{ claimId: claim.claimId, attempt: claim.attempts, record }] : [],
     ),
-    tx.claims.advance(made.flatMap(({ isNew, claim }) => (isNew ? [] : claim))),
-  ])
-  return { made: steps.map((step) => current.has(step)), head }
+  }
+}
+
+function isNew(step: Step): boolean {
+  return step.isNew
+}
+
+function claimOf({ claim }: Step): ClaimRow {
+  return claim
 }
 
 /** It would be the same for each step alone. */
 function isOfAll(error: unknown): boolean {
-  return error instanceof StorageError || error instanceof ServiceError || error instanceof LogConflict
+  return error instanceof StorageError || error instanceof ServiceError
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {

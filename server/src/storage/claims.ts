@@ -1,6 +1,7 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
-import { CLAIMS, toCells, toClaim } from './claim-row.ts'
+import { inOneOrder } from './changes.ts'
+import { CLAIMS, toCells, toClaim, UNDECIDED } from './claim-row.ts'
 import type { Binding, Db, Row } from './db.ts'
 import { type Columns, insertRows, names, rowsOf, textsOf, toJson } from './rows.ts'
 
@@ -70,18 +71,6 @@ export function laneOf({ connectionId, profileAction }: Pick<ClaimRow, 'connecti
 // As the queue's index has it.
 const LANE = 'COALESCE(connection_id, profile_action)'
 
-const PROGRESS: Columns = {
-  claim_id: 'text',
-  state: 'text',
-  attempts: 'integer',
-  due_at: 'bigint',
-  next_check_at: 'bigint',
-  last_check: 'text',
-  receipt_id: 'text',
-  verdict: 'text',
-  reason_code: 'text',
-}
-const CHECKS: Columns = { claim_id: 'text', attempt: 'integer', record: 'text' }
 const CLIENT_IDS: Columns = { workspace_id: 'text', client_claim_id: 'text' }
 
 const SELECT_CLAIMS = `SELECT ${names(CLAIMS)} FROM claims`
@@ -177,54 +166,24 @@ export function claimWrites(db: Db) {
     ...claimReads(db),
     /** Inserts those whose client_claim_id is new in its workspace, and returns the ids of these. */
     async insertNew(claims: readonly ClaimRow[]): Promise<Set<string>> {
-      // In one order everywhere: two hosts that insert the same ones would wait for each other for ever.
-      const ordered = claims.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
       const suffix = 'ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id'
-      const inserted = await insertRows(db, 'claims', CLAIMS, ordered.map(toCells), suffix)
+      const inserted = await insertRows(db, 'claims', CLAIMS, inOneOrder(claims).map(toCells), suffix)
       return new Set(inserted.map((row) => String(row.claim_id)))
     },
     /** Hands out those of these claims that are due still, and hides each from other workers until `leaseEnd`. */
     async lease(claimIds: readonly string[], now: Instant, leaseEnd: Instant): Promise<ClaimRow[]> {
-      const due = `SELECT claim_id FROM claims WHERE claim_id IN ${inTexts} AND state = 'queued' AND due_at <= ? ${skipLocked}`
+      const due = `SELECT claim_id FROM claims WHERE claim_id IN ${inTexts} AND ${UNDECIDED} AND due_at <= ? ${skipLocked}`
       const sql = `UPDATE claims SET due_at = ? WHERE claim_id IN (${due}) RETURNING ${names(CLAIMS)}`
       return (await db.query(sql, [leaseEnd, JSON.stringify(claimIds), now])).map(toClaim)
     },
     /** How many checks each of these claims has had, of those that are still queued. */
     async queuedAttempts(claimIds: readonly string[]): Promise<Map<string, number>> {
       if (claimIds.length === 0) return new Map()
-      const sql = `SELECT claim_id, attempts FROM claims WHERE state = 'queued' AND claim_id IN ${inTexts}`
+      const sql = `SELECT claim_id, attempts FROM claims WHERE ${UNDECIDED} AND claim_id IN ${inTexts}`
       const rows = await db.query(sql, [JSON.stringify(claimIds)])
       return new Map(rows.map((row) => [String(row.claim_id), Number(row.attempts)]))
     },
-    async insertChecks(
-      checks: readonly { readonly claimId: string; readonly attempt: number; readonly record: CheckRecord }[],
-    ): Promise<void> {
-      const rows = checks.map(({ claimId, attempt, record }) => [claimId, attempt, JSON.stringify(record)])
-      await insertRows(db, 'checks', CHECKS, rows)
-    },
-    async advance(claims: readonly ClaimProgress[]): Promise<void> {
-      if (claims.length === 0) return
-      const [, ...changed] = Object.keys(PROGRESS)
-      const sql = `UPDATE claims SET ${changed.map((column) => `${column} = progress.${column}`).join(', ')}
-        FROM ${rowsOf(db.dialect, PROGRESS)} AS progress WHERE claims.claim_id = progress.claim_id`
-      const rows = claims.map((claim) => [
-        claim.claimId,
-        claim.state,
-        claim.attempts,
-        claim.dueAt,
-        claim.nextCheckAt,
-        claim.lastCheck && JSON.stringify(claim.lastCheck),
-        claim.receiptId,
-        claim.verdict,
-        claim.reasonCode,
-      ])
-      await db.query(sql, [toJson(rows)])
-    },
   }
-}
-
-function identityOf({ workspaceId, clientClaimId }: ClaimRow): string {
-  return `${workspaceId} ${clientClaimId}`
 }
 
 function toRecord(row: Row): CheckRecord {

@@ -60,7 +60,7 @@ export interface LogTotals {
 
 export type LeafRow = Pick<ReceiptRow, 'leafIndex' | 'leafHash' | 'issuedAt'>
 
-const RECEIPTS: Columns = {
+export const RECEIPTS: Columns = {
   leaf_index: 'bigint',
   receipt_id: 'text',
   claim_id: 'text',
@@ -68,8 +68,8 @@ const RECEIPTS: Columns = {
   issued_at: 'bigint',
   entry: 'text',
 }
-const TILES: Columns = { level: 'integer', tile_index: 'bigint', width: 'integer', hashes: 'bytes' }
-const TREE_HEADS: Columns = { tree_size: 'bigint', issued_at: 'bigint', root_hash: 'bytes', signed: 'text' }
+export const TILES: Columns = { level: 'integer', tile_index: 'bigint', width: 'integer', hashes: 'bytes' }
+export const TREE_HEADS: Columns = { tree_size: 'bigint', issued_at: 'bigint', root_hash: 'bytes', signed: 'text' }
 const SIGNING_KEYS: Columns = { key_id: 'text', public_key: 'text', valid_from: 'bigint', revoked_at: 'bigint' }
 
 const SELECT_LOG = `SELECT ${LOG_COLUMNS} FROM log`
@@ -164,29 +164,6 @@ export function logWrites(db: Db) {
     /** With another key; or with another name, as another log that goes on with the entries of this one. */
     async replace(state: LogState): Promise<void> {
       await db.table('log').where({ id: 1 }).update(fromState(state))
-    },
-    /** Compare and swap: false, and nothing changed, when the log is not at `from` any more. */
-    async grow(from: number, to: Pick<LogState, 'treeSize' | 'rootHash' | 'issuedAt'>): Promise<boolean> {
-      const rootHash = db.dialect === 'postgres' ? `decode(?, 'hex')` : 'unhex(?)'
-      const sql = `UPDATE log SET tree_size = ?, root_hash = ${rootHash}, issued_at = ? WHERE id = 1 AND tree_size = ?
-        RETURNING tree_size`
-      const bindings = [to.treeSize, Buffer.from(to.rootHash).toString('hex'), to.issuedAt, from]
-      return (await db.query(sql, bindings)).length === 1
-    },
-    async insertReceipts(receipts: readonly ReceiptRow[]): Promise<void> {
-      const rows = receipts.map((row) => [
-        row.leafIndex,
-        row.receiptId,
-        row.claimId,
-        row.leafHash,
-        row.issuedAt,
-        row.entry,
-      ])
-      await insertRows(db, 'receipts', RECEIPTS, rows)
-    },
-    async insertTiles(tiles: readonly TileRow[]): Promise<void> {
-      const rows = tiles.map(({ level, index, width, hashes }) => [level, index, width, hashes])
-      await insertRows(db, 'tiles', TILES, rows)
     },
     async insertHead({ treeSize, issuedAt, rootHash, signed }: TreeHeadRow): Promise<void> {
       await insertRows(db, 'tree_heads', TREE_HEADS, [[treeSize, issuedAt, rootHash, signed]])

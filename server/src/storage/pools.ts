@@ -1,5 +1,6 @@
 /** Storage over pools of connections: which connection a statement runs on, and where transactions begin and end. */
 import type { Knex } from 'knex'
+import { applyChanges } from './changes.ts'
 import type { Binding, Db, Dialect, Row } from './db.ts'
 import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
 
@@ -56,11 +57,12 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     }
   }
 
-  const outside: Db = {
+  const outsideOn = (pool: Knex): Db => ({
     dialect,
-    query: (sql, bindings) => withConnection(reader, (connection) => run(connection, sql, bindings)),
-    table: (name) => reader(name),
-  }
+    query: (sql, bindings) => withConnection(pool, (connection) => run(connection, sql, bindings)),
+    table: (name) => pool(name),
+  })
+  const outside = outsideOn(reader)
 
   /** What a transaction's work sees of it. Once that is over, nothing passes: it would be written on its own. */
   function within(connection: C) {
@@ -110,6 +112,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     dialect,
     read: reads(outside),
     write: (work) => transaction(writer, pools.begin, (db) => work(writes(db))),
+    apply: (changes) => applyChanges(outsideOn(writer), changes),
     snapshot: (work) => transaction(reader, pools.beginSnapshot, work),
     transaction: (work) => transaction(writer, pools.begin, work),
     shared: dialect === 'postgres' ? shared(outside) : undefined,

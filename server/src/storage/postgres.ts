@@ -22,7 +22,7 @@ export async function openPostgres(
   url: string,
   { beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
-  const pool = connect(url)
+  const pool = connect(url, patient ? '' : BY_KEYS)
   const run = (connection: Client, sql: string, bindings: readonly Binding[]) =>
     ask(connection, sql, bindings, patient ? 0 : SILENCE_MS)
   const begins = { begin: 'BEGIN', beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY' }
@@ -72,7 +72,14 @@ function prepare(sql: string): Prepared {
   return statement
 }
 
-function connect(url: string): Knex {
+// What is looked up by its key is found by its index, however many rows have come to be since the tables' statistics were made. A plan
+// that was kept from when they were empty would read all of them. (What cannot do without a scan is taken to be so dear then that it
+// would be compiled first.)
+const BY_KEYS = `SET plan_cache_mode = force_custom_plan; SET jit = off;
+  SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`
+
+/** @param settings what each connection begins with */
+function connect(url: string, settings: string): Knex {
   return knex({
     client: 'pg',
     connection: {
@@ -87,7 +94,14 @@ function connect(url: string): Knex {
     } as Knex.PgConnectionConfig,
     acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
-    pool: { min: 0, max: MOST_CONNECTIONS },
+    pool: {
+      min: 0,
+      max: MOST_CONNECTIONS,
+      afterCreate: (connection: Client, done: (error: Error | null) => void) => {
+        if (settings) connection.query(settings, (error) => done(error ?? null))
+        else done(null)
+      },
+    },
   })
 }
 

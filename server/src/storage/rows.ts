@@ -17,9 +17,18 @@ export function names(columns: Columns): string {
 }
 
 /** The rows of one binding, made by `toJson`, as something to select from. */
-export function rowsOf(dialect: Dialect, columns: Columns): string {
+export function rowsOf(dialect: Dialect, columns: Columns, binding = '?'): string {
   const cells = Object.entries(columns).map(([name, type], index) => `${CELL[dialect](index, type)} AS ${name}`)
-  return `(SELECT ${cells.join(', ')} FROM ${UNFOLD[dialect]})`
+  return `(SELECT ${cells.join(', ')} FROM ${UNFOLD[dialect](binding)})`
+}
+
+/** The bytes of what `toHex` made. */
+export function bytesOf(dialect: Dialect, hex: string): string {
+  return dialect === 'sqlite' ? `unhex(${hex})` : `decode(${hex}, 'hex')`
+}
+
+export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('hex')
 }
 
 /** The texts of one binding, a JSON array of them, as something that a column is IN. */
@@ -57,9 +66,9 @@ export function nullableText(value: unknown): string | null {
 }
 
 // jsonb, which finds each member at once: json would read the row's text again for each column.
-const UNFOLD: Readonly<Record<Dialect, string>> = {
-  sqlite: 'json_each(CAST(? AS text))',
-  postgres: 'jsonb_array_elements(CAST(? AS jsonb))',
+const UNFOLD: Readonly<Record<Dialect, (binding: string) => string>> = {
+  sqlite: (binding) => `json_each(CAST(${binding} AS text))`,
+  postgres: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
 }
 
 const POSTGRES_TYPES: Readonly<Record<Exclude<ColumnType, 'bytes'>, string>> = {
@@ -69,12 +78,11 @@ const POSTGRES_TYPES: Readonly<Record<Exclude<ColumnType, 'bytes'>, string>> = {
 }
 
 const CELL: Readonly<Record<Dialect, (index: number, type: ColumnType) => string>> = {
-  sqlite: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
+  sqlite: (index, type) => (type === 'bytes' ? bytesOf('sqlite', `value->>${index}`) : `value->>${index}`),
   postgres: (index, type) =>
-    type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${POSTGRES_TYPES[type]})`,
+    type === 'bytes' ? bytesOf('postgres', `value->>${index}`) : `CAST(value->>${index} AS ${POSTGRES_TYPES[type]})`,
 }
 
 function toJsonCell(cell: Cell): string | number | null {
-  if (!(cell instanceof Uint8Array)) return cell
-  return Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('hex')
+  return cell instanceof Uint8Array ? toHex(cell) : cell
 }

@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import knex, { type Knex } from 'knex'
+import { SQLITE_TRIGGER } from './changes.ts'
 import type { Binding, Row } from './db.ts'
 import { migrate } from './migrate.ts'
 import type { OpenedStorage, OpenStorageOptions } from './open.ts'
@@ -56,7 +57,7 @@ export async function openSqlite(
   { beforeStatement, prepareSchema = migrate }: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
   makeFile(file)
-  const writer = connect(file, 1)
+  const writer = connect(file, 1, SQLITE_TRIGGER)
   const reader = connect(file, READERS)
   const begins = { begin: BEGIN, beginSnapshot: 'BEGIN' }
   const pools = { dialect: 'sqlite', writer, reader, ...begins, run, discard() {}, beforeStatement } as const
@@ -101,7 +102,8 @@ function makeFile(file: string): void {
   }
 }
 
-function connect(file: string, connections: number): Knex {
+/** @param definitions what each connection has of its own */
+function connect(file: string, connections: number, definitions = ''): Knex {
   return knex({
     client: PreparingSqliteClient as unknown as typeof Knex.Client,
     connection: { filename: file },
@@ -116,7 +118,7 @@ function connect(file: string, connections: number): Knex {
         // SQLite keeps none of these in the file but the journal mode. Without recursive triggers REPLACE would delete unseen.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -32000;`
-        connection.exec(pragmas, done)
+        connection.exec(`${pragmas} ${definitions}`, done)
       },
     },
   })

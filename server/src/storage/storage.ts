@@ -1,6 +1,7 @@
 /** What the services need of a database: reads at any time, writes in transactions. Dialects stand behind this. */
 import { anchorReads, anchorWrites } from './anchors.ts'
 import { auditReads } from './audit.ts'
+import { applyChanges, type Changes } from './changes.ts'
 import { claimReads, claimWrites } from './claims.ts'
 import { databaseClock } from './clock.ts'
 import { rateCounters } from './counters.ts'
@@ -29,6 +30,12 @@ export interface Storage {
    * @throws StorageError `unavailable`: what was written may have happened all the same when the connection broke at the end
    */
   write<T>(work: (tx: Writes) => Promise<T>): Promise<T>
+  /**
+   * A transaction of one statement: on disk when this returns.
+   * @throws StorageError `unavailable`, as above; anything else when the log or a claim stands otherwise than the changes say, and
+   * nothing was changed then
+   */
+  apply(changes: Changes): Promise<void>
   /** What hosts share beside the data, each statement on its own. Absent on SQLite, which serves one host. */
   readonly shared: Shared | undefined
   close(): Promise<void>
@@ -67,6 +74,8 @@ export function writes(tx: Db) {
     log: logWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
+    /** @throws when the log or a claim stands otherwise than the changes say */
+    apply: (changes: Changes) => applyChanges(tx, changes),
   }
 }
 

@@ -77,7 +77,8 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
       })),
     )
     const log = (await tx.log.lock())!
-    await writer.append(tx, log, await Promise.all(claimIds.map((claimId) => writer.draft(claimId, content))))
+    const drafts = await Promise.all(claimIds.map((claimId) => writer.draft(claimId, content)))
+    await tx.apply(await writer.plan(tx.log, log, drafts))
   })
 }
 
@@ -112,7 +113,7 @@ t.test('an edge from a transaction that was not committed is not gone on with', 
   await append(storage, writer, 3)
   const failing = storage.write(async (tx) => {
     const log = (await tx.log.lock())!
-    await writer.append(tx, log, [await writer.draft('clm_1', content)]).catch(() => {})
+    await tx.apply(await writer.plan(tx.log, log, [await writer.draft('clm_1', content)])).catch(() => {})
     throw new Error('crashed')
   })
   await t.rejects(failing, { message: 'crashed' })
@@ -130,7 +131,7 @@ t.test('an edge from a transaction that was not committed is not gone on with', 
 
 t.test('nothing to append leaves the log as it is', async (t) => {
   const { storage, writer } = await host(t, t.testdir())
-  await storage.write(async (tx) => writer.append(tx, (await tx.log.lock())!, []))
+  await storage.write(async (tx) => tx.apply(await writer.plan(tx.log, (await tx.log.lock())!, [])))
   t.match(await storage.read.log.newestHead(), { treeSize: 0 })
 })
 

@@ -8,24 +8,37 @@ import { createSequencer, type Outcome } from '@claimcheck/server/services/seque
 import { createKeyFiles } from '@claimcheck/server/signing/key-files'
 import { createSigningKeys } from '@claimcheck/server/signing/signing-keys'
 import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import type { BeforeStatement } from '@claimcheck/server/storage/pools'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
-import type { Storage, Writes } from '@claimcheck/server/storage/storage'
+import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { query } from '../../../test/support/sql.ts'
 import { openLogGuard } from '../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 
-async function open(t: Test, { folder = t.testdir(), now = () => NOON }: { folder?: string; now?: () => number } = {}) {
-  const storage = await openSqlite(join(folder, 'claimcheck.db'))
+interface Opening {
+  folder?: string
+  /** Where the host remembers what it signed. */
+  memory?: string
+  now?: () => number
+  beforeStatement?: BeforeStatement
+}
+
+async function open(
+  t: Test,
+  { folder = t.testdir(), memory = folder, now = () => NOON, beforeStatement }: Opening = {},
+) {
+  const storage = await openSqlite(join(folder, 'claimcheck.db'), { beforeStatement })
   t.teardown(() => storage.close())
   const config = { issuerName: undefined, publicUrl: undefined }
-  const logGuard = openLogGuard(storage, folder)
+  const logGuard = openLogGuard(storage, memory)
   const vault = createKeyFiles({ dataDir: folder })
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
   const logWriter = createLogWriter({ signingKeys, logGuard, now, config })
   await storage.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
-  const sequencer = createSequencer({ storage, logWriter, logGuard })
+  const sequencer = createSequencer({ storage, logWriter })
   return { folder, storage, signingKeys, logWriter, logGuard, sequencer }
 }
 
@@ -148,42 +161,53 @@ t.test('an outcome that another host was faster with is dropped whole', async (t
 })
 
 t.test('what fails in the middle never happened, and the next append is right', async (t) => {
-  const { storage, logWriter, logGuard } = await open(t)
-  const points: (keyof Writes['log'] | keyof Writes['claims'])[] = [
-    'insertReceipts',
-    'insertTiles',
-    'insertHead',
-    'insertChecks',
-    'advance',
+  const { folder, storage, sequencer } = await open(t)
+  const url = `sqlite:${join(folder, 'claimcheck.db')}`
+  const points = [
+    'UPDATE ON log',
+    'UPDATE ON claims',
+    ...['checks', 'receipts', 'tree_heads'].map((table) => `INSERT ON ${table}`),
   ]
-  let failAt: string | undefined
-  const failing: Storage = {
-    ...storage,
-    write: (work) =>
-      storage.write((tx) => {
-        const guarded = <T extends object>(part: T): T =>
-          new Proxy(part, {
-            get: (target, name, receiver) => {
-              if (name === failAt) return () => Promise.reject(new Error(`crashed at ${String(name)}`))
-              return Reflect.get(target, name, receiver)
-            },
-          })
-        return work({ ...tx, log: guarded(tx.log), claims: guarded(tx.claims) })
-      }),
-  }
-  const sequencer = createSequencer({ storage: failing, logWriter, logGuard })
-  for (const point of points) {
+  // Under the lock, and on what this host knows.
+  for (const point of [...points, ...points]) {
     const claim = await newClaim(storage)
     const before = (await storage.read.log.state())!.treeSize
-    failAt = point
-    await t.rejects(sequencer.advance(decided(claim)), { message: `crashed at ${point}` })
-    failAt = undefined
+    await query(url, `CREATE TRIGGER crash AFTER ${point} BEGIN SELECT RAISE(ABORT, 'crashed at ${point}'); END`)
+    await t.rejects(sequencer.advance(decided(claim)), { message: `SQLITE_CONSTRAINT: crashed at ${point}` })
+    await query(url, 'DROP TRIGGER crash')
     t.equal((await storage.read.log.state())!.treeSize, before)
     t.match(await storage.read.claims.byId('ws_1', claim.claimId), { state: 'queued', attempts: 0 })
     t.match(await sequencer.advance(decided(claim)), { state: 'decided' })
   }
-  t.match(await diagnose(storage), { leaves: points.length })
-  t.strictSame((await diagnose(storage)).problems, [])
+  t.match(await diagnose(storage), { leaves: 2 * points.length, problems: [] })
+})
+
+t.test('a host that knows the log writes in one statement, and under the lock what has moved on', async (t) => {
+  const statements: string[] = []
+  const first = await open(t, { beforeStatement: (sql) => statements.push(sql) })
+  const second = await open(t, { folder: first.folder, memory: join(first.folder, 'other') })
+  const flush = async (...outcomes: Promise<unknown>[]) => {
+    statements.length = 0
+    await Promise.all(outcomes)
+    return statements.filter((sql) => !sql.startsWith('SELECT')).map((sql) => sql.split(' ').slice(0, 3).join(' '))
+  }
+  const known = ['INSERT INTO changes']
+  const store = () => first.sequencer.storeChecked(decided(unstored()))
+  t.strictSame((await flush(store())).slice(0, 1), ['BEGIN IMMEDIATE'], 'the first of a host')
+  t.strictSame(await flush(store()), known)
+  t.strictSame(await flush(first.sequencer.store(unstored())), known)
+  await second.sequencer.storeChecked(decided(unstored()))
+  t.strictSame((await flush(store())).slice(0, 2), [...known, 'BEGIN IMMEDIATE'], 'after another host')
+  for (let flushes = 0; flushes < 16; flushes++) t.strictSame((await flush(store())).slice(0, 1), ['BEGIN IMMEDIATE'])
+  t.strictSame(await flush(store()), known, 'and in the end again')
+
+  const claim = unstored()
+  await flush(first.sequencer.store(claim))
+  const outcomes = [waiting(claim), waiting(claim)].map((outcome) => first.sequencer.advance(outcome))
+  t.strictSame(await flush(...outcomes), known, 'one of them is made')
+  t.equal((await Promise.all(outcomes)).filter(Boolean).length, 1)
+  await flush(first.sequencer.advance(decided(claim)), store())
+  t.match(await diagnose(first.storage), { leaves: 22, problems: [] })
 })
 
 t.test('two hosts on one database make one log', async (t) => {
@@ -237,7 +261,9 @@ t.test('rows of the log and of checks are never changed, and never deleted', asy
   const claim = await newClaim(storage)
   await sequencer.advance(decided(claim))
   t.ok(isRead(record))
-  await t.rejects(storage.write((tx) => tx.claims.insertChecks([{ claimId: claim.claimId, attempt: 1, record }])))
+  const log = (await storage.read.log.state())!
+  const checks = [{ claimId: claim.claimId, attempt: 1, record }]
+  await t.rejects(storage.apply({ log: { from: log, to: log }, checks }))
   const head = (await storage.read.log.newestHead())!
   await t.rejects(storage.write((tx) => tx.log.insertHead(head)))
 })

@@ -8,6 +8,7 @@ import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import knex, { type Knex } from 'knex'
 import t, { type Test } from 'tap'
+import { claimNumber as claim } from '../support/claim-row.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const record: CheckRecord = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } }
@@ -23,35 +24,6 @@ function rawly(t: Test, file: string): Knex {
   const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
   t.teardown(() => db.destroy())
   return db
-}
-
-function claim(number: number, over: Partial<ClaimRow> = {}): ClaimRow {
-  return {
-    claimId: `clm_${number}`,
-    workspaceId: 'ws_1',
-    clientClaimId: `client-${number}`,
-    agentId: 'agent',
-    action: 'test.outcome.reach',
-    target: 'somewhere',
-    params: { n: number },
-    claimedAt: NOON,
-    deadlineAt: NOON + 900_000,
-    submittedAt: NOON + number,
-    claimDigest: `digest-${number}`,
-    access: 'anonymous',
-    connectionId: null,
-    profileAction: 'test.outcome.reach',
-    profileVersion: '1',
-    state: 'queued',
-    attempts: 0,
-    dueAt: NOON,
-    nextCheckAt: NOON,
-    lastCheck: null,
-    receiptId: null,
-    verdict: null,
-    reasonCode: null,
-    ...over,
-  }
 }
 
 async function withClaims(t: Test, claims: readonly ClaimRow[]) {
@@ -191,11 +163,18 @@ t.test('of two writers one waits for the other from the beginning, so that what 
 t.test('rows of the log and of checks are never changed, replaced or deleted, by whatever statement', async (t) => {
   const { storage, file } = await withClaims(t, [claim(1)])
   await storage.write(async (tx) => {
-    await tx.claims.insertChecks([{ claimId: 'clm_1', attempt: 1, record }])
-    const receipt = { leafIndex: 0, receiptId: 'rcpt_1', claimId: 'clm_1', leafHash: Buffer.alloc(32), issuedAt: NOON }
-    await tx.log.insertReceipts([{ ...receipt, entry: '{}' }])
-    await tx.log.insertTiles([{ level: 0, index: 0, width: 1, hashes: Buffer.alloc(32) }])
-    await tx.log.insertHead({ treeSize: 1, issuedAt: NOON, rootHash: Buffer.alloc(32), signed: '{}' })
+    await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
+    const hash = Buffer.alloc(32)
+    const log = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: hash, issuedAt: NOON }
+    await tx.log.create(log)
+    const receipt = { leafIndex: 0, receiptId: 'rcpt_1', claimId: 'clm_1', leafHash: hash, issuedAt: NOON }
+    await tx.apply({
+      log: { from: log, to: { ...log, treeSize: 1 } },
+      checks: [{ claimId: 'clm_1', attempt: 1, record }],
+      receipts: [{ ...receipt, entry: '{}' }],
+      tiles: [{ level: 0, index: 0, width: 1, hashes: hash }],
+      heads: [{ treeSize: 1, issuedAt: NOON, rootHash: hash, signed: '{}' }],
+    })
   })
   const db = rawly(t, file)
   // Otherwise REPLACE deletes without asking the triggers; the service's own connections have it on.

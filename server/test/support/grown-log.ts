@@ -36,11 +36,13 @@ export async function grow(
       receipts.map(({ leafHash }) => leafHash),
       SHA256_TREE,
     )
-    await tx.claims.insertNew(receipts.map(({ claimId }) => claim(claimId)))
-    await tx.log.insertReceipts(receipts)
     const kept = withoutNodes ? TILE_WIDTH * 32 : undefined
-    await tx.log.insertTiles(tiles.map((tile) => ({ ...tile, hashes: tile.hashes.slice(0, kept) })))
-    await tx.log.grow(state.treeSize, { treeSize: edge.treeSize, rootHash, issuedAt: NOON })
+    await tx.apply({
+      log: { from: state, to: { ...state, treeSize: edge.treeSize, rootHash, issuedAt: NOON } },
+      newClaims: receipts.map(({ claimId }) => claim(claimId)),
+      receipts,
+      tiles: tiles.map((tile) => ({ ...tile, hashes: tile.hashes.slice(0, kept) })),
+    })
   })
 }
 

@@ -1,0 +1,43 @@
+import { openPostgres } from '@claimcheck/server/storage/postgres'
+import t from 'tap'
+import { createDatabase } from '../../../test/support/database.ts'
+import { query } from '../../../test/support/sql.ts'
+import { claimNumber } from '../support/claim-row.ts'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const CLAIMS = 5000
+const LOOKUPS = 100
+
+t.test('what is looked up by its key is all that is read, also by a host that began with empty tables', async (t) => {
+  const database = await createDatabase('postgres')
+  t.teardown(() => database.remove())
+  const url = database.env.DATABASE_URL!
+  const storage = await openPostgres(url)
+  const log = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: Buffer.alloc(32), issuedAt: NOON }
+  const lookUp = async (number: number) => {
+    const { workspaceId, clientClaimId, claimId } = claimNumber(number)
+    const found = await storage.read.claims.byClientIds([{ workspaceId, clientClaimId }])
+    await storage.write((tx) => tx.claims.queuedAttempts([claimId]))
+    return found.length
+  }
+  await storage.write(async (tx) => {
+    await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
+    await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
+    await tx.log.create(log)
+  })
+  for (let number = 0; number < 10; number++) t.equal(await lookUp(number), 0)
+  const newClaims = Array.from({ length: CLAIMS }, (_, number) => claimNumber(number))
+  await storage.apply({ log: { from: log, to: log }, newClaims })
+  for (let number = 0; number < LOOKUPS; number++) {
+    if ((await lookUp(number)) !== 1) t.fail(`claim ${number} is not found`)
+    await storage.apply({ log: { from: log, to: log }, progress: [{ ...claimNumber(number), attempts: 1 }] })
+  }
+  // A connection that ends has told what it read.
+  await storage.close()
+  const [reads] = await query(
+    url,
+    `SELECT CAST(seq_tup_read + idx_tup_fetch AS integer) AS rows FROM pg_stat_user_tables WHERE relname = 'claims'`,
+  )
+  t.ok((reads!.rows as number) >= LOOKUPS, 'it is counted')
+  t.ok((reads!.rows as number) < 20 * LOOKUPS, `${reads!.rows} rows read in ${3 * LOOKUPS} look-ups`)
+})
