@@ -26,7 +26,7 @@ const UNSUPPORTED_MAX_DEADLINE_MS = 24 * 60 * 60_000
 
 interface IntakeOptions {
   readonly registry: Registry
-  /** The workspace's active connections. */
+  /** The workspace's active connections. Not asked for where the action is read through none. */
   readonly connections: () => Promise<readonly Connection[]>
 }
 
@@ -47,7 +47,7 @@ export async function planClaim(
   const { target, params } = (registered?.verifier.normalize?.(given) as typeof given | undefined) ?? given
   const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
   const { access, connectionId } = registered
-    ? chooseAccess(claim, registered, registry, await connections())
+    ? chooseAccess(claim, registered, registry, registered.providers.length > 0 ? await connections() : [])
     : { access: 'unsupported_action' as const, connectionId: null }
 
   return {
