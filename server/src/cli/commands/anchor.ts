@@ -95,11 +95,13 @@ function result(anchor: AnchorRow): string {
 }
 
 function describeState({ treeSize, state, problem }: AnchorRow): string {
-  return `${treeSize} entries: ${state}${problem === null ? '' : ` (${problem})`}`
+  return `${treeSize} ${treeSize === 1 ? 'entry' : 'entries'}: ${state}${problem === null ? '' : ` (${problem})`}`
 }
 
 function describe({ anchorer, account, costs, open, recent }: AnchoringStatus): string[] {
-  const costLines = [...costs].map(([chain, cost]) => `cost so far  ${cost} on ${chain} (of those that landed)`)
+  const costLines = [...costs].map(
+    ([chain, cost]) => `cost so far  ${amount(cost, chain)} on ${chain} (of those that landed)`,
+  )
   return [
     ...(anchorer ? describeAnchorer(anchorer, account!) : [`Not anchoring: ${NOT_CONFIGURED}.`]),
     ...costLines,
@@ -115,8 +117,13 @@ function describeAnchorer(anchorer: Anchorer, account: NonNullable<AnchoringStat
   return [
     `chain        ${chain} (${scheme}), every ${intervalMs / 1000} s when the log has grown`,
     `account      ${anchorer.identity().attester}`,
-    `balance      ${'balance' in account ? account.balance : `unknown: ${account.problem}`}`,
+    `balance      ${'balance' in account ? amount(account.balance, chain) : `unknown: ${account.problem}`}`,
   ]
+}
+
+/** As chains count it: in their smallest unit. */
+function amount(count: string | bigint, chain: string): string {
+  return chain.startsWith('eip155:') ? `${count} wei` : String(count)
 }
 
 function toCells({ plannedAt, treeSize, state, problem, chain, landing }: AnchorRow): string[] {
