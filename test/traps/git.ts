@@ -124,9 +124,9 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(1500, 5000),
+        ...times(1500, 8000),
         meanwhile,
-        afterMs: 3000,
+        afterMs: 5000,
       }
     },
   },

@@ -208,9 +208,9 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(1500, 5000),
+        ...times(1500, 8000),
         meanwhile,
-        afterMs: 3000,
+        afterMs: 5000,
       }
     },
   },

@@ -132,11 +132,13 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       const recent = leafIndexes.filter((leafIndex) => leafIndex >= anchoredSize)
       const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
       const [paths, anchored] = await Promise.all([view.pathTexts(recent), proveAnchored(view, covered)])
-      const proofs = new Map(anchored)
-      for (const [index, leafIndex] of recent.entries()) {
-        proofs.set(leafIndex, { ...paths[index]!, logId, treeSize, rootHash, anchor: null })
-      }
-      return leafIndexes.map((leafIndex) => proofs.get(leafIndex)!)
+      const proven = new Map(anchored)
+      let used = 0
+      return leafIndexes.map((leafIndex) => {
+        if (leafIndex < anchoredSize) return proven.get(leafIndex)!
+        const { leafHash, path } = paths[used++]!
+        return { leafHash, path, logId, treeSize, rootHash, anchor: null }
+      })
     },
 
     async consistency(first, requestedSecond) {
