@@ -81,7 +81,6 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
   }
 
   async function grow(log: LogState, from: TreeEdge, drafts: readonly Draft[]): Promise<Growth> {
-    if (drafts.length === 0) return { log: { from: log, to: log } }
     const signer = await signingKeys.signer(log.keyId)
     const current = await Promise.all(
       drafts.map((draft) =>
@@ -130,8 +129,10 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     },
 
     async planAsLeft(drafts) {
-      const isKnown = left && known && bytesEqual(known.rootHash, left.rootHash) && logGuard.isRemembered(left)
-      return isKnown ? grow(left!, known!.edge, drafts) : undefined
+      if (!left) return undefined
+      if (drafts.length === 0) return { log: { from: left, to: left } }
+      const isKnown = known && bytesEqual(known.rootHash, left.rootHash) && logGuard.isRemembered(left)
+      return isKnown ? grow(left, known!.edge, drafts) : undefined
     },
 
     grown({ log: { from, to } }) {

@@ -159,10 +159,11 @@ function postgresStatement(): string {
   const given: Parameter = (name) => `$${PARAMETERS.indexOf(name) + 1}`
   const { grown, moved, inserted } = partsOf('postgres', given, 'EXISTS (SELECT FROM grown)')
   const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
-  // Divides by zero, which nothing else can do here, where the log or a claim has moved on.
+  // The words are no integer: that is what the database says when it refuses.
   return `WITH grown AS (${grown} RETURNING 1), moved AS (${moved} RETURNING 1),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
-    SELECT 1 / CAST(${count('grown')} = 1 AND ${count('moved')} = ${given('progress_count')} AS integer)`
+    SELECT CAST(CASE WHEN ${count('grown')} <> 1 THEN 'the log has moved on'
+      WHEN ${count('moved')} <> ${given('progress_count')} THEN 'a claim has moved on' ELSE '0' END AS integer)`
 }
 
 const STATEMENTS: Readonly<Record<Dialect, string>> = {

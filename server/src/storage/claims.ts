@@ -92,9 +92,8 @@ export function claimReads(db: Db) {
     ): Promise<ClaimRow[]> {
       const asked = rowsOf(db.dialect, CLIENT_IDS)
       const sql = `${SELECT_CLAIMS} WHERE (workspace_id, client_claim_id) IN (SELECT workspace_id, client_claim_id FROM ${asked} AS asked)`
-      const rows = await db.query(sql, [
-        toJson(ids.map(({ workspaceId, clientClaimId }) => [workspaceId, clientClaimId])),
-      ])
+      const bindings = [toJson(ids.map(({ workspaceId, clientClaimId }) => [workspaceId, clientClaimId]))]
+      const rows = await db.query(sql, bindings, { replanned: true })
       return rows.map(toClaim)
     },
     async byIds(claimIds: readonly string[]): Promise<ClaimRow[]> {

@@ -7,6 +7,11 @@ export type Row = Readonly<Record<string, unknown>>
 
 export type Binding = string | number | null
 
+export interface QueryOptions {
+  /** Planned for each call: which index is the right one follows from how many rows there are, and a plan from an empty table cannot know. */
+  readonly replanned?: boolean
+}
+
 /** A database outside of transactions, or within one. */
 export interface Db {
   readonly dialect: Dialect
@@ -15,7 +20,7 @@ export interface Db {
    * lists go in as one binding.
    * @throws StorageError `unavailable`
    */
-  query(sql: string, bindings?: readonly Binding[]): Promise<Row[]>
+  query(sql: string, bindings?: readonly Binding[], options?: QueryOptions): Promise<Row[]>
   /** knex's builder for a table, where speed is nothing. */
   table(name: string): Knex.QueryBuilder
 }

@@ -1,7 +1,7 @@
 /** Storage over pools of connections: which connection a statement runs on, and where transactions begin and end. */
 import type { Knex } from 'knex'
 import { applyChanges } from './changes.ts'
-import type { Binding, Db, Dialect, Row } from './db.ts'
+import type { Binding, Db, Dialect, QueryOptions, Row } from './db.ts'
 import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
 
 /** Called before each statement, with its text. Tests end the process here. */
@@ -15,7 +15,7 @@ export interface Pools<C> {
   /** What begins a transaction that writes, and one that reads of one moment. */
   readonly begin: string
   readonly beginSnapshot: string
-  run(connection: C, sql: string, bindings: readonly Binding[]): Promise<Row[]>
+  run(connection: C, sql: string, bindings: readonly Binding[], options?: QueryOptions): Promise<Row[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. In words; undefined for any other error. */
   trouble(error: unknown): string | undefined
   /** The connection is in a state that nobody knows: it is not used again. */
@@ -38,9 +38,9 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
   }
 
-  function run(connection: C, sql: string, bindings: readonly Binding[] = []): Promise<Row[]> {
+  function run(connection: C, sql: string, bindings: readonly Binding[] = [], options?: QueryOptions): Promise<Row[]> {
     beforeStatement?.(sql)
-    return pools.run(connection, sql, bindings)
+    return pools.run(connection, sql, bindings, options)
   }
 
   async function withConnection<T>(pool: Knex, work: (connection: C) => Promise<T>): Promise<T> {
@@ -59,7 +59,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
 
   const outsideOn = (pool: Knex): Db => ({
     dialect,
-    query: (sql, bindings) => withConnection(pool, (connection) => run(connection, sql, bindings)),
+    query: (sql, bindings, options) => withConnection(pool, (connection) => run(connection, sql, bindings, options)),
     table: (name) => pool(name),
   })
   const outside = outsideOn(reader)
@@ -76,9 +76,9 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
       dialect,
       // One after the other, and none after one that failed: SQLite may have rolled back by itself then, and would commit each
       // statement that follows on its own.
-      query: async (sql, bindings) => {
+      query: async (sql, bindings, options) => {
         opened()
-        const statement = last.then(() => run(connection, sql, bindings))
+        const statement = last.then(() => run(connection, sql, bindings, options))
         last = statement
         return statement
       },

@@ -1,10 +1,10 @@
 /** The Postgres dialect: many hosts may share one database, each with a few connections. */
 import knex, { type Knex } from 'knex'
 import { type Client, DatabaseError, type QueryConfig, types } from 'pg'
-import type { Binding, Row } from './db.ts'
+import type { Row } from './db.ts'
 import { migrate } from './migrate.ts'
 import type { OpenedStorage, OpenStorageOptions } from './open.ts'
-import { createStorage } from './pools.ts'
+import { createStorage, type Pools } from './pools.ts'
 import { StorageError } from './storage.ts'
 
 /** Of one host. Postgres takes 100 in all as it comes. */
@@ -23,8 +23,10 @@ export async function openPostgres(
   { beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
   const pool = connect(url, patient ? '' : BY_KEYS)
-  const run = (connection: Client, sql: string, bindings: readonly Binding[]) =>
-    ask(connection, sql, bindings, patient ? 0 : SILENCE_MS)
+  const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
+    const query = replanned ? { text: numbered(sql) } : prepare(sql)
+    return ask(connection, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
+  }
   const begins = { begin: 'BEGIN', beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY' }
   const pools = { dialect: 'postgres', reader: pool, writer: pool, ...begins, run, discard } as const
   const storage = createStorage<Client>({ ...pools, trouble, beforeStatement })
@@ -38,16 +40,10 @@ export async function openPostgres(
   }
 }
 
-/** @param query_timeout in milliseconds; 0: none */
-async function ask(
-  connection: Client,
-  sql: string,
-  bindings: readonly Binding[],
-  query_timeout: number,
-): Promise<Row[]> {
-  const { name, text } = prepare(sql)
+/** @param query with `query_timeout` in milliseconds; 0: none */
+async function ask(connection: Client, query: QueryConfig & { readonly query_timeout: number }): Promise<Row[]> {
   try {
-    return (await connection.query({ name, text, values: [...bindings], query_timeout } as QueryConfig)).rows
+    return (await connection.query(query)).rows
   } catch (error) {
     // The driver gives up waiting, and leaves the connection open: what it answers then would be taken for another's answer.
     if (SILENT.test((error as Error).message)) discard(connection, error)
@@ -66,17 +62,20 @@ const prepared = new Map<string, Prepared>()
 function prepare(sql: string): Prepared {
   const known = prepared.get(sql)
   if (known) return known
-  let marks = 0
-  const statement = { name: `s${prepared.size}`, text: sql.replaceAll('?', () => `$${++marks}`) }
+  const statement = { name: `s${prepared.size}`, text: numbered(sql) }
   prepared.set(sql, statement)
   return statement
+}
+
+function numbered(sql: string): string {
+  let marks = 0
+  return sql.replaceAll('?', () => `$${++marks}`)
 }
 
 // What is looked up by its key is found by its index, however many rows have come to be since the tables' statistics were made. A plan
 // that was kept from when they were empty would read all of them. (What cannot do without a scan is taken to be so dear then that it
 // would be compiled first.)
-const BY_KEYS = `SET plan_cache_mode = force_custom_plan; SET jit = off;
-  SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`
+const BY_KEYS = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off'
 
 /** @param settings what each connection begins with */
 function connect(url: string, settings: string): Knex {
@@ -98,8 +97,13 @@ function connect(url: string, settings: string): Knex {
       min: 0,
       max: MOST_CONNECTIONS,
       afterCreate: (connection: Client, done: (error: Error | null) => void) => {
-        if (settings) connection.query(settings, (error) => done(error ?? null))
-        else done(null)
+        if (!settings) return done(null)
+        const setting = { text: settings, query_timeout: CONNECT_TIMEOUT_MS } as QueryConfig
+        connection.query(setting, (error) => {
+          // knex forgets a connection that fails here, and leaves it open.
+          if (error) connection.end().catch(() => {})
+          done(error ?? null)
+        })
       },
     },
   })
@@ -119,7 +123,8 @@ function discard(connection: Client, error: unknown): void {
 
 /** SQLSTATE classes: connection, resources, intervention, system; and single ones: read-only, serialization, deadlock, lock timeout. */
 const TROUBLE = /^(08|53|57|58|25006|25P03|40001|40P01|55P03)/
-const NETWORK_TROUBLE = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|ENOENT)/
+// Whatever the network says, and TLS: only what the database itself answers tells what has happened.
+const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
 // The driver and knex give these no code.
 const SILENT = /^Query read timeout/
 const LOST =
