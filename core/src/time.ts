@@ -16,8 +16,8 @@ export function formatInstant(instant: Instant): string {
   const ms = whole - day * DAY_MS
   const seconds = Math.floor(ms / 1000)
   const minutes = Math.floor(seconds / 60)
-  const time = `${digits(Math.floor(minutes / 60), 2)}:${digits(minutes % 60, 2)}:${digits(seconds % 60, 2)}`
-  return `${latest.text}T${time}.${digits(ms % 1000, 3)}Z`
+  const time = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}:${twoDigits(seconds % 60)}`
+  return `${latest.text}T${time}.${threeDigits(ms % 1000)}Z`
 }
 
 function dayText(instant: Instant): string {
@@ -26,8 +26,12 @@ function dayText(instant: Instant): string {
   return text.slice(0, 10)
 }
 
-function digits(value: number, count: number): string {
-  return String(value).padStart(count, '0')
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : String(value)
+}
+
+function threeDigits(value: number): string {
+  return value < 100 ? `0${twoDigits(value)}` : String(value)
 }
 
 /** `undefined` when the text is not in exactly that form, or names a day or time that does not exist. */
@@ -35,5 +39,5 @@ export function parseInstant(text: string): Instant | undefined {
   if (!TIMESTAMP.test(text)) return undefined
   const instant = Date.parse(text)
   // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
-  return Number.isNaN(instant) || new Date(instant).toISOString() !== text ? undefined : instant
+  return Number.isNaN(instant) || formatInstant(instant) !== text ? undefined : instant
 }
