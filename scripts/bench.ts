@@ -38,8 +38,14 @@ const figures: Figure[] = []
 for (const name of names) {
   const start = performance.now()
   process.stderr.write(`measuring ${name} ...`)
-  figures.push(...(await MEASUREMENTS[name]!()))
-  process.stderr.write(` ${Math.round((performance.now() - start) / 1000)} s\n`)
+  try {
+    figures.push(...(await MEASUREMENTS[name]!()))
+    process.stderr.write(` ${Math.round((performance.now() - start) / 1000)} s\n`)
+  } catch (error) {
+    // The others are worth their figures.
+    process.stderr.write(` failed: ${(error as Error).stack}\n`)
+    process.exitCode = 1
+  }
 }
 const results = figures.map(judge)
 process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : `\n${table(results)}\n`)

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { createCheckCache } from '@claimcheck/server/check-cache'
 import t from 'tap'
 
@@ -99,4 +100,18 @@ t.test('a read that throws before it begins leaves the next one possible', async
     ['rejected', 'rejected', 'rejected'],
   )
   t.equal(await cache.share('a', async () => 'read'), 'read')
+})
+
+t.test('after a read for several, those who come together share one read, the first of them too', async (t) => {
+  const cache = createCheckCache()
+  let reads = 0
+  const read = async () => ++reads
+  await Promise.all([cache.share('a', read), cache.share('a', read), cache.share('a', read)])
+  t.equal(reads, 2, 'the first had begun')
+  t.strictSame(await Promise.all([cache.share('a', read), cache.share('a', read)]), [3, 3])
+  // Nobody has come meanwhile.
+  await setTimeout(5100)
+  const before = performance.now()
+  t.equal(await cache.share('a', read), 4)
+  t.ok(performance.now() - before < 200, 'who comes alone does not wait')
 })

@@ -9,7 +9,8 @@ import { withProcess } from '../process.ts'
 
 const CLAIMS = 1_000
 const CONNECTIONS = 64
-const PATIENCE_MS = 120_000
+// The stand-in runs git for every request.
+const PATIENCE_MS = 300_000
 const CODEHOST = { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }
 const SLUG = 'acme/app'
 
@@ -110,7 +111,7 @@ function createClient(url: string, key: string) {
       await Promise.all(Array.from({ length: CONNECTIONS }, submitter))
       const end = Date.now() + PATIENCE_MS
       while ((await count('state=queued')) > 0) {
-        if (Date.now() > end) throw new Error('claims were left undecided')
+        if (Date.now() > end) throw new Error(`${await count('state=queued')} claims or more were left undecided`)
         await setTimeout(200)
       }
       for (const verdict of ['failed', 'mismatch', 'late', 'unverifiable']) {
