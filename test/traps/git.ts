@@ -124,9 +124,9 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(1500, 8000),
+        ...times(1500, 12000),
         meanwhile,
-        afterMs: 5000,
+        afterMs: 8000,
       }
     },
   },

@@ -208,9 +208,9 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(1500, 8000),
+        ...times(1500, 12000),
         meanwhile,
-        afterMs: 5000,
+        afterMs: 8000,
       }
     },
   },

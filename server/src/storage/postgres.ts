@@ -10,6 +10,8 @@ import { StorageError } from './storage.ts'
 /** Of one host. Postgres takes 100 in all as it comes. */
 const MOST_CONNECTIONS = 8
 const CONNECT_TIMEOUT_MS = 5_000
+// Connecting, and what a connection begins with; a busy server may need a second try.
+const ACQUIRE_TIMEOUT_MS = 10_000
 // A host that stops while it holds the log must not hold up all others for long.
 const LOCK_TIMEOUT_MS = 10_000
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
@@ -91,7 +93,7 @@ function connect(url: string, settings: string): Knex {
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       types: { getTypeParser },
     } as Knex.PgConnectionConfig,
-    acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
     pool: {
       min: 0,
