@@ -103,17 +103,19 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   async function flushTogether(steps: readonly Step[]): Promise<readonly boolean[]> {
-    return (await flushAsKnown(steps)) ?? (await flushLocked(steps))
+    const { made, growth } = (await flushAsLeft(steps)) ?? (await storage.write((tx) => commit(tx, logWriter, steps)))
+    logWriter.grown(growth)
+    const kept = new Set(made)
+    return steps.map((step) => kept.has(step))
   }
 
   /** How many flushes go under the lock before the log is taken to be as this host left it again. */
   let lockedFlushes = 0
 
   /** Undefined, and nothing happened: something is otherwise than this host knows. */
-  async function flushAsKnown(steps: readonly Step[]): Promise<readonly boolean[] | undefined> {
+  async function flushAsLeft(steps: readonly Step[]): Promise<Flushed | undefined> {
     if (lockedFlushes-- > 0) return undefined
-    const taken = new Set<string>()
-    const made = steps.filter(({ isNew, claim: { claimId } }) => isNew || (!taken.has(claimId) && taken.add(claimId)))
+    const made = onceEach(steps)
     const growth = await logWriter.planAsLeft(draftsOf(made))
     if (!growth) return undefined
     try {
@@ -124,15 +126,7 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
       return undefined
     }
     lockedFlushes = 0
-    logWriter.grown(growth)
-    const current = new Set(made)
-    return steps.map((step) => current.has(step))
-  }
-
-  async function flushLocked(steps: readonly Step[]): Promise<readonly boolean[]> {
-    const { made, growth } = await storage.write((tx) => commit(tx, logWriter, steps))
-    logWriter.grown(growth)
-    return made
+    return { made, growth }
   }
 
   async function add(step: Step): Promise<boolean> {
@@ -158,30 +152,31 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 }
 
-interface Commit {
-  /** Which of the steps were made; the others' claims stand otherwise by now. */
-  readonly made: readonly boolean[]
+interface Flushed {
+  /** Of the steps those that were made; the others' claims stand otherwise by now. */
+  readonly made: readonly Step[]
   readonly growth: Growth
 }
 
-async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Commit> {
-  const [created, checked] = partition(steps, isNew)
+async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Flushed> {
   const [log, inserted, attempts] = await Promise.all([
     // Before anything else is read: whoever else moves claims on waits until we are done.
     tx.log.lock(),
-    tx.claims.insertNew(created.map(claimOf)),
-    tx.claims.queuedAttempts(checked.map(({ claim }) => claim.claimId)),
+    tx.claims.insertNew(steps.filter(isNew).map(claimOf)),
+    tx.claims.queuedAttempts(steps.flatMap(({ isNew, claim }) => (isNew ? [] : claim.claimId))),
   ])
-  const taken = new Set<string>()
-  const isCurrent = ({ isNew, claim: { claimId }, attempts: expected }: Step) => {
-    if (isNew) return inserted.has(claimId)
-    return attempts.get(claimId) === expected && !taken.has(claimId) && taken.add(claimId) !== undefined
-  }
-  const made = steps.filter(isCurrent)
+  const isCurrent = ({ isNew, claim: { claimId }, attempts: expected }: Step) =>
+    isNew ? inserted.has(claimId) : attempts.get(claimId) === expected
+  const made = onceEach(steps.filter(isCurrent))
   const growth = await logWriter.plan(tx.log, log!, draftsOf(made))
   await tx.apply({ ...growth, ...changesOf(made) })
-  const current = new Set(made)
-  return { made: steps.map((step) => current.has(step)), growth }
+  return { made, growth }
+}
+
+/** Of the steps that move one claim on, the first. */
+function onceEach(steps: readonly Step[]): Step[] {
+  const taken = new Set<string>()
+  return steps.filter(({ isNew, claim: { claimId } }) => isNew || (!taken.has(claimId) && taken.add(claimId)))
 }
 
 function draftsOf(steps: readonly Step[]): Draft[] {
@@ -209,11 +204,4 @@ function claimOf({ claim }: Step): ClaimRow {
 /** It would be the same for each step alone. */
 function isOfAll(error: unknown): boolean {
   return error instanceof StorageError || error instanceof ServiceError
-}
-
-function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
-  const passing: T[] = []
-  const failing: T[] = []
-  for (const item of items) (test(item) ? passing : failing).push(item)
-  return [passing, failing]
 }

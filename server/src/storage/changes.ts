@@ -3,7 +3,7 @@
  * it is a transaction. It rests on the log and the claims as whoever made it knew them; where they stand otherwise, it fails.
  */
 import type { CheckRecord } from '@claimcheck/core'
-import { CLAIMS, toCells, UNDECIDED } from './claim-row.ts'
+import { CLAIMS, PROGRESS, progressCells, toCells, UNDECIDED } from './claim-row.ts'
 import type { ClaimProgress, ClaimRow } from './claims.ts'
 import type { Binding, Db, Dialect } from './db.ts'
 import { type LogState, RECEIPTS, type ReceiptRow, TILES, type TileRow, TREE_HEADS, type TreeHeadRow } from './log.ts'
@@ -29,17 +29,7 @@ export interface CheckRow {
   readonly record: CheckRecord
 }
 
-const PROGRESS: Columns = {
-  claim_id: 'text',
-  state: 'text',
-  attempts: 'integer',
-  due_at: 'bigint',
-  next_check_at: 'bigint',
-  last_check: 'text',
-  receipt_id: 'text',
-  verdict: 'text',
-  reason_code: 'text',
-}
+const MOVED: Columns = { claim_id: 'text', ...PROGRESS }
 const CHECKS: Columns = { claim_id: 'text', attempt: 'integer', record: 'text' }
 
 /** What the statement is given, in this order. Lists are JSON. */
@@ -75,8 +65,8 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     to_size: to.treeSize,
     to_root: toHex(to.rootHash),
     issued_at: to.issuedAt,
-    new_claims: toJson(inOneOrder(newClaims).map(toCells)),
-    progress: toJson(progress.map(progressCells)),
+    new_claims: toJson(newClaims.map(toCells)),
+    progress: toJson(progress.map((claim) => [claim.claimId, ...progressCells(claim)])),
     progress_count: progress.length,
     checks: toJson(checks.map(({ claimId, attempt, record }) => [claimId, attempt, JSON.stringify(record)])),
     receipts: toJson(receipts.map(receiptCells)),
@@ -89,26 +79,6 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
   )
 }
 
-/** In one order everywhere: two hosts that insert the same ones would wait for each other for ever. */
-export function inOneOrder(claims: readonly ClaimRow[]): ClaimRow[] {
-  const identityOf = ({ workspaceId, clientClaimId }: ClaimRow) => `${workspaceId} ${clientClaimId}`
-  return claims.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
-}
-
-function progressCells(claim: ClaimProgress): Cells {
-  return [
-    claim.claimId,
-    claim.state,
-    claim.attempts,
-    claim.dueAt,
-    claim.nextCheckAt,
-    claim.lastCheck && JSON.stringify(claim.lastCheck),
-    claim.receiptId,
-    claim.verdict,
-    claim.reasonCode,
-  ]
-}
-
 function receiptCells({ leafIndex, receiptId, claimId, leafHash, issuedAt, entry }: ReceiptRow): Cells {
   return [leafIndex, receiptId, claimId, leafHash, issuedAt, entry]
 }
@@ -118,13 +88,14 @@ function partsOf(dialect: Dialect, given: Parameter, condition = 'true') {
   const inserted = (table: string, columns: Columns, list: Parameters<Parameter>[0]) =>
     `INSERT INTO ${table} (${names(columns)})
      SELECT ${names(columns)} FROM ${rowsOf(dialect, columns, given(list))} AS added WHERE ${condition}`
-  const [, ...moved] = Object.keys(PROGRESS)
   return {
     grown: `UPDATE log SET tree_size = ${given('to_size')}, root_hash = ${bytesOf(dialect, given('to_root'))}, issued_at = ${given('issued_at')}
       WHERE id = 1 AND log_id = ${given('log_id')} AND key_id = ${given('key_id')}
         AND tree_size = ${given('from_size')} AND root_hash = ${bytesOf(dialect, given('from_root'))}`,
-    moved: `UPDATE claims SET ${moved.map((column) => `${column} = moved.${column}`).join(', ')}
-      FROM ${rowsOf(dialect, PROGRESS, given('progress'))} AS moved
+    moved: `UPDATE claims SET ${Object.keys(PROGRESS)
+      .map((column) => `${column} = moved.${column}`)
+      .join(', ')}
+      FROM ${rowsOf(dialect, MOVED, given('progress'))} AS moved
       WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${condition}`,
     inserted: [
       inserted('claims', CLAIMS, 'new_claims'),

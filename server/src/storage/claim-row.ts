@@ -1,8 +1,20 @@
 /** A claim between its row and what the rest sees of it. */
 import type { ReasonCode, VerdictValue } from '@claimcheck/core'
-import type { Access, ClaimRow } from './claims.ts'
+import type { Access, ClaimProgress, ClaimRow } from './claims.ts'
 import type { Row } from './db.ts'
 import { type Cells, type Columns, nullableNumber, nullableText } from './rows.ts'
+
+/** What a check changes. */
+export const PROGRESS: Columns = {
+  state: 'text',
+  attempts: 'integer',
+  due_at: 'bigint',
+  next_check_at: 'bigint',
+  last_check: 'text',
+  receipt_id: 'text',
+  verdict: 'text',
+  reason_code: 'text',
+}
 
 export const CLAIMS: Columns = {
   claim_id: 'text',
@@ -20,14 +32,7 @@ export const CLAIMS: Columns = {
   connection_id: 'text',
   profile_action: 'text',
   profile_version: 'text',
-  state: 'text',
-  attempts: 'integer',
-  due_at: 'bigint',
-  next_check_at: 'bigint',
-  last_check: 'text',
-  receipt_id: 'text',
-  verdict: 'text',
-  reason_code: 'text',
+  ...PROGRESS,
 }
 /** Of claims that are looked up by their ids. Said in these words it does not let Postgres take the queue's index for a shorter way to them. */
 export const UNDECIDED = `state <> 'decided'`
@@ -50,6 +55,13 @@ export function toCells(claim: ClaimRow): Cells {
     claim.connectionId,
     claim.profileAction,
     claim.profileVersion,
+    ...progressCells(claim),
+  ]
+}
+
+/** In the order of PROGRESS. */
+export function progressCells(claim: ClaimProgress): Cells {
+  return [
     claim.state,
     claim.attempts,
     claim.dueAt,

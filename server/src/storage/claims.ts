@@ -1,6 +1,5 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
-import { inOneOrder } from './changes.ts'
 import { CLAIMS, toCells, toClaim, UNDECIDED } from './claim-row.ts'
 import type { Binding, Db, Row } from './db.ts'
 import { type Columns, insertRows, names, rowsOf, textsOf, toJson } from './rows.ts'
@@ -165,8 +164,10 @@ export function claimWrites(db: Db) {
     ...claimReads(db),
     /** Inserts those whose client_claim_id is new in its workspace, and returns the ids of these. */
     async insertNew(claims: readonly ClaimRow[]): Promise<Set<string>> {
+      // In one order everywhere: two hosts that insert the same ones would wait for each other for ever.
+      const ordered = claims.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
       const suffix = 'ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id'
-      const inserted = await insertRows(db, 'claims', CLAIMS, inOneOrder(claims).map(toCells), suffix)
+      const inserted = await insertRows(db, 'claims', CLAIMS, ordered.map(toCells), suffix)
       return new Set(inserted.map((row) => String(row.claim_id)))
     },
     /** Hands out those of these claims that are due still, and hides each from other workers until `leaseEnd`. */
@@ -183,6 +184,10 @@ export function claimWrites(db: Db) {
       return new Map(rows.map((row) => [String(row.claim_id), Number(row.attempts)]))
     },
   }
+}
+
+function identityOf({ workspaceId, clientClaimId }: ClaimRow): string {
+  return `${workspaceId} ${clientClaimId}`
 }
 
 function toRecord(row: Row): CheckRecord {
