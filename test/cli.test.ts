@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { type Env, type Outcome, runClaimcheck } from './support/command.ts'
 import { createDatabase, TEST_DATABASE } from './support/database.ts'
 import { Installation, SCRIPTED } from './support/installation.ts'
 import { dump, query } from './support/sql.ts'
 
-const CLAIMCHECK = resolve('server/bin/claimcheck.js')
 const ON_SQLITE = TEST_DATABASE === 'sqlite'
 
 /** What keeps receipts as they are. */
@@ -18,17 +17,11 @@ const DROP_GUARD = {
   postgres: 'DROP TRIGGER receipts_append_only ON receipts',
 }
 
-interface Outcome {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 /** The command in a folder of its own, with an empty database. */
 interface CommandLine {
   readonly folder: string
   readonly databaseUrl: string
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Outcome>
+  run(args: readonly string[], env?: Env): Promise<Outcome>
   /** Of a command that succeeds, with `--json`. */
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers, and fail when these are not what they say.
   json(...args: string[]): Promise<any>
@@ -39,7 +32,7 @@ async function commandLine(t: Test, configuration?: object): Promise<CommandLine
   if (configuration) writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify(configuration))
   const database = await createDatabase()
   t.teardown(() => database.remove())
-  const run: CommandLine['run'] = (args, env) => execute(folder, args, { ...database.env, ...env })
+  const run: CommandLine['run'] = (args, env) => runClaimcheck(folder, args, { ...database.env, ...env })
   return {
     folder,
     databaseUrl: database.env.DATABASE_URL ?? `sqlite:${join(folder, 'data/claimcheck.db')}`,
@@ -50,25 +43,6 @@ async function commandLine(t: Test, configuration?: object): Promise<CommandLine
       return JSON.parse(stdout)
     },
   }
-}
-
-async function execute(
-  folder: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<Outcome> {
-  const child = spawn(process.execPath, [CLAIMCHECK, ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const read = async (stream: NodeJS.ReadableStream) => {
-    let text = ''
-    for await (const chunk of stream) text += chunk
-    return text
-  }
-  const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')])
-  return { code, stdout, stderr }
 }
 
 t.test('workspaces and keys are made, listed and revoked', async (t) => {
@@ -133,7 +107,7 @@ t.test('verify ends with 0 for a valid receipt, 1 for a bad one, 2 for one that 
     'no-keys.json': '{}',
   })
 
-  const run = (args: readonly string[]) => execute(folder, args, {})
+  const run = (args: readonly string[]) => runClaimcheck(folder, args, {})
   t.match(await run(['verify', address]), { code: 0, stdout: /verified/ })
   t.match(await run(['verify', 'receipt.json', '--keys', 'keys.json']), { code: 0 })
   const report = await run(['verify', 'receipt.json', '--keys', 'keys.json', '--json'])
@@ -160,7 +134,7 @@ t.test('doctor finds a changed byte, and names the row', async (t) => {
   const client = await installation.client('doctor')
   for (let i = 0; i < 3; i++) await client.submit()
   await installation.stop()
-  const doctor = (...args: string[]) => execute(t.testdir(), ['doctor', ...args], installation.env)
+  const doctor = (...args: string[]) => runClaimcheck(t.testdir(), ['doctor', ...args], installation.env)
   t.match(await doctor(), { code: 0, stdout: /3 receipts/ })
 
   const { databaseUrl } = installation.config
@@ -246,10 +220,10 @@ t.test('a lost signing key is told, and brought back', { skip: !ON_SQLITE && 'it
   const [name] = readdirSync(keys)
   const pem = readFileSync(join(keys, name!))
   writeFileSync(join(keys, name!), 'not a key')
-  t.match(await execute(installation.folder, ['serve'], { PORT: '0' }), { code: 1, stderr: new RegExp(name!) })
+  t.match(await runClaimcheck(installation.folder, ['serve'], { PORT: '0' }), { code: 1, stderr: new RegExp(name!) })
   writeFileSync(join(keys, name!), pem)
   chmodSync(join(keys, name!), 0o644)
-  t.match(await execute(installation.folder, ['serve'], { PORT: '0' }), { code: 1, stderr: /600/ })
+  t.match(await runClaimcheck(installation.folder, ['serve'], { PORT: '0' }), { code: 1, stderr: /600/ })
   chmodSync(join(keys, name!), 0o600)
   await installation.resume()
   t.equal((await installation.request('/readyz')).status, 200)

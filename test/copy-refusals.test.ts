@@ -3,16 +3,8 @@ import { join } from 'node:path'
 import { copyInstallation } from '@claimcheck/server/services/copy'
 import { openStorage } from '@claimcheck/server/storage/open'
 import t from 'tap'
-import {
-  claimcheck,
-  configOf,
-  DIALECTS,
-  type Env,
-  emptyDatabase,
-  execute,
-  rowsIn,
-  startSource,
-} from './support/copies.ts'
+import type { Env } from './support/command.ts'
+import { claimcheck, configOf, DIALECTS, emptyDatabase, execute, rowsIn, startSource } from './support/copies.ts'
 
 t.test('a source whose rows do not belong together is refused, and nothing is copied', async (t) => {
   const source = await startSource(t, 'sqlite')

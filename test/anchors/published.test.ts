@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
 import t, { type Test } from 'tap'
 import type { Client } from '../support/client.ts'
+import { runClaimcheck } from '../support/command.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { ScriptedChain } from './scripted-chain.ts'
 
@@ -18,19 +17,8 @@ async function start(t: Test, intervalMs: number) {
   return { installation, client: await installation.client('acme'), chain: new ScriptedChain(file) }
 }
 
-async function claimcheck({ folder, env }: Installation, ...args: string[]) {
-  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const read = async (stream: NodeJS.ReadableStream) => {
-    let text = ''
-    for await (const chunk of stream) text += chunk
-    return text
-  }
-  const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')])
-  return { code, stdout, stderr }
+function claimcheck({ folder, env }: Installation, ...args: string[]) {
+  return runClaimcheck(folder, args, env)
 }
 
 async function receiptIds(client: Client, count: number): Promise<string[]> {

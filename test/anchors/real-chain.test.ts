@@ -1,14 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openStorage } from '@claimcheck/server/storage/open'
 import t, { type Test } from 'tap'
 import { type Chain, startChain } from '../chain/chain.ts'
 import { RpcProxy } from '../chain/proxy.ts'
 import type { Client } from '../support/client.ts'
+import { runClaimcheck } from '../support/command.ts'
 import { createDatabase, type Dialect } from '../support/database.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { dump } from '../support/sql.ts'
@@ -52,19 +51,8 @@ async function start(t: Test, dialect: Dialect): Promise<World> {
   return { chain, proxy, installation, client: await installation.client('acme'), keyFile }
 }
 
-async function claimcheck({ installation: { folder, env } }: World, ...args: string[]) {
-  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const read = async (stream: NodeJS.ReadableStream) => {
-    let text = ''
-    for await (const chunk of stream) text += chunk
-    return text
-  }
-  const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')])
-  return { code, stdout, stderr }
+function claimcheck({ installation: { folder, env } }: World, ...args: string[]) {
+  return runClaimcheck(folder, args, env)
 }
 
 async function listed({ installation }: World): Promise<{ uid: string; tree_size: number }[]> {

@@ -1,6 +1,4 @@
 /** Installations to copy, databases to copy them to, and the command. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '@claimcheck/server/config'
 import { sqliteFile } from '@claimcheck/server/database-url'
@@ -8,6 +6,7 @@ import { openStorage } from '@claimcheck/server/storage/open'
 import knex from 'knex'
 import type { Test } from 'tap'
 import type { Client } from './client.ts'
+import { type Env, type Outcome, runClaimcheck } from './command.ts'
 import { createDatabase, type Dialect } from './database.ts'
 import { Host } from './host.ts'
 import { Installation, SCRIPTED } from './installation.ts'
@@ -17,27 +16,8 @@ const SECRET_KEY = 'c0'.repeat(32)
 export const DIALECTS = ['sqlite', 'postgres'] as const
 let databases = 0
 
-export type Env = Readonly<Record<string, string>>
-
-interface Outcome {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-export async function claimcheck(installation: Installation, args: readonly string[], env: Env = {}): Promise<Outcome> {
-  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args], {
-    cwd: installation.folder,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', DATA_DIR: installation.config.dataDir, SECRET_KEY, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const read = async (stream: NodeJS.ReadableStream) => {
-    let text = ''
-    for await (const chunk of stream) text += chunk
-    return text
-  }
-  const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')])
-  return { code, stdout, stderr }
+export function claimcheck({ folder, config }: Installation, args: readonly string[], env: Env = {}): Promise<Outcome> {
+  return runClaimcheck(folder, args, { DATA_DIR: config.dataDir, SECRET_KEY, ...env })
 }
 
 /** An empty database of its own for a copy. */
