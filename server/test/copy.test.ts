@@ -6,6 +6,7 @@ import { type OpenedStorage, openStorage } from '@claimcheck/server/storage/open
 import { writes } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
+import { claimNumber } from './support/claim-row.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const DIALECTS = ['sqlite', 'postgres'] as const
@@ -84,31 +85,14 @@ async function fill(storage: OpenedStorage): Promise<void> {
 }
 
 function claim(number: number) {
-  return {
-    claimId: `clm_${number}`,
-    workspaceId: 'ws_1',
+  return claimNumber(number, {
     clientClaimId: `Client-${number}`,
-    agentId: 'agent',
-    action: 'test.outcome.reach',
-    target: 'somewhere',
-    params: { n: number },
-    claimedAt: NOON,
     deadlineAt: Number.MAX_SAFE_INTEGER,
     submittedAt: -1,
     claimDigest: 'digest',
-    access: number % 2 ? ('connection' as const) : ('anonymous' as const),
-    connectionId: number % 2 ? 'conn_1' : null,
-    profileAction: 'test.outcome.reach',
-    profileVersion: '1',
-    state: 'queued' as const,
-    attempts: 0,
-    dueAt: NOON,
     nextCheckAt: null,
-    lastCheck: null,
-    receiptId: null,
-    verdict: null,
-    reasonCode: null,
-  }
+    ...(number % 2 ? { access: 'connection', connectionId: 'conn_1' } : {}),
+  })
 }
 
 /** Every row of every table, whatever it is called and in whatever order a database gives them. */

@@ -1,9 +1,9 @@
 import { type CheckRecord, DestinationError, defineVerifier, type Observation } from '@claimcheck/core'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { createCheckRunner } from '@claimcheck/server/services/check'
-import type { ClaimRow } from '@claimcheck/server/storage/claims'
 import t from 'tap'
 import { Type } from 'typebox'
+import { claimNumber } from './support/claim-row.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const END_OF_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -22,31 +22,16 @@ const profile = {
   access: { permission: 'none', anonymous: true },
 } as const
 
-const claim: ClaimRow = {
-  claimId: 'clm_1',
-  workspaceId: 'ws_1',
+const claim = claimNumber(1, {
   clientClaimId: 'claim-1',
   agentId: 'agent-1',
   action: profile.action,
-  target: 'somewhere',
   params: {},
-  claimedAt: NOON,
   deadlineAt: NOON + 2000,
   submittedAt: NOON,
   claimDigest: '',
-  access: 'anonymous',
-  connectionId: null,
   profileAction: profile.action,
-  profileVersion: '1',
-  state: 'queued',
-  attempts: 0,
-  dueAt: NOON,
-  nextCheckAt: NOON,
-  lastCheck: null,
-  receiptId: null,
-  verdict: null,
-  reasonCode: null,
-}
+})
 
 /** What is recorded of a check that ends like this. */
 async function recorded(see: () => Observation, now: () => number = () => NOON): Promise<CheckRecord> {

@@ -17,6 +17,7 @@ import { createCheckRunner } from '@claimcheck/server/services/check'
 import type { ClaimRow } from '@claimcheck/server/storage/claims'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
+import { claimNumber } from '../support/claim-row.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
@@ -45,31 +46,18 @@ const connectionType = defineConnectionType({
   probe: async () => ({ scopes: [], warnings: [] }),
 })
 
-const claim: ClaimRow = {
-  claimId: 'clm_1',
-  workspaceId: 'ws_1',
+const claim = claimNumber(1, {
   clientClaimId: 'claim-1',
   agentId: 'agent-1',
   action: profile.action,
-  target: 'somewhere',
   params: { list: [1, 2] },
-  claimedAt: NOON,
   deadlineAt: NOON + 2000,
   submittedAt: NOON,
   claimDigest: '',
   access: 'connection',
   connectionId: 'conn_1',
   profileAction: profile.action,
-  profileVersion: '1',
-  state: 'queued',
-  attempts: 0,
-  dueAt: NOON,
-  nextCheckAt: NOON,
-  lastCheck: null,
-  receiptId: null,
-  verdict: null,
-  reasonCode: null,
-}
+})
 
 const ABSENT = { kind: 'absent', facts: {} } as const
 type Check = (claim: Claim, context: CheckContext) => unknown

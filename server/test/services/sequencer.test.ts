@@ -13,6 +13,7 @@ import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { query } from '../../../test/support/sql.ts'
+import { claimNumber } from '../support/claim-row.ts'
 import { openLogGuard } from '../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
@@ -45,35 +46,8 @@ async function open(
 let claims = 0
 
 function unstored(): ClaimRow {
-  const number = ++claims
-  const submitted = {
-    clientClaimId: `client-${number}`,
-    action: 'test.outcome.reach',
-    target: 'somewhere',
-    params: {},
-    claimedAt: NOON,
-  }
-  return {
-    ...submitted,
-    claimId: `clm_${number}`,
-    workspaceId: 'ws_1',
-    agentId: 'agent',
-    deadlineAt: NOON + 900_000,
-    submittedAt: NOON,
-    claimDigest: claimDigest(submitted),
-    access: 'anonymous',
-    connectionId: null,
-    profileAction: 'test.outcome.reach',
-    profileVersion: '1',
-    state: 'queued',
-    attempts: 0,
-    dueAt: NOON,
-    nextCheckAt: NOON,
-    lastCheck: null,
-    receiptId: null,
-    verdict: null,
-    reasonCode: null,
-  }
+  const claim = claimNumber(++claims, { params: {}, submittedAt: NOON })
+  return { ...claim, claimDigest: claimDigest(claim) }
 }
 
 async function newClaim(storage: Storage): Promise<ClaimRow> {

@@ -3,6 +3,7 @@ import { appendLeaves, edgeTiles, restoreEdge, TILE_WIDTH } from '@claimcheck/co
 import { SHA256_TREE, tileReader } from '@claimcheck/server/services/stored-log'
 import type { ClaimRow } from '@claimcheck/server/storage/claims'
 import type { Storage } from '@claimcheck/server/storage/storage'
+import { claimNumber } from './claim-row.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 
@@ -39,7 +40,7 @@ export async function grow(
     const kept = withoutNodes ? TILE_WIDTH * 32 : undefined
     await tx.apply({
       log: { from: state, to: { ...state, treeSize: edge.treeSize, rootHash, issuedAt: NOON } },
-      newClaims: receipts.map(({ claimId }) => claim(claimId)),
+      newClaims: receipts.map(claim),
       receipts,
       tiles: tiles.map((tile) => ({ ...tile, hashes: tile.hashes.slice(0, kept) })),
     })
@@ -56,30 +57,17 @@ function receipt(leafIndex: number, name: string) {
   return { leafIndex, receiptId: receiptId(leafIndex), claimId: `clm_${leafIndex}`, leafHash, issuedAt: NOON, entry }
 }
 
-function claim(claimId: string): ClaimRow {
-  return {
-    claimId,
-    workspaceId: 'ws_1',
+function claim({ leafIndex, claimId }: { readonly leafIndex: number; readonly claimId: string }): ClaimRow {
+  return claimNumber(leafIndex, {
     clientClaimId: claimId,
-    agentId: 'agent',
-    action: 'test.outcome.reach',
-    target: 'somewhere',
     params: {},
-    claimedAt: NOON,
     deadlineAt: NOON,
     submittedAt: NOON,
     claimDigest: '',
-    access: 'anonymous',
-    connectionId: null,
-    profileAction: 'test.outcome.reach',
-    profileVersion: '1',
     state: 'decided',
     attempts: 1,
     dueAt: null,
     nextCheckAt: null,
-    lastCheck: null,
-    receiptId: null,
     verdict: 'verified',
-    reasonCode: null,
-  }
+  })
 }
