@@ -42,6 +42,8 @@ export interface Config {
   readonly pluginDir: string
   readonly plugins: readonly PluginEntry[]
   readonly rateLimits: RateLimits
+  /** Attempts to come into the console, a minute, from one address and to one account. 0: no limit. */
+  readonly signInLimit: number
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
 }
@@ -63,6 +65,7 @@ const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniq
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_FOR_POSTGRES =
   'SECRET_KEY: needed with Postgres, the same on every host: what `openssl rand -hex 32` prints, or what DATA_DIR/secret.key holds'
+const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
@@ -81,7 +84,7 @@ const ConfigFile = Type.Object(
     ),
     rate_limits: Type.Optional(
       Type.Object(
-        { key: perMinute, receipts: perMinute, log: perMinute, refusals: perMinute },
+        { key: perMinute, receipts: perMinute, log: perMinute, refusals: perMinute, sign_in: perMinute },
         { additionalProperties: false },
       ),
     ),
@@ -115,6 +118,7 @@ export function loadConfig(env: Env, cwd: string): Config {
   const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
   const file = readFile(filePath, Boolean(env.CONFIG), complain)
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL || `sqlite:${join(dataDir, 'claimcheck.db')}`, cwd, complain)
+  const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
   const config: Config = {
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT, complain),
@@ -127,7 +131,8 @@ export function loadConfig(env: Env, cwd: string): Config {
     allowPrivate: readAllowPrivate(env.ALLOW_PRIVATE, complain),
     pluginDir: dirname(filePath),
     plugins: (file.plugins ?? []).map((plugin) => ({ use: plugin.use, with: plugin.with ?? {} })),
-    rateLimits: { ...DEFAULT_RATE_LIMITS, ...file.rate_limits },
+    rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
+    signInLimit,
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
   }

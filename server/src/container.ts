@@ -9,6 +9,7 @@ import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { startSequencerThread } from './sequencer-thread/sequencer-thread.ts'
+import { type Activity, createActivity } from './services/activity.ts'
 import { type Adjudication, createAdjudication } from './services/adjudication.ts'
 import { type Anchoring, createAnchoring } from './services/anchoring.ts'
 import { type CheckRunner, createCheckRunner } from './services/check.ts'
@@ -18,6 +19,9 @@ import { createKeyService, type KeyService } from './services/keys.ts'
 import { createLogService, type LogService } from './services/log.ts'
 import { createLogGuard, type LogGuard } from './services/log-guard.ts'
 import { createLogWriter, type LogWriter } from './services/log-writer.ts'
+import { type AccountService, createAccountService } from './services/people/accounts.ts'
+import { createMemberService, type MemberService } from './services/people/members.ts'
+import { createSessionService, type SessionService } from './services/people/sessions.ts'
 import { createReceiptService, type ReceiptService } from './services/receipts.ts'
 import { createSequencer, type Sequencer } from './services/sequencer.ts'
 import { createWorkspaceService, type WorkspaceService } from './services/workspaces.ts'
@@ -49,10 +53,14 @@ export interface Claimcheck {
   readonly checkRunner: CheckRunner
   readonly adjudication: Adjudication
   readonly recheckWorker: Worker
+  readonly activity: Activity
   /** Undefined where no anchorer is configured. */
   readonly anchoring: Anchoring | undefined
   readonly anchorWorker: Worker
 
+  readonly accounts: AccountService
+  readonly sessions: SessionService
+  readonly members: MemberService
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
   readonly connections: ConnectionService
@@ -113,12 +121,18 @@ export async function openClaimcheck(
             .disposer((thread) => thread.close()),
         }
       : { sequencer: asFunction(createSequencer).singleton() }),
+    activity: asFunction(createActivity)
+      .singleton()
+      .disposer((activity) => activity.close()),
     checkRunner: asFunction(createCheckRunner).singleton(),
     adjudication: asFunction(createAdjudication).singleton(),
     recheckWorker: asFunction(createRecheckWorker).singleton(),
     anchoring: asFunction(createAnchoring).singleton(),
     anchorWorker: asFunction(createAnchorWorker).singleton(),
 
+    accounts: asFunction(createAccountService).singleton(),
+    sessions: asFunction(createSessionService).singleton(),
+    members: asFunction(createMemberService).singleton(),
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),
     connections: asFunction(createConnectionService).singleton(),

@@ -10,8 +10,10 @@ const RANDOM_LETTERS = 16
 const random = new Uint8Array(256 * RANDOM_LETTERS)
 let used = random.length
 
+type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_'
+
 /** 48 bits of time and 80 random ones, never counted up: an id says nothing about its neighbours. */
-export function newId(prefix: 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_', now: Instant): string {
+export function newId(prefix: Prefix, now: Instant): string {
   let id: string = prefix
   for (let shift = 45; shift >= 0; shift -= 5) id += ALPHABET[Math.floor(now / 2 ** shift) % 32]
   // 256 is a multiple of 32: no letter is likelier than another.

@@ -1,5 +1,6 @@
 /** The running service: HTTP in front, plugins and workers behind, all with one life that starts and ends in the order that loses nothing. */
 import fastifyPlugin from 'fastify-plugin'
+import { consoleRoutes } from './console/console.tsx'
 import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
@@ -55,6 +56,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
   const { config, registry, signingKeys, storage, logGuard, counters, logger } = claimcheck
   return buildApp({
     services: claimcheck,
+    console: (app) => consoleRoutes(app, claimcheck),
     profiles: registry.profiles(),
     publicActions: registry.publicActions(),
     keyDocument: () => signingKeys.document(),

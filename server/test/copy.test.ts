@@ -7,6 +7,7 @@ import { writes } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
 import { claimNumber } from './support/claim-row.ts'
+import { UNREAD, UNUSED } from './support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const DIALECTS = ['sqlite', 'postgres'] as const
@@ -33,8 +34,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const tx = writes(db)
     await tx.workspaces.insert({ id: 'ws_1', name: text, createdAt: NOON })
     const key = { workspaceId: 'ws_1', name: text, lastFour: 'abcd', createdAt: NOON }
-    await tx.keys.insert({ ...key, id: 'key_1', keyHash: 'hash-1', revokedAt: null })
-    await tx.keys.insert({ ...key, id: 'key_2', keyHash: 'hash-2', revokedAt: NOON + 1 })
+    await tx.keys.insert({ ...key, id: 'key_1', keyHash: 'hash-1', ...UNUSED, revokedAt: null })
+    await tx.keys.insert({ ...key, id: 'key_2', keyHash: 'hash-2', ...UNUSED, revokedAt: NOON + 1 })
     await tx.connections.insert({
       id: 'conn_1',
       workspaceId: 'ws_1',
@@ -42,6 +43,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
       options: { text },
       sealedSecrets: { token: 'v1.sealed' },
       scopes: ['read'],
+      ...UNREAD,
       connectedAt: NOON,
       disconnectedAt: null,
     })
@@ -51,8 +53,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const checks = numbers.flatMap((number) =>
       [1, 2, 10].map((attempt) => ({ claimId: `clm_${number}`, attempt, record })),
     )
-    await tx.log.insertSigningKey({ keyId: 'old', publicKey: 'a', validFrom: NOON, revokedAt: NOON + 1 })
-    await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, revokedAt: null })
+    await tx.log.insertSigningKey({ keyId: 'old', publicKey: 'a', validFrom: NOON, ...UNUSED, revokedAt: NOON + 1 })
+    await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, ...UNUSED, revokedAt: null })
     const hash = Buffer.from([0, 255, 10, 39, 0])
     const head = { treeSize: CLAIMS, rootHash: hash, issuedAt: NOON }
     const log = { ...head, logId: 'log', name: text, keyId: 'new' }

@@ -40,6 +40,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
   const cache = { get: () => undefined, set() {}, share: <T>(_: string, read: () => Promise<T>) => read() }
   const outbound = createOutbound({ allowPrivate: [] })
   const runner = createCheckRunner({
+    activity: { connectionRead() {} },
     registry: {
       plugins: [],
       anchorer: undefined,

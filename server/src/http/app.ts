@@ -37,6 +37,8 @@ export interface AppOptions {
     readonly connections: Pick<ConnectionService, 'list'>
     readonly keys: Pick<KeyService, 'authenticate'>
   }
+  /** What people use. */
+  readonly console?: (app: App) => Promise<void>
   /** What claims of the known actions look like. */
   readonly profiles: readonly ActionProfile[]
   /** Actions that need no connection. */
@@ -85,31 +87,35 @@ export async function buildApp(options: AppOptions): Promise<App> {
   logRequests(app)
   setHeaders(app)
   endConnectionsOnClose(app)
-  await app.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
   await describeApi(app, options.publicUrl)
   const limiters = createLimiters(options.rateLimits, options.counters)
   const refuseRest = refuseOtherMethods(app)
 
-  await app.register(async (keyed: App) => {
-    requireKey(keyed, services.keys, limiters)
-    claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
-    connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
-    whoamiRoutes(keyed)
+  await app.register(async (api: App) => {
+    // Scripts of any site may read what is here; what people see in the console they may not.
+    await app.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
+    await api.register(async (keyed: App) => {
+      requireKey(keyed, services.keys, limiters)
+      claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
+      connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
+      whoamiRoutes(keyed)
+    })
+    await api.register(async (open: App) => {
+      open.addHook('onRequest', limiters.receipts.count)
+      open.addHook('onRequest', cachePublicly)
+      receiptRoutes(open, services.receipts)
+    })
+    await api.register(async (open: App) => {
+      open.addHook('onRequest', limiters.log.count)
+      open.addHook('onRequest', cachePublicly)
+      logRoutes(open, services.log)
+      keyRoutes(open, options.keyDocument)
+    })
+    healthRoutes(api, options.readiness)
+    metricsRoutes(api, options.metrics)
+    await docsRoutes(api)
   })
-  await app.register(async (open: App) => {
-    open.addHook('onRequest', limiters.receipts.count)
-    open.addHook('onRequest', cachePublicly)
-    receiptRoutes(open, services.receipts)
-  })
-  await app.register(async (open: App) => {
-    open.addHook('onRequest', limiters.log.count)
-    open.addHook('onRequest', cachePublicly)
-    logRoutes(open, services.log)
-    keyRoutes(open, options.keyDocument)
-  })
-  healthRoutes(app, options.readiness)
-  metricsRoutes(app, options.metrics)
-  await docsRoutes(app)
+  if (options.console) await app.register(options.console)
   refuseRest()
   return app
 }

@@ -28,7 +28,7 @@ const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
 }
 
 /** With 503: what was in the way is over soon, or not at all. */
-const RETRY_AFTER_SECONDS = 1
+const SOON = { retryAfterSeconds: 1 }
 
 const MOST_ISSUES = 32
 const LONGEST_STEP = 128
@@ -38,30 +38,46 @@ const DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the content type must be application/json',
 }
 
+interface Refusal {
+  readonly status: number
+  readonly detail: string
+  readonly retryAfterSeconds?: number
+  /** Ours to mend, and to be logged in these words. */
+  readonly fault?: string
+}
+
+/** What an error says to whoever asked. */
+function refusalOf(error: Error): Refusal {
+  if (error instanceof ServiceError) {
+    const status = STATUS[error.code]
+    return { status, detail: error.message, ...(status === 503 ? SOON : {}) }
+  }
+  if (error instanceof StorageError && error.code === 'unavailable') {
+    return { status: 503, detail: 'the database cannot be used now', ...SOON, fault: 'the database cannot be used' }
+  }
+  const { statusCode, code } = error as FastifyError
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return { status: statusCode, detail: DETAILS[code] ?? error.message }
+  }
+  return { status: 500, detail: 'internal error', fault: 'request failed' }
+}
+
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
-    reply.header('cache-control', 'no-store')
-    if (error instanceof ServiceError) {
-      const detail = error.code === 'invalid' ? bounded(error.issues) : error.message
-      const status = STATUS[error.code]
-      if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
-      return reply.code(status).send({ detail })
-    }
-    if (error instanceof StorageError && error.code === 'unavailable') {
-      request.log.error({ err: error }, 'the database cannot be used')
-      return reply
-        .code(503)
-        .header('retry-after', RETRY_AFTER_SECONDS)
-        .send({ detail: 'the database cannot be used now' })
-    }
-    const { statusCode } = error
-    if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-      return reply.code(statusCode).send({ detail: DETAILS[error.code] ?? error.message })
-    }
-    request.log.error({ err: error }, 'request failed')
-    return reply.code(500).send({ detail: 'internal error' })
+    const { detail } = prepareRefusal(error, request, reply)
+    const issues = error instanceof ServiceError && error.code === 'invalid' ? bounded(error.issues) : undefined
+    return reply.send({ detail: issues ?? detail })
   })
   app.setNotFoundHandler((_request, reply) => notFound(reply))
+}
+
+/** Everything of the answer but its body. */
+export function prepareRefusal(error: Error, request: FastifyRequest, reply: FastifyReply): Refusal {
+  const refusal = refusalOf(error)
+  if (refusal.fault !== undefined) request.log.error({ err: error }, refusal.fault)
+  if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds)
+  reply.code(refusal.status).header('cache-control', 'no-store')
+  return refusal
 }
 
 /** An answer must not be many times the size of the request that caused it. */

@@ -19,6 +19,7 @@ import type { Outbound } from '../outbound/outbound.ts'
 import type { RegisteredVerifier, Registry } from '../plugins.ts'
 import type { ClaimRow } from '../storage/claims.ts'
 import { withinTime } from '../time-limit.ts'
+import type { Activity } from './activity.ts'
 import type { ConnectionService } from './connections.ts'
 import { LATEST_INSTANT, readObservation } from './observation.ts'
 
@@ -30,6 +31,7 @@ export interface CheckRunner {
 interface CheckRunnerOptions {
   readonly registry: Registry
   readonly connections: Pick<ConnectionService, 'openById'>
+  readonly activity: Pick<Activity, 'connectionRead'>
   readonly outbound: Outbound
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
@@ -37,7 +39,7 @@ interface CheckRunnerOptions {
 }
 
 export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
-  const { registry, connections, outbound, now, logger } = options
+  const { registry, connections, activity, outbound, now, logger } = options
   const { timeoutMs } = options.config.checks
 
   async function observe(
@@ -111,7 +113,13 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     }
   }
 
-  return { check }
+  return {
+    async check(claim, history) {
+      const record = await check(claim, history)
+      if (claim.connectionId !== null) activity.connectionRead(claim.connectionId, record)
+      return record
+    },
+  }
 }
 
 /** What a verifier sees of a claim. */

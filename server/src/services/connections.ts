@@ -26,15 +26,18 @@ export interface ConnectionSummary {
   readonly workspaceId: string
   readonly provider: string
   readonly scopes: readonly string[]
-  readonly connectedAt: Instant
-  readonly disconnectedAt: Instant | null
-  /** What can be verified through it. */
-  readonly actions: readonly string[]
-}
-
-export interface NewConnection extends ConnectionSummary {
   /** What the owner should know: why the destination could not be read, or that the credentials can do more than read. */
   readonly notes: readonly string[]
+  /** A person's id; null: the command line. */
+  readonly connectedBy: string | null
+  readonly connectedAt: Instant
+  readonly disconnectedAt: Instant | null
+  readonly lastReadAt: Instant | null
+  readonly lastFailureAt: Instant | null
+  /** Why the last check that failed did: a code. */
+  readonly lastFailure: string | null
+  /** What can be verified through it. */
+  readonly actions: readonly string[]
 }
 
 export interface ConnectionService {
@@ -42,11 +45,16 @@ export interface ConnectionService {
    * Tries the destination once and keeps the connection either way.
    * @throws ServiceError `invalid` for options that the provider's type refuses, `not_found` for an unknown provider
    */
-  add(workspaceId: string, provider: string, options: JsonObject): Promise<NewConnection>
+  add(
+    workspaceId: string,
+    provider: string,
+    options: JsonObject,
+    connectedBy?: string | null,
+  ): Promise<ConnectionSummary>
   /** Active ones, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
-  /** @throws ServiceError `not_found` */
-  remove(id: string): Promise<void>
+  /** @throws ServiceError `not_found`, also for a connection of another workspace than the one that is named */
+  remove(id: string, workspaceId?: string): Promise<void>
   /** Active ones with their secrets, for checking. */
   open(workspaceId: string): Promise<readonly Connection[]>
   /** The active one of this id, with its secrets. */
@@ -125,7 +133,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 
   return {
-    async add(workspaceId, provider, options) {
+    async add(workspaceId, provider, options, connectedBy = null) {
       const type = registry.connectionType(provider)
       if (!type) throw new ServiceError('not_found', `no plugin here offers a connection to ${provider}`)
       const issues = validator(type.options)(options, ['options'])
@@ -145,19 +153,24 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
         options: Object.fromEntries(entries.filter((entry) => !isSealed(entry))),
         sealedSecrets: Object.fromEntries(sealed),
         scopes,
+        notes,
+        connectedBy,
         connectedAt: now(),
         disconnectedAt: null,
+        lastReadAt: null,
+        lastFailureAt: null,
+        lastFailure: null,
       }
       await storage.write((tx) => tx.connections.insert(row))
-      return { ...toSummary(row), notes }
+      return toSummary(row)
     },
     async list(workspaceId) {
       return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
         toSummary,
       )
     },
-    async remove(id) {
-      const removed = await storage.write((tx) => tx.connections.disconnect(id, now()))
+    async remove(id, workspaceId) {
+      const removed = await storage.write((tx) => tx.connections.disconnect(id, now(), workspaceId))
       if (!removed) throw new ServiceError('not_found', `there is no active connection ${id}`)
       opened.delete(id)
     },

@@ -5,6 +5,7 @@ import { createBatch } from '../batch.ts'
 import { newId } from '../ids.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ApiKeyRow } from '../storage/workspaces.ts'
+import type { Activity } from './activity.ts'
 import { ServiceError } from './errors.ts'
 
 /** Who a request speaks for. */
@@ -20,27 +21,42 @@ export interface ApiKey {
   readonly name: string
   /** The key's last four characters. */
   readonly lastFour: string
+  /** A person's id; null: the command line. */
+  readonly createdBy: string | null
   readonly createdAt: Instant
+  /** To the minute. */
+  readonly lastUsedAt: Instant | null
   readonly revokedAt: Instant | null
 }
 
 export interface KeyService {
   /** The key's text is in this answer and nowhere else. */
-  create(workspaceId: string, name: string): Promise<{ readonly id: string; readonly key: string }>
+  create(
+    workspaceId: string,
+    name: string,
+    createdBy?: string | null,
+  ): Promise<{ readonly id: string; readonly key: string }>
+  /** Revoked ones too; oldest first. */
   list(workspaceId?: string): Promise<readonly ApiKey[]>
-  /** @throws ServiceError `not_found` */
-  revoke(id: string): Promise<ApiKey>
+  /** @throws ServiceError `not_found`, also for a key of another workspace than the one that is named */
+  revoke(id: string, workspaceId?: string): Promise<ApiKey>
   /** Looks the key up afresh each time: a revocation holds at the next request. */
   authenticate(key: string): Promise<Credential | undefined>
 }
 
-const PREFIX = 'svc_sk_'
+export const KEY_PREFIX = 'svc_sk_'
 // 32 bytes in base64url.
 const KEY = /^svc_sk_[A-Za-z0-9_-]{43}$/
 
 const MOST_LOOKUPS = 500
 
-export function createKeyService({ storage, now }: { storage: Storage; now: () => Instant }): KeyService {
+interface KeyServiceOptions {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly activity: Pick<Activity, 'keyUsed'>
+}
+
+export function createKeyService({ storage, now, activity }: KeyServiceOptions): KeyService {
   // Requests that arrive together are looked up together, each after it has arrived.
   const lookups = createBatch<string, ApiKeyRow | undefined>(
     async (hashes) => {
@@ -52,8 +68,8 @@ export function createKeyService({ storage, now }: { storage: Storage; now: () =
   )
 
   return {
-    async create(workspaceId, name) {
-      const key = PREFIX + randomBytes(32).toString('base64url')
+    async create(workspaceId, name, createdBy = null) {
+      const key = KEY_PREFIX + randomBytes(32).toString('base64url')
       const id = newId('key_', now())
       const row = {
         id,
@@ -61,7 +77,9 @@ export function createKeyService({ storage, now }: { storage: Storage; now: () =
         name,
         keyHash: hash(key),
         lastFour: key.slice(-4),
+        createdBy,
         createdAt: now(),
+        lastUsedAt: null,
         revokedAt: null,
       }
       await storage.write((tx) => tx.keys.insert(row))
@@ -70,8 +88,8 @@ export function createKeyService({ storage, now }: { storage: Storage; now: () =
     async list(workspaceId) {
       return (await storage.read.keys.list(workspaceId)).map(toApiKey)
     },
-    async revoke(id) {
-      const row = await storage.write((tx) => tx.keys.revoke(id, now()))
+    async revoke(id, workspaceId) {
+      const row = await storage.write((tx) => tx.keys.revoke(id, now(), workspaceId))
       if (!row) throw new ServiceError('not_found', `there is no key ${id}`)
       return toApiKey(row)
     },
@@ -80,6 +98,7 @@ export function createKeyService({ storage, now }: { storage: Storage; now: () =
       // Found by the hash of 32 random bytes: how long the look-up takes tells nothing about any key.
       const row = await lookups.add(hash(key))
       if (!row || row.revokedAt !== null) return undefined
+      activity.keyUsed(row)
       return { kind: 'key', keyId: row.id, workspaceId: row.workspaceId }
     },
   }

@@ -23,15 +23,10 @@ const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
   return {
     async create(name) {
-      if (!NAME.test(name)) {
-        throw new ServiceError(
-          'bad_request',
-          'a workspace name has 1 to 64 letters, digits, spaces, dots, dashes or underscores, and begins with a letter or digit (and not with ws_)',
-        )
-      }
+      checkWorkspaceName(name)
       const workspace = { id: newId('ws_', now()), name, createdAt: now() }
       const inserted = await storage.write((tx) => tx.workspaces.insert(workspace))
-      if (!inserted) throw new ServiceError('conflict', `there is a workspace named ${name} already`)
+      if (!inserted) throw nameTaken(name)
       return workspace
     },
     async find(idOrName) {
@@ -40,4 +35,17 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       return workspace
     },
   }
+}
+
+/** @throws ServiceError `bad_request` */
+export function checkWorkspaceName(name: string): void {
+  if (NAME.test(name)) return
+  throw new ServiceError(
+    'bad_request',
+    'a workspace name has 1 to 64 letters, digits, spaces, dots, dashes or underscores, and begins with a letter or digit (and not with ws_)',
+  )
+}
+
+export function nameTaken(name: string): ServiceError {
+  return new ServiceError('conflict', `there is a workspace named ${name} already`)
 }

@@ -59,6 +59,11 @@ const BELONGS: readonly (readonly [table: string, id: string, column: string, ow
   ['checks', "claim_id || '/' || attempt", 'claim_id', 'claims', 'claim_id'],
   ['api_keys', 'id', 'workspace_id', 'workspaces', 'id'],
   ['connections', 'id', 'workspace_id', 'workspaces', 'id'],
+  ['members', 'id', 'workspace_id', 'workspaces', 'id'],
+  ['members', 'id', 'user_id', 'users', 'id'],
+  ['sessions', 'id', 'user_id', 'users', 'id'],
+  ['passkeys', 'id', 'user_id', 'users', 'id'],
+  ['identities', 'subject', 'user_id', 'users', 'id'],
   ['sealed_signing_keys', 'key_id', 'key_id', 'signing_keys', 'key_id'],
 ]
 

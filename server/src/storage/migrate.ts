@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import * as initial from './migrations/001-initial.ts'
 import * as manyHosts from './migrations/002-many-hosts.ts'
 import * as anchors from './migrations/003-anchors.ts'
+import * as consoleTables from './migrations/004-console.ts'
 import { isPostgres } from './migrations/dialect.ts'
 import { StorageError } from './storage.ts'
 
@@ -10,6 +11,7 @@ const MIGRATIONS: Readonly<Record<string, Knex.Migration>> = {
   '001-initial': initial,
   '002-many-hosts': manyHosts,
   '003-anchors': anchors,
+  '004-console': consoleTables,
 }
 
 const SOURCE: Knex.MigrationSource<string> = {

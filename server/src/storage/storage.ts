@@ -8,6 +8,18 @@ import { rateCounters } from './counters.ts'
 import type { Db, Dialect } from './db.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
+import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
+import { recordReads, recordWrites } from './records.ts'
+import {
+  identityReads,
+  identityWrites,
+  linkReads,
+  linkWrites,
+  passkeyReads,
+  passkeyWrites,
+  sessionReads,
+  sessionWrites,
+} from './sign-in.ts'
 import {
   connectionReads,
   connectionWrites,
@@ -55,6 +67,13 @@ export class StorageError extends Error {
 
 export function reads(db: Db) {
   return {
+    users: userReads(db),
+    members: memberReads(db),
+    sessions: sessionReads(db),
+    links: linkReads(db),
+    passkeys: passkeyReads(db),
+    identities: identityReads(db),
+    records: recordReads(db),
     workspaces: workspaceReads(db),
     keys: keyReads(db),
     connections: connectionReads(db),
@@ -67,6 +86,13 @@ export function reads(db: Db) {
 
 export function writes(tx: Db) {
   return {
+    users: userWrites(tx),
+    members: memberWrites(tx),
+    sessions: sessionWrites(tx),
+    links: linkWrites(tx),
+    passkeys: passkeyWrites(tx),
+    identities: identityWrites(tx),
+    records: recordWrites(tx),
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),
     connections: connectionWrites(tx),

@@ -1,7 +1,7 @@
 /** Workspaces, their API keys and their connections, as rows. */
 import type { Instant, JsonObject } from '@claimcheck/core'
 import type { Db, Row } from './db.ts'
-import { type Columns, insertRows, names, nullableNumber, textsOf } from './rows.ts'
+import { type Columns, insertRows, names, nullableNumber, nullableText, textsOf } from './rows.ts'
 
 export interface WorkspaceRow {
   readonly id: string
@@ -15,7 +15,10 @@ export interface ApiKeyRow {
   readonly name: string
   readonly keyHash: string
   readonly lastFour: string
+  /** null: the command line. */
+  readonly createdBy: string | null
   readonly createdAt: Instant
+  readonly lastUsedAt: Instant | null
   readonly revokedAt: Instant | null
 }
 
@@ -28,8 +31,16 @@ export interface ConnectionRow {
   /** The secret ones, each sealed. */
   readonly sealedSecrets: Readonly<Record<string, string>>
   readonly scopes: readonly string[]
+  /** What the probe said, for the owner. */
+  readonly notes: readonly string[]
+  /** null: the command line. */
+  readonly connectedBy: string | null
   readonly connectedAt: Instant
   readonly disconnectedAt: Instant | null
+  readonly lastReadAt: Instant | null
+  readonly lastFailureAt: Instant | null
+  /** Why: a code. */
+  readonly lastFailure: string | null
 }
 
 const WORKSPACES: Columns = { id: 'text', name: 'text', created_at: 'bigint' }
@@ -39,7 +50,9 @@ const API_KEYS: Columns = {
   name: 'text',
   key_hash: 'text',
   last_four: 'text',
+  created_by: 'text',
   created_at: 'bigint',
+  last_used_at: 'bigint',
   revoked_at: 'bigint',
 }
 const CONNECTIONS: Columns = {
@@ -49,8 +62,13 @@ const CONNECTIONS: Columns = {
   options: 'text',
   sealed_secrets: 'text',
   scopes: 'text',
+  notes: 'text',
+  connected_by: 'text',
   connected_at: 'bigint',
   disconnected_at: 'bigint',
+  last_read_at: 'bigint',
+  last_failure_at: 'bigint',
+  last_failure: 'text',
 }
 
 const SELECT_WORKSPACES = `SELECT ${names(WORKSPACES)} FROM workspaces`
@@ -65,6 +83,9 @@ export function workspaceReads(db: Db) {
     },
     async any(): Promise<boolean> {
       return (await db.query('SELECT id FROM workspaces LIMIT 1')).length > 0
+    },
+    async list(): Promise<WorkspaceRow[]> {
+      return (await db.query(`${SELECT_WORKSPACES} ORDER BY name`)).map(toWorkspace)
     },
   }
 }
@@ -99,15 +120,25 @@ export function keyReads(db: Db) {
 export function keyWrites(db: Db) {
   return {
     ...keyReads(db),
-    async insert({ id, workspaceId, name, keyHash, lastFour, createdAt, revokedAt }: ApiKeyRow): Promise<void> {
-      const row = [id, workspaceId, name, keyHash, lastFour, createdAt, revokedAt]
+    async insert(key: ApiKeyRow): Promise<void> {
+      const { id, workspaceId, name, keyHash, lastFour, createdBy, createdAt, lastUsedAt, revokedAt } = key
+      const row = [id, workspaceId, name, keyHash, lastFour, createdBy, createdAt, lastUsedAt, revokedAt]
       await insertRows(db, 'api_keys', API_KEYS, [row])
     },
-    /** Revokes for good: a second revocation keeps the first one's time. Undefined for an unknown id. */
-    async revoke(id: string, at: Instant): Promise<ApiKeyRow | undefined> {
-      await db.table('api_keys').where({ id }).whereNull('revoked_at').update({ revoked_at: at })
-      const [row] = await db.query(`${SELECT_KEYS} WHERE id = ?`, [id])
+    /** Revokes for good: a second revocation keeps the first one's time. Undefined for an unknown id, or one of another workspace. */
+    async revoke(id: string, at: Instant, workspaceId?: string): Promise<ApiKeyRow | undefined> {
+      const which = { id, ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) }
+      await db.table('api_keys').where(which).whereNull('revoked_at').update({ revoked_at: at })
+      const [row] = await db.table('api_keys').where(which).select(Object.keys(API_KEYS))
       return row && toKey(row)
+    },
+    /** Of several hosts the latest stands. */
+    async used(id: string, at: Instant): Promise<void> {
+      await db.query('UPDATE api_keys SET last_used_at = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?', [
+        at,
+        id,
+        at,
+      ])
     },
   }
 }
@@ -142,19 +173,34 @@ export function connectionWrites(db: Db) {
         JSON.stringify(connection.options),
         JSON.stringify(connection.sealedSecrets),
         JSON.stringify(connection.scopes),
+        JSON.stringify(connection.notes),
+        connection.connectedBy,
         connection.connectedAt,
         connection.disconnectedAt,
+        connection.lastReadAt,
+        connection.lastFailureAt,
+        connection.lastFailure,
       ]
       await insertRows(db, 'connections', CONNECTIONS, [row])
     },
-    /** Forgets the secrets with it. False when there is no such active connection. */
-    async disconnect(id: string, at: Instant): Promise<boolean> {
+    /** Forgets the secrets with it. False when there is no such active connection, in this workspace where one is named. */
+    async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
       const changed = await db
         .table('connections')
-        .where({ id })
+        .where({ id, ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) })
         .whereNull('disconnected_at')
         .update({ disconnected_at: at, sealed_secrets: '{}' })
       return changed === 1
+    },
+    /** Of several hosts the latest stands. */
+    async wasRead(id: string, at: Instant): Promise<void> {
+      const sql = 'UPDATE connections SET last_read_at = ? WHERE id = ? AND COALESCE(last_read_at, 0) < ?'
+      await db.query(sql, [at, id, at])
+    },
+    async failed(id: string, at: Instant, code: string): Promise<void> {
+      const sql =
+        'UPDATE connections SET last_failure_at = ?, last_failure = ? WHERE id = ? AND COALESCE(last_failure_at, 0) < ?'
+      await db.query(sql, [at, code, id, at])
     },
   }
 }
@@ -170,7 +216,9 @@ function toKey(row: Row): ApiKeyRow {
     name: String(row.name),
     keyHash: String(row.key_hash),
     lastFour: String(row.last_four),
+    createdBy: nullableText(row.created_by),
     createdAt: Number(row.created_at),
+    lastUsedAt: nullableNumber(row.last_used_at),
     revokedAt: nullableNumber(row.revoked_at),
   }
 }
@@ -183,7 +231,12 @@ function toConnection(row: Row): ConnectionRow {
     options: JSON.parse(String(row.options)),
     sealedSecrets: JSON.parse(String(row.sealed_secrets)),
     scopes: JSON.parse(String(row.scopes)),
+    notes: JSON.parse(String(row.notes)),
+    connectedBy: nullableText(row.connected_by),
     connectedAt: Number(row.connected_at),
     disconnectedAt: nullableNumber(row.disconnected_at),
+    lastReadAt: nullableNumber(row.last_read_at),
+    lastFailureAt: nullableNumber(row.last_failure_at),
+    lastFailure: nullableText(row.last_failure),
   }
 }

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'
+import { UNREAD } from '../support/rows.ts'
 import { CLAIM, KEY, startApp, WORKSPACE } from './support/server.ts'
 import {
   ANCHOR,
@@ -84,6 +85,7 @@ const app = await startApp({
         workspaceId: WORKSPACE,
         provider: 'git',
         scopes: [],
+        ...UNREAD,
         connectedAt: NOW,
         disconnectedAt: null,
         actions: [],

@@ -75,6 +75,7 @@ function runner(
   t.teardown(() => outbound.close())
   const tools = { logger, cache: createCheckCache() }
   const { check: run } = createCheckRunner({
+    activity: { connectionRead() {} },
     registry: {
       plugins: [],
       anchorer: undefined,

@@ -14,7 +14,7 @@ async function open(t: Test) {
   const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
   t.teardown(() => db.destroy())
   const workspaces = createWorkspaceService({ storage, now: () => NOON })
-  const keys = createKeyService({ storage, now: () => NOON })
+  const keys = createKeyService({ storage, now: () => NOON, activity: { keyUsed() {} } })
   return { workspaces, keys, workspace: await workspaces.create('acme'), db }
 }
 

@@ -9,6 +9,7 @@ import type { Storage } from '@claimcheck/server/storage/storage'
 import knex, { type Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { claimNumber as claim } from '../support/claim-row.ts'
+import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const record: CheckRecord = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } }
@@ -148,6 +149,7 @@ t.test('of two writers one waits for the other from the beginning, so that what 
         id,
         workspaceId: 'ws_1',
         name: id,
+        ...UNUSED,
         keyHash: id,
         lastFour: 'abcd',
         createdAt: NOON,
@@ -247,11 +249,12 @@ t.test('a removed connection keeps no secret, and a revocation its first time', 
       options: {},
       sealedSecrets: { token: 'v1.sealed' },
       scopes: [],
+      ...UNREAD,
       connectedAt: NOON,
       disconnectedAt: null,
     })
     const key = { id: 'key_1', workspaceId: 'ws_1', name: 'a', keyHash: 'h', lastFour: 'abcd', createdAt: NOON }
-    await tx.keys.insert({ ...key, revokedAt: null })
+    await tx.keys.insert({ ...key, ...UNUSED, revokedAt: null })
   })
   t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), true)
   t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), false)

@@ -1,6 +1,7 @@
 /** `claimcheck serve` */
 import type { Command } from 'commander'
 import { loadConfig } from '../../config.ts'
+import { paths } from '../../console/paths.ts'
 import { describeDatabase } from '../../database-url.ts'
 import { VERSION } from '../../version.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
@@ -27,15 +28,18 @@ export function addServeCommand(program: Command): void {
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
 
-    const { storage, registry } = claimcheck
-    const hasWorkspace = await storage.read.workspaces.any()
+    const { accounts, registry } = claimcheck
+    const consoleUrl = (config.publicUrl ?? server.url) + paths.home
+    const setupToken = await accounts.setupToken()
+    const setupUrl = setupToken && (config.publicUrl ?? server.url) + paths.setup(setupToken)
     const actions = registry.profiles().map(({ action }) => action)
-    print(options, { url: server.url }, [
+    print(options, { url: server.url, ...(setupUrl ? { setup_url: setupUrl } : {}) }, [
       `Claimcheck ${VERSION} listens on ${server.url}`,
       `  database  ${describeDatabase(config.databaseUrl)}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
       `  API       ${server.url}/docs`,
-      `Next: npx claimcheck ${hasWorkspace ? 'key create --workspace NAME' : 'workspace create NAME'}`,
+      `  console   ${consoleUrl}`,
+      ...(setupUrl ? ['Next: open this link, once, to become the owner:', `  ${setupUrl}`] : []),
     ])
   })
 }

@@ -2,7 +2,14 @@
 
 /** What an installation is, owners before what refers to them, each with the columns that order its rows and name one. */
 export const TABLES: Readonly<Record<string, readonly string[]>> = {
+  users: ['id'],
   workspaces: ['id'],
+  members: ['id'],
+  sessions: ['id'],
+  links: ['id'],
+  passkeys: ['id'],
+  identities: ['issuer', 'subject'],
+  records: ['kind', 'id_hash'],
   api_keys: ['id'],
   connections: ['id'],
   claims: ['claim_id'],

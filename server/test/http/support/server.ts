@@ -6,6 +6,7 @@ import { type AppOptions, buildApp } from '@claimcheck/server/http/app'
 import { createCounters } from '@claimcheck/server/http/counters'
 import type { FastifyBaseLogger } from 'fastify'
 import { Type } from 'typebox'
+import { UNREAD } from '../../support/rows.ts'
 import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts, NOW } from './services.ts'
 
 export const KEY = `svc_sk_${'k'.repeat(43)}`
@@ -71,6 +72,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
           workspaceId: WORKSPACE,
           provider: 'github',
           scopes: ['contents:read'],
+          ...UNREAD,
           connectedAt: NOW,
           disconnectedAt: null,
           actions: ['codehost.commit.push'],

@@ -7,6 +7,7 @@ import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { newId } from '@claimcheck/server/ids'
 import { planClaim } from '@claimcheck/server/services/intake'
 import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import { UNREAD } from '../../support/rows.ts'
 
 export const SECRET_KEY = '07'.repeat(32)
 export const NOON = Date.UTC(2026, 8, 25, 12)
@@ -76,9 +77,9 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed): Prom
   await storage.write(async (tx) => {
     const connection = { workspaceId, provider: 'scripted', options: { base_url: 'https://example.com' } }
     const sealedSecrets = { token: secrets.seal('s3cret', `connection:${connectionId}:token`) }
-    const times = { connectedAt: NOON, disconnectedAt: null }
+    const times = { ...UNREAD, connectedAt: NOON, disconnectedAt: null }
     await tx.connections.insert({ id: connectionId, ...connection, sealedSecrets, scopes: ['read'], ...times })
-    const gone = { sealedSecrets: {}, scopes: [], connectedAt: NOON, disconnectedAt: NOON + 5 }
+    const gone = { ...UNREAD, sealedSecrets: {}, scopes: [], connectedAt: NOON, disconnectedAt: NOON + 5 }
     await tx.connections.insert({ id: newId('conn_', NOON), ...connection, ...gone })
   })
   await submit('present')

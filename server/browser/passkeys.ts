@@ -1,0 +1,2 @@
+/** Passkeys in the browser. */
+export {}

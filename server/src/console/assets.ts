@@ -1,0 +1,19 @@
+/** The console's own files: style, icon, and the scripts that run in browsers. Read once; their addresses change with the version. */
+import { readFileSync } from 'node:fs'
+import type { App } from '../http/instance.ts'
+import { assetPath } from './paths.ts'
+
+const FOLDERS = { css: '../../assets/', svg: '../../assets/', js: '../browser/' } as const
+const TYPES = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml', js: 'text/javascript; charset=utf-8' } as const
+
+const FILES = ['console.css', 'icon.svg', 'copy.js', 'live.js', 'passkeys.js'] as const
+
+export function assetRoutes(app: App): void {
+  for (const name of FILES) {
+    const type = name.slice(name.indexOf('.') + 1) as keyof typeof TYPES
+    const content = readFileSync(new URL(FOLDERS[type] + name, import.meta.url))
+    app.get(assetPath(name), { schema: { hide: true } }, async (_request, reply) =>
+      reply.type(TYPES[type]).header('cache-control', 'public, max-age=31536000, immutable').send(content),
+    )
+  }
+}

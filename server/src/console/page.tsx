@@ -1,0 +1,167 @@
+/** Pages: a document around what a screen shows, rendered to text. Whatever is put into markup is escaped; there is no way around that. */
+import type { FastifyReply } from 'fastify'
+import type { ComponentChildren, VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import type { Role, WorkspaceOfMember } from '../services/people/members.ts'
+import type { User } from '../services/people/sessions.ts'
+import { CsrfField } from './parts/form.tsx'
+import { Logo } from './parts/icons.tsx'
+import { Notice } from './parts/notice.tsx'
+import { assetPath, paths } from './paths.ts'
+
+export const HTML_TYPE = 'text/html; charset=utf-8'
+
+export function sendPage(reply: FastifyReply, page: VNode, status = 200): FastifyReply {
+  return reply
+    .code(status)
+    .type(HTML_TYPE)
+    .send(`<!doctype html>${renderToString(page)}`)
+}
+
+interface DocumentProps {
+  readonly title: string
+  /** Browser modules of this page, by name. */
+  readonly scripts?: readonly Script[]
+  readonly children: ComponentChildren
+}
+
+export type Script = 'copy' | 'live' | 'passkeys' | 'theme'
+
+function Document({ title, scripts = [], children }: DocumentProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · Claimcheck`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
+        <link rel="stylesheet" href={assetPath('console.css')} />
+        {['copy' as const, ...scripts].map((name) => (
+          <script type="module" src={assetPath(`${name}.js`)} />
+        ))}
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        {children}
+      </body>
+    </html>
+  )
+}
+
+export interface PlainPageProps extends DocumentProps {
+  readonly heading?: string
+  /** The reason why the form on it was not taken. */
+  readonly problem?: string | undefined
+  readonly done?: string | undefined
+}
+
+/** A page in no workspace: signing in, being invited, being told that there is nothing. */
+export function PlainPage({ title, heading = title, problem, done, scripts, children }: PlainPageProps) {
+  return (
+    <Document title={title} {...(scripts ? { scripts } : {})}>
+      <header class="bar">
+        <a class="brand" href={paths.home}>
+          <Logo /> Claimcheck
+        </a>
+      </header>
+      <main id="main" class="plain" tabIndex={-1}>
+        <h1>{heading}</h1>
+        <Notice problem={problem} done={done} />
+        {children}
+      </main>
+    </Document>
+  )
+}
+
+/** Who looks at a page, and in which workspace. */
+export interface Viewer {
+  readonly user: User
+  readonly csrf: string
+  readonly workspaces: readonly WorkspaceOfMember[]
+  readonly workspace?: WorkspaceOfMember | undefined
+}
+
+export type Section = 'claims' | 'connections' | 'developers' | 'members' | 'account'
+
+const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
+  ['claims', 'Claims'],
+  ['connections', 'Connections'],
+  ['developers', 'Developers'],
+  ['members', 'Members'],
+]
+
+export interface ConsolePageProps extends PlainPageProps {
+  readonly viewer: Viewer
+  readonly section: Section
+  /** Beside the heading: what one can do here. */
+  readonly actions?: ComponentChildren
+}
+
+/** A page of somebody who is signed in. */
+export function ConsolePage(props: ConsolePageProps) {
+  const { title, heading = title, viewer, section, actions, problem, done, scripts, children } = props
+  const { workspace } = viewer
+  return (
+    <Document title={workspace ? `${title} · ${workspace.name}` : title} {...(scripts ? { scripts } : {})}>
+      <header class="bar">
+        <a class="brand" href={workspace ? paths.claims(workspace.id) : paths.home}>
+          <Logo /> Claimcheck
+        </a>
+        <WorkspaceMenu viewer={viewer} />
+        {workspace ? (
+          <nav class="sections" aria-label="Workspace">
+            {SECTIONS.map(([name, label]) => (
+              <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+        ) : null}
+        <nav class="person" aria-label="Account">
+          <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
+            {viewer.user.name}
+          </a>
+          <form method="post" action={paths.signOut}>
+            <CsrfField csrf={viewer.csrf} />
+            <button type="submit" class="quiet">
+              Sign out
+            </button>
+          </form>
+        </nav>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <div class="heading">
+          <h1>{heading}</h1>
+          {actions ? <div class="actions">{actions}</div> : null}
+        </div>
+        <Notice problem={problem} done={done} />
+        {children}
+      </main>
+    </Document>
+  )
+}
+
+const ROLES: Readonly<Record<Role, string>> = { owner: 'owner', member: 'member' }
+
+function WorkspaceMenu({ viewer: { workspaces, workspace } }: { readonly viewer: Viewer }) {
+  return (
+    <details class="menu">
+      <summary>{workspace?.name ?? 'Workspaces'}</summary>
+      <ul>
+        {workspaces.map(({ id, name, role }) => (
+          <li>
+            <a href={paths.claims(id)} aria-current={id === workspace?.id ? 'true' : undefined}>
+              {name} <small>{ROLES[role]}</small>
+            </a>
+          </li>
+        ))}
+        <li>
+          <a href={paths.newWorkspace}>New workspace</a>
+        </li>
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,258 @@
+/** The ways in: the first set-up, an invitation, signing in with a password, and a new password by a link. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../http/instance.ts'
+import { ServiceError } from '../../services/errors.ts'
+import type { Link, Newcomer } from '../../services/people/accounts.ts'
+import { createAttempts } from '../attempts.ts'
+import { PlainPage, sendPage } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { paths, returnPath, signInPath } from '../paths.ts'
+import { formOf, queryOf, signIn, signOut, visitOf, visitorOf } from '../visit.ts'
+
+type EntranceParts = Pick<ConsoleParts, 'accounts' | 'sessions' | 'counters' | 'config'>
+
+type Token = { Params: { token: string } }
+
+export function entranceRoutes(app: App, { accounts, sessions, counters, config }: EntranceParts): void {
+  const { publicUrl } = config
+  const attempts = createAttempts(counters, config.signInLimit)
+
+  async function enter(request: FastifyRequest, reply: FastifyReply, userId: string, next: string) {
+    signIn(reply, await sessions.start(userId, visitorOf(request)), publicUrl)
+    return reply.redirect(next, 303)
+  }
+
+  async function requireLink<K extends Link['kind']>(token: string, kind: K): Promise<Extract<Link, { kind: K }>> {
+    const link = await accounts.link(token)
+    if (link?.kind === kind) return link as Extract<Link, { kind: K }>
+    throw new ServiceError('not_found', 'this link cannot be used: it was used before, has run out, or was withdrawn')
+  }
+
+  app.get(paths.signIn, async (request, reply) => {
+    const { next, done } = queryOf(request)
+    if (visitOf(request)) return reply.redirect(returnPath(next), 303)
+    return sendPage(reply, <SignIn next={returnPath(next)} done={done} />)
+  })
+
+  app.post(paths.signIn, async (request, reply) => {
+    const { email = '', password = '', next } = formOf(request)
+    await attempts.count(request, reply, email)
+    const user = await accounts.byPassword(email, password)
+    if (user) return enter(request, reply, user.id, returnPath(next))
+    const problem = 'the e-mail address or the password is not right'
+    return sendPage(reply, <SignIn next={returnPath(next)} email={email} problem={problem} />, 422)
+  })
+
+  app.post(paths.signOut, async (request, reply) => {
+    const visit = visitOf(request)
+    if (visit) await sessions.end(visit.user.id, visit.session.id)
+    signOut(reply, publicUrl)
+    return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
+  })
+
+  app.get<Token>('/console/setup/:token', async (request, reply) => {
+    const link = await requireLink(request.params.token, 'setup')
+    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} />)
+  })
+
+  app.post<Token>('/console/setup/:token', async (request, reply) => {
+    const { token } = request.params
+    const values = formOf(request)
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'setup')
+    try {
+      const { userId } = await accounts.setUp(token, newcomerOf(values), values.workspace?.trim() ?? '')
+      return enter(request, reply, userId, paths.home)
+    } catch (error) {
+      const problem = refusalOf(error)
+      return sendPage(reply, <SetUp token={token} link={link} values={values} problem={problem} />, 422)
+    }
+  })
+
+  app.get<Token>('/console/join/:token', async (request, reply) => {
+    const { token } = request.params
+    const link = await requireLink(token, 'invitation')
+    const visit = visitOf(request)
+    return sendPage(reply, <Join token={token} link={link} values={{}} visit={visit} />)
+  })
+
+  app.post<Token>('/console/join/:token', async (request, reply) => {
+    const { token } = request.params
+    const values = formOf(request)
+    const visit = visitOf(request)
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'invitation')
+    try {
+      const newcomer = visit ? { userId: visit.user.id } : newcomerOf(values)
+      const { userId, workspaceId } = await accounts.join(token, newcomer)
+      const next = paths.claims(workspaceId)
+      return visit ? reply.redirect(next, 303) : enter(request, reply, userId, next)
+    } catch (error) {
+      const problem = refusalOf(error)
+      return sendPage(reply, <Join token={token} link={link} values={values} visit={visit} problem={problem} />, 422)
+    }
+  })
+
+  app.get<Token>('/console/reset/:token', async (request, reply) => {
+    const { token } = request.params
+    return sendPage(reply, <Reset token={token} link={await requireLink(token, 'reset')} />)
+  })
+
+  app.post<Token>('/console/reset/:token', async (request, reply) => {
+    const { token } = request.params
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'reset')
+    try {
+      const { userId } = await accounts.reset(token, formOf(request).password ?? '')
+      return enter(request, reply, userId, paths.home)
+    } catch (error) {
+      return sendPage(reply, <Reset token={token} link={link} problem={refusalOf(error)} />, 422)
+    }
+  })
+}
+
+type Values = Readonly<Record<string, string | undefined>>
+
+function newcomerOf({ name = '', email = '', password = '' }: Values): Newcomer {
+  return { name, email, proof: { password } }
+}
+
+/** In words for the form. @throws whatever is no refusal */
+function refusalOf(error: unknown): string {
+  if (error instanceof ServiceError && (error.code === 'bad_request' || error.code === 'conflict')) return error.message
+  throw error
+}
+
+interface SignInProps {
+  readonly next: string
+  readonly email?: string
+  readonly problem?: string
+  readonly done?: string | undefined
+}
+
+function SignIn({ next, email, problem, done }: SignInProps) {
+  return (
+    <PlainPage title="Sign in" problem={problem} done={done}>
+      <PostForm action={paths.signIn}>
+        <input type="hidden" name="next" value={next} />
+        <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
+        <Field name="password" label="Password" type="password" required autocomplete="current-password" />
+        <button type="submit">Sign in</button>
+      </PostForm>
+      <p class="help">
+        A forgotten password is replaced by whoever runs this service: <code>npx claimcheck user reset EMAIL</code>{' '}
+        prints a link.
+      </p>
+    </PlainPage>
+  )
+}
+
+function NewAccountFields({ values }: { readonly values: Values }) {
+  return (
+    <>
+      <Field name="name" label="Your name" value={values.name} required maxLength={100} autocomplete="name" />
+      <Field name="email" label="E-mail" type="email" value={values.email} required autocomplete="username" />
+      <NewPassword />
+    </>
+  )
+}
+
+function NewPassword() {
+  return (
+    <Field
+      name="password"
+      label="Password"
+      type="password"
+      required
+      minLength={12}
+      maxLength={256}
+      autocomplete="new-password"
+      help="At least 12 characters. A passkey, which is better, can be added afterwards."
+    />
+  )
+}
+
+interface SetUpProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'setup' }>
+  readonly values: Values
+  readonly problem?: string
+}
+
+function SetUp({ token, link, values, problem }: SetUpProps) {
+  return (
+    <PlainPage title="Set up Claimcheck" problem={problem}>
+      <p>You are the first one here, and become the owner.</p>
+      <PostForm action={paths.setup(token)}>
+        <NewAccountFields values={values} />
+        {link.hasWorkspace ? null : (
+          <Field
+            name="workspace"
+            label="Workspace"
+            value={values.workspace}
+            required
+            maxLength={64}
+            help="Keys, connections and claims belong to a workspace: mostly a team, or a company."
+          />
+        )}
+        <button type="submit">Set up</button>
+      </PostForm>
+    </PlainPage>
+  )
+}
+
+interface JoinProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'invitation' }>
+  readonly values: Values
+  readonly visit: ReturnType<typeof visitOf>
+  readonly problem?: string
+}
+
+function Join({ token, link, values, visit, problem }: JoinProps) {
+  const action = paths.invitation(token)
+  return (
+    <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
+      <p>
+        You are invited to the workspace <strong>{link.workspaceName}</strong> as{' '}
+        {link.role === 'owner' ? 'an owner' : 'a member'}.
+      </p>
+      {visit ? (
+        <PostForm action={action} csrf={visit.csrf}>
+          <button type="submit">Join as {visit.user.name}</button>
+        </PostForm>
+      ) : (
+        <>
+          <PostForm action={action}>
+            <NewAccountFields values={values} />
+            <button type="submit">Join</button>
+          </PostForm>
+          <p>
+            You have an account? <a href={signInPath(action)}>Sign in</a> and come back here.
+          </p>
+        </>
+      )}
+    </PlainPage>
+  )
+}
+
+interface ResetProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'reset' }>
+  readonly problem?: string
+}
+
+function Reset({ token, link, problem }: ResetProps) {
+  return (
+    <PlainPage title="A new password" problem={problem}>
+      <p>
+        For the account <strong>{link.email}</strong>. Every session of it ends.
+      </p>
+      <PostForm action={paths.reset(token)}>
+        <NewPassword />
+        <button type="submit">Keep this password</button>
+      </PostForm>
+    </PlainPage>
+  )
+}

@@ -1,0 +1,41 @@
+/** Where somebody who is signed in arrives, and making a new workspace. */
+import type { App } from '../../http/instance.ts'
+import { ServiceError } from '../../services/errors.ts'
+import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { paths } from '../paths.ts'
+import { formOf, sessionOf, viewerOf } from '../visit.ts'
+
+export function homeRoutes(app: App, { members }: Pick<ConsoleParts, 'members'>): void {
+  app.get(paths.home, async (request, reply) => {
+    const [first] = viewerOf(request).workspaces
+    return reply.redirect(first ? paths.claims(first.id) : paths.newWorkspace, 302)
+  })
+
+  app.get(paths.newWorkspace, async (request, reply) => sendPage(reply, <NewWorkspace viewer={viewerOf(request)} />))
+
+  app.post(paths.newWorkspace, async (request, reply) => {
+    const name = formOf(request).name?.trim() ?? ''
+    try {
+      const { id } = await members.createWorkspace(sessionOf(request).user.id, name)
+      return reply.redirect(paths.claims(id), 303)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const page = <NewWorkspace viewer={viewerOf(request)} name={name} problem={error.message} />
+      return sendPage(reply, page, 422)
+    }
+  })
+}
+
+function NewWorkspace({ viewer, name, problem }: { viewer: Viewer; name?: string; problem?: string }) {
+  return (
+    <ConsolePage title="New workspace" viewer={viewer} section="account" problem={problem}>
+      <p>Keys, connections and claims belong to a workspace, and nobody outside of it sees them.</p>
+      <PostForm action={paths.newWorkspace} csrf={viewer.csrf}>
+        <Field name="name" label="Name" value={name} required maxLength={64} help="Letters, digits, spaces, . - _" />
+        <button type="submit">Create the workspace</button>
+      </PostForm>
+    </ConsolePage>
+  )
+}

@@ -1,0 +1,29 @@
+/** What the console needs of the installation. */
+
+import type { Instant } from '@claimcheck/core'
+import type { Config } from '../config.ts'
+import type { Counters } from '../http/counters.ts'
+import type { Registry } from '../plugins.ts'
+import type { ClaimService } from '../services/claims.ts'
+import type { ConnectionService } from '../services/connections.ts'
+import type { KeyService } from '../services/keys.ts'
+import type { LogService } from '../services/log.ts'
+import type { AccountService } from '../services/people/accounts.ts'
+import type { MemberService } from '../services/people/members.ts'
+import type { SessionService } from '../services/people/sessions.ts'
+import type { ReceiptService } from '../services/receipts.ts'
+
+export interface ConsoleParts {
+  readonly accounts: AccountService
+  readonly sessions: SessionService
+  readonly members: MemberService
+  readonly keys: KeyService
+  readonly connections: ConnectionService
+  readonly claims: ClaimService
+  readonly receipts: ReceiptService
+  readonly log: LogService
+  readonly registry: Registry
+  readonly counters: Counters
+  readonly now: () => Instant
+  readonly config: Pick<Config, 'signInLimit' | 'publicUrl'>
+}

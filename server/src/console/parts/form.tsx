@@ -1,0 +1,113 @@
+/** Forms: fields with their labels, help and mistakes, all tied together for whoever cannot see them. */
+import type { ComponentChildren, JSX } from 'preact'
+
+/** Stands in every form of somebody who is signed in. */
+export function CsrfField({ csrf }: { readonly csrf: string }) {
+  return <input type="hidden" name="_csrf" value={csrf} />
+}
+
+export interface FieldProps {
+  readonly name: string
+  readonly label: string
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'number'
+  readonly value?: string | undefined
+  readonly help?: ComponentChildren
+  /** What is wrong with what was given. */
+  readonly problem?: string | undefined
+  readonly required?: boolean
+  readonly autocomplete?: string
+  readonly minLength?: number | undefined
+  readonly maxLength?: number | undefined
+  readonly pattern?: string | undefined
+  readonly placeholder?: string | undefined
+  readonly multiline?: boolean
+  readonly spellcheck?: boolean
+}
+
+export function Field(props: FieldProps) {
+  const { name, label, type = 'text', value, help, problem, required = false, multiline = false, ...rest } = props
+  const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
+  const common = {
+    id: name,
+    name,
+    required,
+    ...rest,
+    'aria-describedby': described || undefined,
+    'aria-invalid': problem ? ('true' as const) : undefined,
+  }
+  return (
+    <div class="field">
+      <label for={name}>
+        {label}
+        {required ? null : <small> optional</small>}
+      </label>
+      {multiline ? (
+        <textarea {...(common as JSX.IntrinsicElements['textarea'])} rows={3}>
+          {value}
+        </textarea>
+      ) : (
+        <input {...({ ...common, type, value } as JSX.IntrinsicElements['input'])} />
+      )}
+      <FieldNotes name={name} help={help} problem={problem} />
+    </div>
+  )
+}
+
+export interface SelectProps {
+  readonly name: string
+  readonly label: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly value?: string | undefined
+  readonly help?: ComponentChildren
+  readonly problem?: string | undefined
+}
+
+export function Select({ name, label, options, value, help, problem }: SelectProps) {
+  const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select id={name} name={name} aria-describedby={described || undefined}>
+        {options.map(([option, text]) => (
+          <option value={option} selected={option === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <FieldNotes name={name} help={help} problem={problem} />
+    </div>
+  )
+}
+
+function FieldNotes({ name, help, problem }: Pick<FieldProps, 'name' | 'help' | 'problem'>) {
+  return (
+    <>
+      {problem ? (
+        <p class="mistake" id={`${name}-problem`}>
+          {problem}
+        </p>
+      ) : null}
+      {help ? (
+        <p class="help" id={`${name}-help`}>
+          {help}
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+export interface PostFormProps {
+  readonly action: string
+  readonly csrf?: string
+  readonly children: ComponentChildren
+  readonly class?: string
+}
+
+export function PostForm({ action, csrf, children, class: className = 'form' }: PostFormProps): JSX.Element {
+  return (
+    <form method="post" action={action} class={className}>
+      {csrf === undefined ? null : <CsrfField csrf={csrf} />}
+      {children}
+    </form>
+  )
+}

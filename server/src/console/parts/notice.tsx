@@ -1,0 +1,35 @@
+/** What came of the last step: a problem in its own words, or one of the sentences below, named in the address. */
+
+const DONE: Readonly<Record<string, string>> = {
+  'signed-out': 'You are signed out.',
+  'password-changed': 'The password is changed. Other sessions are ended.',
+  'session-ended': 'The session is ended.',
+  'sessions-ended': 'All other sessions are ended.',
+}
+
+export interface NoticeProps {
+  readonly problem?: string | undefined
+  /** A code of the table; anything else says nothing. */
+  readonly done?: string | undefined
+}
+
+export function Notice({ problem, done }: NoticeProps) {
+  if (problem !== undefined) {
+    return (
+      <p class="notice problem" role="alert">
+        {sentence(problem)}
+      </p>
+    )
+  }
+  if (done === undefined || !Object.hasOwn(DONE, done)) return null
+  return (
+    <p class="notice" role="status">
+      {DONE[done]}
+    </p>
+  )
+}
+
+/** The services speak in small letters, and end without a full stop. */
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
+}

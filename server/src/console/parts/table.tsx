@@ -1,0 +1,36 @@
+/** Tables that scroll on their own where they are too wide, and empty places that say what belongs there. */
+import type { ComponentChildren } from 'preact'
+
+interface TableProps {
+  /** What it lists, for whoever cannot see it. */
+  readonly label: string
+  readonly head: readonly string[]
+  readonly children: ComponentChildren
+}
+
+export function Table({ label, head, children }: TableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to by keyboard too
+    <section class="table" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((text) => (
+              <th scope="col">{text}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+export function Empty({ heading, children }: { readonly heading: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="empty">
+      <h2>{heading}</h2>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,153 @@
+/** Who visits: the session behind a cookie, the workspace behind an address, and proof that a form was sent from one of our own pages. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { HttpError } from '../http/errors.ts'
+import type { App } from '../http/instance.ts'
+import { ServiceError } from '../services/errors.ts'
+import type { MemberService, WorkspaceOfMember } from '../services/people/members.ts'
+import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../services/people/sessions.ts'
+import type { Viewer } from './page.tsx'
+import { signInPath } from './paths.ts'
+
+interface Visit extends SignedIn {
+  readonly csrf: string
+}
+
+interface Place {
+  readonly workspaces: readonly WorkspaceOfMember[]
+  readonly workspace: WorkspaceOfMember | undefined
+}
+
+const VISIT = 'visit'
+const PLACE = 'place'
+
+export interface VisitOptions {
+  readonly sessions: Pick<SessionService, 'find'>
+  /** Where browsers reach us; undefined: wherever they say. */
+  readonly config: Pick<Config, 'publicUrl'>
+}
+
+/** The origin of our pages, as the browser of this request has to name it. */
+export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
+  return publicUrl === undefined ? `${request.protocol}://${request.host}` : new URL(publicUrl).origin
+}
+
+/** Tells of each request of `app` who makes it, and refuses forms that other sites send. */
+export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: VisitOptions): void {
+  app.decorateRequest(VISIT)
+  app.decorateRequest(PLACE)
+
+  app.addHook('onRequest', async (request) => {
+    const token = request.cookies[cookieName(publicUrl)]
+    const signedIn = token === undefined ? undefined : await sessions.find(token)
+    if (signedIn) request.setDecorator<Visit>(VISIT, { ...signedIn, csrf: csrfOf(token!) })
+  })
+
+  app.addHook('preHandler', async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    // Browsers name the origin of every form; what names none is no page of ours.
+    if (request.headers.origin !== originOf(request, publicUrl)) {
+      throw new HttpError(403, `this form was not sent from ${originOf(request, publicUrl)}: open the console there`)
+    }
+    const visit = visitOf(request)
+    if (visit && !isSame(String(formOf(request)._csrf ?? ''), visit.csrf)) {
+      throw new HttpError(
+        403,
+        'this form is not of the session that you have now: go back, load the page again, and send it once more',
+      )
+    }
+  })
+}
+
+/** For pages that need somebody who is signed in; others are sent to sign in, and back afterwards. */
+export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>): void {
+  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    const visit = visitOf(request)
+    if (!visit) return reply.redirect(signInPath(request.method === 'GET' ? request.url : '/console'), 303)
+    const workspaces = await members.workspacesOf(visit.user.id)
+    const { workspace: id } = request.params as { readonly workspace?: string }
+    const workspace = workspaces.find((one) => one.id === id)
+    // Somebody else's workspace is like one that is not there.
+    if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
+    request.setDecorator<Place>(PLACE, { workspaces, workspace })
+  })
+}
+
+export function visitOf(request: FastifyRequest): Visit | undefined {
+  return request.getDecorator<Visit | undefined>(VISIT)
+}
+
+/** Of pages that need a session. */
+export function sessionOf(request: FastifyRequest): Visit {
+  return visitOf(request)!
+}
+
+/** Of pages that need a session: what every such page shows of who looks at it. */
+export function viewerOf(request: FastifyRequest): Viewer {
+  const { user, csrf } = sessionOf(request)
+  return { user, csrf, ...request.getDecorator<Place>(PLACE) }
+}
+
+/** Of the pages of a workspace. */
+export function workspaceOf(request: FastifyRequest): WorkspaceOfMember {
+  return request.getDecorator<Place>(PLACE).workspace!
+}
+
+export function isOwner(request: FastifyRequest): boolean {
+  return workspaceOf(request).role === 'owner'
+}
+
+/** A `preHandler` for what members may see and not do. */
+export async function ownersOnly(request: FastifyRequest): Promise<void> {
+  if (!isOwner(request)) throw new HttpError(403, 'only owners of the workspace may do this')
+}
+
+/** A form's fields. Of a name that is given more than once, the last. */
+export function formOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  return lastOf(request.body)
+}
+
+/** The fields of the address. Of a name that is given more than once, the last. */
+export function queryOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  return lastOf(request.query)
+}
+
+function lastOf(values: unknown): Readonly<Record<string, string | undefined>> {
+  const entries = Object.entries((values ?? {}) as Record<string, string | readonly string[]>)
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? value : value.at(-1)]))
+}
+
+export function visitorOf(request: FastifyRequest): Visitor {
+  return { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
+}
+
+export function signIn(reply: FastifyReply, token: string, publicUrl: string | undefined): void {
+  reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: SESSION_LONGEST_MS / 1000 })
+}
+
+export function signOut(reply: FastifyReply, publicUrl: string | undefined): void {
+  reply.clearCookie(cookieName(publicUrl), cookieOptions(publicUrl))
+}
+
+function isSecure(publicUrl: string | undefined): boolean {
+  return publicUrl?.startsWith('https:') === true
+}
+
+// `__Host-`: browsers take it over https alone, and from this very host. Without https, on one's own machine, there is no such cookie.
+function cookieName(publicUrl: string | undefined): string {
+  return isSecure(publicUrl) ? '__Host-claimcheck' : 'claimcheck'
+}
+
+function cookieOptions(publicUrl: string | undefined) {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(publicUrl) } as const
+}
+
+/** Known to whoever has the session's cookie, and to the pages that we make for them. */
+function csrfOf(token: string): string {
+  return createHmac('sha256', token).update('csrf').digest('base64url')
+}
+
+function isSame(given: string, expected: string): boolean {
+  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+}

@@ -1,0 +1,81 @@
+/** Members: who belongs to a workspace, and what they may do there. Members see; owners also change. */
+import type { Instant } from '@claimcheck/core'
+import { newId } from '../../ids.ts'
+import type { MemberOfWorkspace, Role, WorkspaceOfMember } from '../../storage/people.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import { ServiceError } from '../errors.ts'
+import { checkWorkspaceName, nameTaken, type Workspace } from '../workspaces.ts'
+
+export type { MemberOfWorkspace, Role, WorkspaceOfMember }
+
+export interface Invitation {
+  readonly id: string
+  readonly role: Role
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+}
+
+export interface MemberService {
+  /** By name. */
+  workspacesOf(userId: string): Promise<readonly WorkspaceOfMember[]>
+  /** In the order in which they joined. */
+  list(workspaceId: string): Promise<readonly MemberOfWorkspace[]>
+  /** A new workspace, whose owner is this person. @throws ServiceError `bad_request`, `conflict` */
+  createWorkspace(userId: string, name: string): Promise<Workspace>
+  /** @throws ServiceError `not_found`, and `conflict` when no owner would be left */
+  setRole(workspaceId: string, memberId: string, role: Role): Promise<void>
+  /** @throws ServiceError `not_found`, and `conflict` when no owner would be left */
+  remove(workspaceId: string, memberId: string): Promise<void>
+  /** Those that nobody has used yet, newest first. */
+  invitations(workspaceId: string): Promise<readonly Invitation[]>
+  /** @throws ServiceError `not_found` */
+  withdraw(workspaceId: string, invitationId: string): Promise<void>
+}
+
+export function createMemberService({ storage, now }: { storage: Storage; now: () => Instant }): MemberService {
+  async function requireMember(tx: Writes, workspaceId: string, memberId: string): Promise<void> {
+    const member = await tx.members.byId(memberId)
+    if (member?.workspaceId !== workspaceId) throw new ServiceError('not_found', 'there is no such member')
+  }
+
+  async function requireAnotherOwner(tx: Writes, workspaceId: string, memberId: string): Promise<void> {
+    const owners = await tx.members.lockOwners(workspaceId)
+    if (owners.some(({ id }) => id !== memberId)) return
+    throw new ServiceError('conflict', 'a workspace has an owner: make somebody else one first')
+  }
+
+  return {
+    workspacesOf: (userId) => storage.read.members.workspacesOf(userId),
+    list: (workspaceId) => storage.read.members.ofWorkspace(workspaceId),
+    async createWorkspace(userId, name) {
+      checkWorkspaceName(name)
+      const workspace = { id: newId('ws_', now()), name, createdAt: now() }
+      await storage.write(async (tx) => {
+        if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+        const id = newId('mem_', now())
+        await tx.members.insert({ id, workspaceId: workspace.id, userId, role: 'owner', createdAt: now() })
+      })
+      return workspace
+    },
+    setRole: (workspaceId, memberId, role) =>
+      storage.write(async (tx) => {
+        await requireMember(tx, workspaceId, memberId)
+        if (role !== 'owner') await requireAnotherOwner(tx, workspaceId, memberId)
+        await tx.members.setRole(memberId, role)
+      }),
+    remove: (workspaceId, memberId) =>
+      storage.write(async (tx) => {
+        await requireMember(tx, workspaceId, memberId)
+        await requireAnotherOwner(tx, workspaceId, memberId)
+        await tx.members.remove(memberId)
+      }),
+    async invitations(workspaceId) {
+      const rows = await storage.read.links.openInvitations(workspaceId, now())
+      return rows.map(({ id, role, createdAt, expiresAt }) => ({ id, role: role!, createdAt, expiresAt }))
+    },
+    async withdraw(workspaceId, invitationId) {
+      if (await storage.write((tx) => tx.links.withdraw(workspaceId, invitationId, now()))) return
+      throw new ServiceError('not_found', 'there is no such invitation')
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** Passwords: kept as argon2id with the parameters that OWASP names (19 MiB, two passes). */
+import { hash, verify } from '@node-rs/argon2'
+import { ServiceError } from '../errors.ts'
+
+// argon2id is what the library makes unless told otherwise.
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+const SHORTEST = 12
+const LONGEST = 256
+
+// One at a time, and so many in wait: each takes memory, and a place among the threads that sign.
+const MOST_WAITING = 64
+let waiting = 0
+let last: Promise<unknown> = Promise.resolve()
+
+// Of no password. Whoever asks for somebody unknown waits as long as for somebody known.
+let ofNobody: Promise<string> | undefined
+
+/** @throws ServiceError `bad_request` for one that is too short or too long; `unavailable` */
+export async function hashPassword(password: string): Promise<string> {
+  const { length } = [...password]
+  if (length < SHORTEST) throw new ServiceError('bad_request', `a password has at least ${SHORTEST} characters`)
+  if (length > LONGEST) throw new ServiceError('bad_request', `a password has at most ${LONGEST} characters`)
+  return inTurn(() => hash(password.normalize('NFC'), PARAMETERS))
+}
+
+/** False where there is no password, after the same time. @throws ServiceError `unavailable` */
+export async function isPassword(password: string, passwordHash: string | null | undefined): Promise<boolean> {
+  ofNobody ??= inTurn(() => hash('', PARAMETERS))
+  const expected = passwordHash ?? (await ofNobody)
+  // What nobody can have is compared with nothing shorter.
+  const given = password.length > LONGEST * 4 ? '' : password.normalize('NFC')
+  const matches = await inTurn(() => verify(expected, given))
+  return matches && typeof passwordHash === 'string'
+}
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (waiting >= MOST_WAITING) throw new ServiceError('unavailable', 'too many are signing in just now: try again')
+  waiting += 1
+  const turn = last.then(work)
+  last = turn.catch(() => {})
+  try {
+    return await turn
+  } finally {
+    waiting -= 1
+  }
+}

@@ -1,0 +1,13 @@
+/** The parts of rows that most tests are not about. */
+
+/** An API key that the command line made, and nobody has used. */
+export const UNUSED = { createdBy: null, lastUsedAt: null } as const
+
+/** A connection that the command line made, and nothing was read through. */
+export const UNREAD = {
+  connectedBy: null,
+  notes: [],
+  lastReadAt: null,
+  lastFailureAt: null,
+  lastFailure: null,
+} as const

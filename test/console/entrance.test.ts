@@ -1,0 +1,194 @@
+/** The ways into the console: the first set-up, invitations, passwords, and what is refused. */
+import t, { type Test as TapTest } from 'tap'
+import { Installation } from '../support/installation.ts'
+import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+
+async function installed(t: TapTest, options = {}): Promise<Installation> {
+  const installation = await Installation.start(options)
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+t.test('the first person by the set-up link owns the first workspace, and the link works once', async (t) => {
+  const { host } = await installed(t)
+  const token = await host.claimcheck.accounts.setupToken()
+  const owner = await Visitor.enter(host, `/console/setup/${token}`, 'Ann Owner', { workspace: 'acme' })
+  const page = await owner.get('/console/workspaces/new')
+  t.match(textOf(page.html), /acme owner/)
+  t.match(textOf(page.html), /Ann Owner/)
+
+  const again = await new Visitor(host).get(`/console/setup/${token}`)
+  t.equal(again.status, 404)
+  t.match(textOf(again.html), /This link cannot be used/)
+  t.equal(await host.claimcheck.accounts.setupToken(), undefined, 'there is no other once somebody is there')
+})
+
+t.test('of two people with two set-up links at once, one is the first', async (t) => {
+  const { host } = await installed(t)
+  const { accounts } = host.claimcheck
+  const tokens = [await accounts.setupToken(), await accounts.setupToken()]
+  const outcomes = await Promise.allSettled(
+    tokens.map((token, index) =>
+      Visitor.enter(host, `/console/setup/${token}`, `p${index}`, { workspace: `w${index}` }),
+    ),
+  )
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+})
+
+t.test('workspaces that the command line made belong to the first person', async (t) => {
+  const { host } = await installed(t)
+  await host.claimcheck.workspaces.create('made-before')
+  const owner = await Visitor.first(host)
+  t.match(textOf((await owner.get('/console/workspaces/new')).html), /made-before owner/)
+  t.notMatch(textOf((await owner.get('/console/workspaces/new')).html), /acme/)
+})
+
+t.test('an invitation makes one member, of the role that it names', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const workspaceId = await owner.workspaceId()
+  const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
+  t.equal(await member.workspaceId(), workspaceId)
+  t.match(textOf((await member.get('/console/workspaces/new')).html), /acme member/)
+
+  const token = await host.claimcheck.accounts.inviteToken(workspaceId, 'member', null)
+  const known = await member.post(`/console/join/${token}`)
+  t.equal(known.status, 422)
+  t.match(textOf(known.html), /You are a member of this workspace already/)
+  const taken = await new Visitor(host).post(`/console/join/${token}`, {
+    name: 'Other',
+    email: emailOf('Mia').toUpperCase(),
+    password: PASSWORD,
+  })
+  t.equal(taken.status, 422)
+  t.match(textOf(taken.html), /there is an account with this address/i)
+  t.equal((await new Visitor(host).get('/console/join/none')).status, 404)
+})
+
+t.test('what a new account may not be is told beside what was given', async (t) => {
+  const { host } = await installed(t)
+  const token = await host.claimcheck.accounts.setupToken()
+  const good = { name: 'Ann', email: 'ann@example.com', password: PASSWORD, workspace: 'acme' }
+  const rows = [
+    [{ password: 'short' }, /at least 12 characters/],
+    [{ password: 'x'.repeat(257) }, /at most 256 characters/],
+    [{ email: 'nobody' }, /not an e-mail address/],
+    [{ name: ' ' }, /name has 1 to 100 characters/],
+    [{ workspace: 'ws_x' }, /workspace name has/],
+    [{ workspace: '' }, /workspace name has/],
+  ] as const
+  for (const [wrong, message] of rows) {
+    const page = await new Visitor(host).post(`/console/setup/${token}`, { ...good, ...wrong }, {})
+    t.equal(page.status, 422)
+    t.match(textOf(page.html), message)
+    t.notMatch(page.html, good.password, 'a password is never sent back')
+    t.match(page.html, `value="${{ ...good, ...wrong }.email}"`)
+  }
+})
+
+t.test('signing in takes the right password, and leads back to the page that was asked for', async (t) => {
+  const { host } = await installed(t)
+  await Visitor.first(host)
+  const visitor = new Visitor(host)
+  const asked = await visitor.get('/console/workspaces/new')
+  t.equal(asked.path, '/console/sign-in?next=%2Fconsole%2Fworkspaces%2Fnew')
+  const email = emailOf('owner')
+  const next = '/console/workspaces/new'
+  for (const wrong of [
+    { email, password: 'wrong password' },
+    { email: 'nobody@example.com', password: PASSWORD },
+  ]) {
+    const page = await visitor.post('/console/sign-in', { ...wrong, next })
+    t.equal(page.status, 422)
+    t.match(textOf(page.html), /The e-mail address or the password is not right/)
+  }
+  const page = await visitor.post('/console/sign-in', { email: ` ${email.toUpperCase()} `, password: PASSWORD, next })
+  t.equal(page.path, next)
+
+  const signedOut = await visitor.post('/console/sign-out')
+  t.match(textOf(signedOut.html), /You are signed out/)
+  t.match((await visitor.get(next)).path, /sign-in/)
+})
+
+t.test('no address but our own is led to after signing in', async (t) => {
+  const { host } = await installed(t)
+  await Visitor.first(host)
+  const elsewhere = [
+    'https://evil.example',
+    '//evil.example/console',
+    '/\\evil.example',
+    'javascript:alert(1)',
+    '/v1/claims',
+    '\\\\evil',
+  ]
+  for (const next of elsewhere) {
+    const visitor = new Visitor(host)
+    const body = new URLSearchParams({ email: emailOf('owner'), password: PASSWORD, next })
+    const response = await visitor.once('/console/sign-in', { method: 'POST', body, headers: { origin: host.url } })
+    t.equal(response.headers.get('location'), '/console', next)
+  }
+})
+
+t.test('attempts to sign in are limited, for one account and from one address', async (t) => {
+  const { host } = await installed(t, { file: { rate_limits: { sign_in: 3 } } })
+  await Visitor.first(host)
+  const visitor = new Visitor(host)
+  const attempt = () => visitor.post('/console/sign-in', { email: emailOf('owner'), password: 'wrong password' })
+  const statuses = []
+  for (let count = 0; count < 4; count++) statuses.push((await attempt()).status)
+  t.equal(statuses.at(-1), 429)
+  const refused = await visitor.post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
+  t.equal(refused.status, 429, 'the right password is not looked at, either')
+  t.match(refused.headers.get('retry-after'), /^\d+$/)
+})
+
+t.test('a form from another site, or of another session, is refused', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  await owner.get('/console/workspaces/new')
+  const path = '/console/workspaces/new'
+  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1']) {
+    t.equal((await owner.post(path, { name: 'x' }, { origin })).status, 403, origin)
+  }
+  const body = new URLSearchParams({ name: 'x' })
+  t.equal((await owner.once(path, { method: 'POST', body })).status, 403, 'without an origin')
+  t.equal((await owner.post(path, { name: 'x', _csrf: '' })).status, 403, 'without the token')
+  t.equal((await owner.post(path, { name: 'x', _csrf: 'A'.repeat(43) })).status, 403, 'with another token')
+  t.equal((await owner.post(path, { name: 'good' })).status, 404, 'the page of the new workspace is not there yet')
+})
+
+t.test('a link to a new password works once, and ends every session', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const token = await host.claimcheck.accounts.resetToken(emailOf('owner'))
+  const visitor = new Visitor(host)
+  t.equal((await visitor.post(`/console/reset/${token}`, { password: 'short' })).status, 422)
+  const password = 'another password altogether'
+  await visitor.post(`/console/reset/${token}`, { password })
+  t.match((await owner.get('/console')).path, /sign-in/, 'the old session ended')
+  t.notMatch((await visitor.get('/console')).path, /sign-in/)
+  t.equal((await new Visitor(host).get(`/console/reset/${token}`)).status, 404)
+  const old = await new Visitor(host).post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
+  t.equal(old.status, 422)
+  await t.rejects(host.claimcheck.accounts.resetToken('nobody@example.com'), { code: 'not_found' })
+})
+
+t.test('every page forbids what it does not need', async (t) => {
+  const { host } = await installed(t)
+  const { headers } = await new Visitor(host).get('/console/sign-in')
+  t.match(headers.get('content-security-policy'), /^default-src 'none'; .*frame-ancestors 'none'$/)
+  t.notMatch(headers.get('content-security-policy'), /unsafe|http/)
+  t.equal(headers.get('cache-control'), 'no-store')
+  t.equal(headers.get('access-control-allow-origin'), null)
+})
+
+t.test('behind https the cookie is kept to https and to this host', async (t) => {
+  const { host } = await installed(t, { env: { PUBLIC_URL: 'https://claims.example.com' } })
+  const token = await host.claimcheck.accounts.setupToken()
+  const body = new URLSearchParams({ name: 'Ann', email: 'ann@example.com', password: PASSWORD, workspace: 'acme' })
+  const enter = (origin: string) =>
+    new Visitor(host).once(`/console/setup/${token}`, { method: 'POST', body, headers: { origin } })
+  t.equal((await enter(host.url)).status, 403)
+  const [cookie] = (await enter('https://claims.example.com')).headers.getSetCookie()
+  t.match(cookie, /^__Host-claimcheck=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+})

@@ -1,0 +1,110 @@
+/** Somebody at the console without a browser: pages as text, forms as their fields, cookies kept. */
+import type { Host } from './host.ts'
+
+export interface Page {
+  readonly status: number
+  /** Path and query of where it was in the end. */
+  readonly path: string
+  readonly html: string
+  readonly headers: Headers
+}
+
+type Fields = Readonly<Record<string, string>>
+
+const MOST_REDIRECTS = 5
+
+export class Visitor {
+  readonly host: Host
+  readonly cookies = new Map<string, string>()
+  /** What the last page's forms carry. */
+  csrf: string | undefined
+
+  constructor(host: Host) {
+    this.host = host
+  }
+
+  /** The first person of an installation, signed in, with a workspace of this name. */
+  static async first(host: Host, workspace = 'acme'): Promise<Visitor> {
+    const token = await host.claimcheck.accounts.setupToken()
+    return Visitor.enter(host, `/console/setup/${token}`, 'owner', { workspace })
+  }
+
+  /** Another person, signed in, who joins a workspace. */
+  static async joining(host: Host, workspaceId: string, role: 'owner' | 'member', name: string): Promise<Visitor> {
+    const token = await host.claimcheck.accounts.inviteToken(workspaceId, role, null)
+    return Visitor.enter(host, `/console/join/${token}`, name)
+  }
+
+  static async enter(host: Host, path: string, name: string, more: Fields = {}): Promise<Visitor> {
+    const visitor = new Visitor(host)
+    const page = await visitor.post(path, { name, email: emailOf(name), password: PASSWORD, ...more })
+    if (visitor.cookies.size === 0) throw new Error(`${name} could not enter: ${page.status} ${textOf(page.html)}`)
+    return visitor
+  }
+
+  /** The id of the workspace that they are in first. */
+  async workspaceId(): Promise<string> {
+    const { path } = await this.get('/console')
+    const id = /^\/console\/w\/([^/]+)\//.exec(path)?.[1]
+    if (id === undefined) throw new Error(`no workspace at ${path}`)
+    return id
+  }
+
+  /** Follows redirects on this host. */
+  get(path: string, headers: Fields = {}): Promise<Page> {
+    return this.#ask(path, { method: 'GET', headers })
+  }
+
+  /** Sends a form as a page of ours sends it. Follows redirects on this host. */
+  post(path: string, fields: Fields = {}, headers: Fields = {}): Promise<Page> {
+    const body = new URLSearchParams({ ...(this.csrf === undefined ? {} : { _csrf: this.csrf }), ...fields })
+    return this.#ask(path, { method: 'POST', body, headers: { origin: this.host.url, ...headers } })
+  }
+
+  /** The answer itself, wherever it leads. */
+  async once(path: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { ...(cookie ? { cookie } : {}), ...(init.headers as Fields) }
+    const response = await fetch(new URL(path, this.host.url), { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!
+      if (value === '' || /max-age=0/i.test(line)) this.cookies.delete(name!)
+      else this.cookies.set(name!, value!)
+    }
+    return response
+  }
+
+  async #ask(path: string, init: RequestInit): Promise<Page> {
+    let at = path
+    let response = await this.once(at, init)
+    for (let count = 0; response.status >= 300 && response.status < 400 && count < MOST_REDIRECTS; count++) {
+      const next = new URL(response.headers.get('location')!, new URL(at, this.host.url))
+      // Where it leads elsewhere, that is the answer.
+      if (next.origin !== this.host.url) break
+      at = next.pathname + next.search
+      response = await this.once(at)
+    }
+    const html = await response.text()
+    this.csrf = /name="_csrf" value="([^"]*)"/.exec(html)?.[1] ?? this.csrf
+    return { status: response.status, path: at, html, headers: response.headers }
+  }
+}
+
+export const PASSWORD = 'correct horse battery staple'
+
+export function emailOf(name: string): string {
+  return `${name.toLowerCase().replace(/[^a-z0-9]+/g, '.')}@example.com`
+}
+
+/** What somebody reads on a page. */
+export function textOf(html: string): string {
+  return html
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
