@@ -2,7 +2,7 @@
 import { html, redirectTo, silence, status } from '../destinations/faults.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import type { Trap } from './trap.ts'
-import { now, soon, times, type World } from './world.ts'
+import { now, soon, type Times, times, type World } from './world.ts'
 
 const about = (slug: string) => new RegExp(`/${slug}`)
 const HOUR_MS = 3_600_000
@@ -24,11 +24,12 @@ function pushedTo(branch: string, claimed = branch): Trap['play'] {
 function pushedBehind(
   fault: Parameters<World['git']['faults']['inject']>[0]['fault'],
   limits: { times?: number } = {},
+  when: () => Times = soon,
 ): Trap['play'] {
   return async (world) => {
     const { slug, base } = await world.gitRepository()
     world.git.faults.inject({ fault, on: about(slug), ...limits })
-    return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+    return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...when() }
   }
 }
 
@@ -208,7 +209,12 @@ export const gitTraps: readonly Trap[] = [
     verdict: 'unverifiable/rate_limited',
     play: pushedBehind(status(429, { 'retry-after': '3600' })),
   },
-  { name: 'git: 500, then fine', truth: 'in_time', verdict: 'verified', play: pushedBehind(status(500), { times: 1 }) },
+  {
+    name: 'git: 500, then fine',
+    truth: 'in_time',
+    verdict: 'verified',
+    play: pushedBehind(status(500), { times: 1 }, now),
+  },
   {
     name: 'git: a web page',
     truth: 'unknowable',
