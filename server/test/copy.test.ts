@@ -3,7 +3,7 @@ import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/cop
 import type { Db } from '@claimcheck/server/storage/db'
 import { BOOKKEEPING, NOT_CARRIED, TABLES } from '@claimcheck/server/storage/migrations/tables'
 import { type OpenedStorage, openStorage } from '@claimcheck/server/storage/open'
-import { writes } from '@claimcheck/server/storage/storage'
+import { type Writes, writes } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
 import { claimNumber } from './support/claim-row.ts'
@@ -33,6 +33,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
   await storage.transaction(async (db) => {
     const tx = writes(db)
     await tx.workspaces.insert({ id: 'ws_1', name: text, createdAt: NOON })
+    await fillPeople(tx, text)
     const key = { workspaceId: 'ws_1', name: text, lastFour: 'abcd', createdAt: NOON }
     await tx.keys.insert({ ...key, id: 'key_1', keyHash: 'hash-1', ...UNUSED, revokedAt: null })
     await tx.keys.insert({ ...key, id: 'key_2', keyHash: 'hash-2', ...UNUSED, revokedAt: NOON + 1 })
@@ -53,8 +54,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const checks = numbers.flatMap((number) =>
       [1, 2, 10].map((attempt) => ({ claimId: `clm_${number}`, attempt, record })),
     )
-    await tx.log.insertSigningKey({ keyId: 'old', publicKey: 'a', validFrom: NOON, ...UNUSED, revokedAt: NOON + 1 })
-    await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, ...UNUSED, revokedAt: null })
+    await tx.log.insertSigningKey({ keyId: 'old', publicKey: 'a', validFrom: NOON, revokedAt: NOON + 1 })
+    await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, revokedAt: null })
     const hash = Buffer.from([0, 255, 10, 39, 0])
     const head = { treeSize: CLAIMS, rootHash: hash, issuedAt: NOON }
     const log = { ...head, logId: 'log', name: text, keyId: 'new' }
@@ -84,6 +85,28 @@ async function fill(storage: OpenedStorage): Promise<void> {
     await tx.anchors.replace(planned, { ...planned, state: 'final', signed: [signed], sentAt: NOON, landing })
     await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
   })
+}
+
+async function fillPeople(tx: Writes, text: string): Promise<void> {
+  const at = { createdAt: NOON }
+  await tx.users.insert({ id: 'usr_1', email: 'ann@example.com', name: text, passwordHash: '$argon2id$...', ...at })
+  await tx.users.insert({ id: 'usr_2', email: text, name: 'Ben', passwordHash: null, ...at })
+  await tx.members.insert({ id: 'mem_1', workspaceId: 'ws_1', userId: 'usr_1', role: 'owner', ...at })
+  const seen = { lastSeenAt: NOON, expiresAt: NOON + 1, userAgent: text, address: '::1' }
+  await tx.sessions.insert({ id: 'ses_1', tokenHash: 'hash', userId: 'usr_1', ...at, ...seen })
+  const invitation = {
+    kind: 'invitation',
+    workspaceId: 'ws_1',
+    role: 'member',
+    userId: null,
+    createdBy: 'usr_1',
+  } as const
+  await tx.links.insert({ id: 'lnk_1', tokenHash: 'hash', ...invitation, ...at, expiresAt: NOON + 1, usedAt: null })
+  const passkey = { publicKey: 'cose', counter: 2 ** 32, transports: ['usb', 'internal'], name: text }
+  await tx.passkeys.insert({ id: 'credential', userId: 'usr_2', ...passkey, ...at, lastUsedAt: null })
+  await tx.identities.insert({ issuer: 'https://id.example.com', subject: text, userId: 'usr_2', ...at })
+  const record = { kind: 'AccessToken', idHash: 'hash', payload: 'v1.sealed', grantId: 'grant', uid: null }
+  await tx.records.put({ ...record, consumedAt: NOON, expiresAt: null })
 }
 
 function claim(number: number) {
