@@ -15,6 +15,7 @@ import { type Anchoring, createAnchoring } from './services/anchoring.ts'
 import { type CheckRunner, createCheckRunner } from './services/check.ts'
 import { type ClaimService, createClaimService } from './services/claims.ts'
 import { type ConnectionService, createConnectionService } from './services/connections.ts'
+import { createDueClaims, type DueClaims } from './services/due-claims.ts'
 import { createKeyService, type KeyService } from './services/keys.ts'
 import { createLogService, type LogService } from './services/log.ts'
 import { createLogGuard, type LogGuard } from './services/log-guard.ts'
@@ -52,6 +53,7 @@ export interface Claimcheck {
   readonly sequencer: Sequencer
   readonly checkRunner: CheckRunner
   readonly adjudication: Adjudication
+  readonly dueClaims: DueClaims
   readonly recheckWorker: Worker
   readonly activity: Activity
   /** Undefined where no anchorer is configured. */
@@ -126,6 +128,7 @@ export async function openClaimcheck(
       .disposer((activity) => activity.close()),
     checkRunner: asFunction(createCheckRunner).singleton(),
     adjudication: asFunction(createAdjudication).singleton(),
+    dueClaims: asFunction(createDueClaims).singleton(),
     recheckWorker: asFunction(createRecheckWorker).singleton(),
     anchoring: asFunction(createAnchoring).singleton(),
     anchorWorker: asFunction(createAnchorWorker).singleton(),

@@ -54,9 +54,8 @@ async function withQueue<T>(count: number, start: number, work: (claimcheck: Cla
 }
 
 /** As the worker does. */
-async function takeDue({ storage }: Claimcheck, at: number): Promise<void> {
-  const due = await storage.read.claims.due(at, DUE, [])
-  const claimIds = due.map(({ claimId }) => claimId)
-  const leased = await storage.write((tx) => tx.claims.lease(claimIds, at, at + LEASE_MS))
-  if (leased.length !== DUE) throw new Error(`${leased.length} claims were due, not ${DUE}`)
+async function takeDue({ dueClaims }: Claimcheck, at: number): Promise<void> {
+  const choose = (due: readonly { readonly claimId: string }[]) => due.map(({ claimId }) => claimId)
+  const { claims } = await dueClaims.take({ at, leaseEnd: at + LEASE_MS, most: DUE, busyLanes: [], choose })
+  if (claims.length !== DUE) throw new Error(`${claims.length} claims were due, not ${DUE}`)
 }

@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Adjudication } from '../services/adjudication.ts'
+import type { DueClaims } from '../services/due-claims.ts'
 import type { LogGuard } from '../services/log-guard.ts'
 import type { ClaimRow, DueClaim } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -15,6 +16,7 @@ export interface Worker {
 
 interface RecheckOptions {
   readonly storage: Storage
+  readonly dueClaims: DueClaims
   readonly adjudication: Adjudication
   readonly logGuard: Pick<LogGuard, 'maySign'>
   readonly now: () => Instant
@@ -26,8 +28,9 @@ interface RecheckOptions {
 const POLL_MS = 200
 const PAUSE_AFTER_ERROR_MS = 2000
 
-export function createRecheckWorker({ storage, adjudication, logGuard, now, config, logger }: RecheckOptions): Worker {
-  const { concurrency } = config.checks
+export function createRecheckWorker(options: RecheckOptions): Worker {
+  const { storage, dueClaims, adjudication, logGuard, now, logger } = options
+  const { concurrency } = options.config.checks
   const { places } = adjudication
   const underWay = new Set<Promise<void>>()
   let isStopping = false
@@ -39,7 +42,8 @@ export function createRecheckWorker({ storage, adjudication, logGuard, now, conf
 
   async function recheck(claim: ClaimRow): Promise<void> {
     try {
-      await adjudication.advance(claim, await storage.read.claims.history(claim.claimId))
+      const advanced = await adjudication.advance(claim, await storage.read.claims.history(claim.claimId))
+      if (advanced !== claim) dueClaims.recorded(claim.claimId)
     } catch (error) {
       logger.error({ err: error, claimId: claim.claimId }, 'could not record a check: it is made again')
     }
@@ -66,10 +70,10 @@ export function createRecheckWorker({ storage, adjudication, logGuard, now, conf
     isFull = free === 0 || busy.length > 0
     if (free === 0) return 0
     const at = now()
-    const due = choose(await storage.read.claims.due(at, free, busy))
-    if (due.length === 0) return 0
-    isFull ||= due.length === free
-    const claims = await storage.write((tx) => tx.claims.lease(due, at, adjudication.leaseEnd(at)))
+    const request = { at, leaseEnd: adjudication.leaseEnd(at), most: free, busyLanes: busy, choose }
+    const { claims, mayBeMore } = await dueClaims.take(request)
+    if (claims.length === 0) return 0
+    isFull ||= mayBeMore
     for (const claim of claims) {
       const check = recheck(claim).finally(() => {
         underWay.delete(check)
