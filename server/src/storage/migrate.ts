@@ -4,6 +4,7 @@ import * as initial from './migrations/001-initial.ts'
 import * as manyHosts from './migrations/002-many-hosts.ts'
 import * as anchors from './migrations/003-anchors.ts'
 import * as consoleTables from './migrations/004-console.ts'
+import * as plainOrder from './migrations/005-plain-order.ts'
 import { isPostgres } from './migrations/dialect.ts'
 import { StorageError } from './storage.ts'
 
@@ -12,6 +13,7 @@ const MIGRATIONS: Readonly<Record<string, Knex.Migration>> = {
   '002-many-hosts': manyHosts,
   '003-anchors': anchors,
   '004-console': consoleTables,
+  '005-plain-order': plainOrder,
 }
 
 const SOURCE: Knex.MigrationSource<string> = {

@@ -1,0 +1,27 @@
+/** Migration 5: identifiers are compared byte by byte. A language's order costs more and means nothing for them; on SQLite it is so already. */
+import type { Knex } from 'knex'
+import { isPostgres } from './dialect.ts'
+
+/** Columns that are looked up by or sorted by, owners first. */
+const IDENTIFIERS: Readonly<Record<string, readonly string[]>> = {
+  workspaces: ['id'],
+  api_keys: ['id', 'workspace_id', 'key_hash'],
+  connections: ['id', 'workspace_id'],
+  claims: ['claim_id', 'workspace_id', 'client_claim_id', 'connection_id', 'profile_action', 'state'],
+  checks: ['claim_id'],
+  receipts: ['receipt_id', 'claim_id'],
+  members: ['workspace_id'],
+  links: ['workspace_id'],
+}
+
+export async function up(db: Knex): Promise<void> {
+  if (!isPostgres(db)) return
+  for (const [table, columns] of Object.entries(IDENTIFIERS)) {
+    const changes = columns.map((column) => `ALTER COLUMN ${column} TYPE text COLLATE "C"`)
+    await db.raw(`ALTER TABLE ${table} ${changes.join(', ')}`)
+  }
+}
+
+export async function down(): Promise<void> {
+  throw new Error('migrations only go forward')
+}
