@@ -48,7 +48,11 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
     if (request.method === 'GET' || request.method === 'HEAD') return
     // Browsers name the origin of every form; what names none is no page of ours.
     if (request.headers.origin !== originOf(request, publicUrl)) {
-      throw new HttpError(403, `this form was not sent from ${originOf(request, publicUrl)}: open the console there`)
+      const origin = originOf(request, publicUrl)
+      throw new HttpError(
+        403,
+        `this form was not sent from ${origin}: open the console there, or set PUBLIC_URL to where it is`,
+      )
     }
     const visit = visitOf(request)
     if (visit && !isSame(String(formOf(request)._csrf ?? ''), visit.csrf)) {

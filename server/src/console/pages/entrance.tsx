@@ -96,7 +96,8 @@ export function entranceRoutes(app: App, { accounts, sessions, counters, config 
 
   app.get<Token>('/console/reset/:token', async (request, reply) => {
     const { token } = request.params
-    return sendPage(reply, <Reset token={token} link={await requireLink(token, 'reset')} />)
+    const link = await requireLink(token, 'reset')
+    return sendPage(reply, <Reset token={token} link={link} csrf={visitOf(request)?.csrf} />)
   })
 
   app.post<Token>('/console/reset/:token', async (request, reply) => {
@@ -107,7 +108,8 @@ export function entranceRoutes(app: App, { accounts, sessions, counters, config 
       const { userId } = await accounts.reset(token, formOf(request).password ?? '')
       return enter(request, reply, userId, paths.home)
     } catch (error) {
-      return sendPage(reply, <Reset token={token} link={link} problem={refusalOf(error)} />, 422)
+      const problem = refusalOf(error)
+      return sendPage(reply, <Reset token={token} link={link} csrf={visitOf(request)?.csrf} problem={problem} />, 422)
     }
   })
 }
@@ -240,16 +242,18 @@ function Join({ token, link, values, visit, problem }: JoinProps) {
 interface ResetProps {
   readonly token: string
   readonly link: Extract<Link, { kind: 'reset' }>
+  /** Of whoever is signed in, mostly nobody. */
+  readonly csrf: string | undefined
   readonly problem?: string
 }
 
-function Reset({ token, link, problem }: ResetProps) {
+function Reset({ token, link, csrf, problem }: ResetProps) {
   return (
     <PlainPage title="A new password" problem={problem}>
       <p>
         For the account <strong>{link.email}</strong>. Every session of it ends.
       </p>
-      <PostForm action={paths.reset(token)}>
+      <PostForm action={paths.reset(token)} csrf={csrf}>
         <NewPassword />
         <button type="submit">Keep this password</button>
       </PostForm>

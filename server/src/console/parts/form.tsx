@@ -98,7 +98,7 @@ function FieldNotes({ name, help, problem }: Pick<FieldProps, 'name' | 'help' | 
 
 export interface PostFormProps {
   readonly action: string
-  readonly csrf?: string
+  readonly csrf?: string | undefined
   readonly children: ComponentChildren
   readonly class?: string
 }
