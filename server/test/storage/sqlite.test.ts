@@ -39,7 +39,7 @@ async function withClaims(t: Test, claims: readonly ClaimRow[]) {
 t.test('a database is made for its owner alone, with its folder, and opened again as it was', async (t) => {
   const file = join(t.testdir(), 'new', 'deep', 'claimcheck.db')
   const first = await openSqlite(file)
-  t.strictSame(first.migrated, ['001-initial', '002-many-hosts', '003-anchors'])
+  t.strictSame(first.migrated, ['001-initial', '002-many-hosts', '003-anchors', '004-console', '005-plain-order'])
   await first.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
   for (const suffix of ['', '-wal', '-shm']) t.equal(statSync(file + suffix).mode & 0o077, 0, `${suffix} is private`)
   await first.close()
@@ -103,7 +103,7 @@ t.test('processes that start together make one database', async (t) => {
       return output
     }),
   )
-  t.strictSame(ran.sort(), ['0', '0', '0', '3'])
+  t.strictSame(ran.sort(), ['0', '0', '0', '5'])
 })
 
 t.test('each commit is on disk when it returns', async (t) => {
