@@ -2,12 +2,13 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ServiceError } from '../services/errors.ts'
-import { type Issue, validator } from '../validation.ts'
+import { type Issue, type Validator, validator } from '../validation.ts'
 import { contentIssues } from './text.ts'
 
 /** Path parameters have no schema: what is no id of ours names nothing, and that is a 404. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const check = validator(schema)
+  // Compiled by the first request that needs it: a command or a test that serves few routes does not wait for all of them.
+  const check: Validator = (value, loc) => validator(schema)(value, loc)
   if (httpPart === 'body') {
     return (body: unknown) => {
       // Fastify gives null for an absent body.
