@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../validation.ts'
 import { Field, FieldNotes, Select } from './form.tsx'
+import { Prose } from './prose.tsx'
 
 /** A form's fields by name, each once. */
 export type FormValues = Readonly<Record<string, string | undefined>>
@@ -28,8 +29,8 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
         return (
           <Shown
             name={name}
-            label={property.title ?? humanized(key)}
-            help={property.description}
+            label={labelOf(property, key)}
+            help={property.description && <Prose text={property.description} />}
             problem={problems[name]}
             required={isRequired(schema, key)}
             value={values[name]}
@@ -39,6 +40,11 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
       })}
     </>
   )
+}
+
+/** What people call the property. @param schema undefined where its plugin is not there */
+export function propertyLabel(schema: TSchema | undefined, key: string): string {
+  return labelOf(schema && Object.fromEntries(propertiesOf(schema))[key], key)
 }
 
 /** What such a form shows at first: the schema's own defaults. */
@@ -256,6 +262,10 @@ const SAME_IN_BROWSERS = /^\^((?:(?:\w|\[(?:[A-Za-z0-9]-[A-Za-z0-9]|\w)+\])(?:[+
 
 function browserPattern(pattern: string | undefined): string | undefined {
   return pattern === undefined ? undefined : SAME_IN_BROWSERS.exec(pattern)?.[1]
+}
+
+function labelOf(property: Property | undefined, key: string): string {
+  return property?.title ?? humanized(key)
 }
 
 const WORDS: Readonly<Record<string, string>> = {
