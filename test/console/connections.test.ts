@@ -50,7 +50,7 @@ t.test('a provider is connected by a form that its plugin describes', async (t) 
   const { owner, path } = await installed(t)
   const screen = await owner.get(path)
   t.match(textOf(screen.html), /Nothing is connected/)
-  t.match(textOf(screen.html), /these need none: codehost\.commit\.push/)
+  t.match(textOf(screen.html), /What is public is checked without one: codehost\.commit\.push/)
   t.match(textOf(screen.html), /GitHub Verifies: codehost\.commit\.push .*Mailbox Verifies: test\.message\.send/)
   for (const provider of ['github', 'git', 'mailbox']) t.match(screen.html, `href="${path}/new/${provider}"`)
 

@@ -112,7 +112,7 @@ t.test('revoking asks first, holds at the next request on every host, and leaves
   t.match(textOf(revoked.html), /The key is revoked\..*made by command .* revoked/)
   t.notMatch(revoked.html, `${id}/revoke`)
   t.ok((await statuses()).every((status) => status === 401))
-  t.match(textOf((await owner.get(`${path}/keys/${id}/revoke`)).html), /It is revoked already/)
+  t.match(textOf((await owner.get(`${path}/keys/${id}/revoke`)).html), /This key is revoked/)
   t.equal((await owner.post(`${path}/keys/${id}/revoke`)).status, 200, 'a second time changes nothing')
 })
 

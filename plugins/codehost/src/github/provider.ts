@@ -13,7 +13,7 @@ const Options = Type.Object(
   {
     token: Type.Optional(secret({ description: 'A token that can read the repositories.' })),
     base_url: Type.Optional(
-      baseUrl(`The base of the REST API: \`https://<host>/api/v3\` for Enterprise. ${PUBLIC_API} when left out.`),
+      baseUrl(`The base of the REST API: \`https://<host>/api/v3\` for Enterprise. \`${PUBLIC_API}\` when left out.`),
     ),
     owners: Owners,
   },

@@ -200,7 +200,11 @@ interface RevokeProps {
 function Revoke({ viewer, apiKey, now }: RevokeProps) {
   const workspaceId = viewer.workspace!.id
   return (
-    <ConsolePage title="Revoke this key?" viewer={viewer} section="developers">
+    <ConsolePage
+      title={apiKey.revokedAt === null ? 'Revoke this key?' : 'This key is revoked'}
+      viewer={viewer}
+      section="developers"
+    >
       <dl class="facts">
         <dt>Name</dt>
         <dd>{apiKey.name}</dd>
@@ -211,6 +215,10 @@ function Revoke({ viewer, apiKey, now }: RevokeProps) {
         <dt>Last used</dt>
         <dd>
           <Time at={apiKey.lastUsedAt} now={now} none="never" />
+        </dd>
+        <dt>State</dt>
+        <dd>
+          <State revokedAt={apiKey.revokedAt} now={now} />
         </dd>
       </dl>
       {apiKey.revokedAt === null ? (
@@ -229,7 +237,9 @@ function Revoke({ viewer, apiKey, now }: RevokeProps) {
           </PostForm>
         </>
       ) : (
-        <p>It is revoked already.</p>
+        <p>
+          It is refused since then, and stays listed. <a href={paths.developers(workspaceId)}>Back to the keys</a>
+        </p>
       )}
     </ConsolePage>
   )

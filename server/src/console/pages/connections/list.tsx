@@ -25,10 +25,10 @@ export function Connections({ viewer, isOwner, connections, names, registry, now
   const publicActions = registry.publicActions()
   return (
     <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
-      <p>Through a connection, claims are checked where the work was done. It only ever reads.</p>
+      <p>Through a connection, claims are checked where the work was done. Destinations are only ever read.</p>
       {publicActions.length > 0 ? (
         <p>
-          Of what is public, these need none: <Codes values={publicActions} />
+          What is public is checked without one: <Codes values={publicActions} />
         </p>
       ) : null}
       {connections.length === 0 ? (
@@ -73,7 +73,7 @@ function ConnectionCard({ viewer, isOwner, connection, type, by, now }: Connecti
   const { id, provider, actions, scopes, notes, connectedAt, lastReadAt, lastFailureAt, lastFailure } = connection
   const title = type?.title ?? provider
   return (
-    <section class="card" aria-labelledby={id}>
+    <article class="card" aria-labelledby={id}>
       <h3 id={id}>{title}</h3>
       {notes.map((note) => (
         <p class="notice warning">{note}</p>
@@ -107,7 +107,7 @@ function ConnectionCard({ viewer, isOwner, connection, type, by, now }: Connecti
           Disconnect
         </a>
       ) : null}
-    </section>
+    </article>
   )
 }
 
@@ -151,7 +151,7 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
       {types.length === 0 ? <p>No plugin of this service offers anything to connect to.</p> : null}
       <div class="cards">
         {types.map(({ provider, title }) => (
-          <section class="card" aria-labelledby={`new-${provider}`}>
+          <article class="card" aria-labelledby={`new-${provider}`}>
             <h3 id={`new-${provider}`}>{title}</h3>
             <p>
               Verifies: <ProviderActions actions={registry.actionsFor(provider)} />
@@ -163,7 +163,7 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
             >
               Connect
             </a>
-          </section>
+          </article>
         ))}
       </div>
     </>
