@@ -1,5 +1,6 @@
 /** A first claim, as a command to paste: it works with nothing but the key. */
 import { formatInstant, type Instant, type JsonValue } from '@claimcheck/core'
+import type { TSchema } from 'typebox'
 
 interface FirstClaim {
   /** Where the service is. */
@@ -12,8 +13,8 @@ interface FirstClaim {
 
 interface Claimable {
   readonly action: string
-  readonly target: Example
-  readonly params: Example
+  readonly target: TSchema
+  readonly params: TSchema
 }
 
 // Unknown actions may be claimed, too.
@@ -25,8 +26,8 @@ export function firstClaimCommand({ origin, key, profile = UNKNOWN, now }: First
     client_claim_id: `first-claim-${key.slice(-4)}`,
     agent_id: 'my-agent',
     action: profile.action,
-    target: exampleOf(profile.target, 'target'),
-    params: exampleOf(profile.params, 'params'),
+    target: exampleOf(profile.target as Example, 'target'),
+    params: exampleOf(profile.params as Example, 'params'),
     claimed_at: formatInstant(now),
   }
   return [

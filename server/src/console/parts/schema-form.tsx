@@ -5,6 +5,16 @@ import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../validation.ts'
 import { Field, FieldNotes, Select } from './form.tsx'
 import { Prose } from './prose.tsx'
+import {
+  choicesOf,
+  isRequired,
+  type Kind,
+  kindOf,
+  labelOf,
+  type Property,
+  propertiesOf,
+  written,
+} from './schema-properties.ts'
 
 /** A form's fields by name, each once. */
 export type FormValues = Readonly<Record<string, string | undefined>>
@@ -40,11 +50,6 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
       })}
     </>
   )
-}
-
-/** What people call the property. @param schema undefined where its plugin is not there */
-export function propertyLabel(schema: TSchema | undefined, key: string): string {
-  return labelOf(schema && Object.fromEntries(propertiesOf(schema))[key], key)
 }
 
 /** What such a form shows at first: the schema's own defaults. */
@@ -89,51 +94,6 @@ export function problemsByField(
     problems[name] ??= place ? `${place}: ${inWords(issue)}` : inWords(issue)
   }
   return problems
-}
-
-/** What is used of a property's schema. */
-interface Property {
-  readonly type?: string
-  readonly title?: string
-  readonly description?: string
-  readonly default?: unknown
-  readonly enum?: readonly JsonValue[]
-  readonly const?: JsonValue
-  readonly anyOf?: readonly Property[]
-  readonly items?: Property
-  readonly minLength?: number
-  readonly pattern?: string
-}
-
-type Kind = 'text' | 'secret' | 'integer' | 'number' | 'boolean' | 'choice' | 'lines' | 'json'
-
-const PLAIN_KINDS: Readonly<Record<string, Kind>> = {
-  string: 'text',
-  integer: 'integer',
-  number: 'number',
-  boolean: 'boolean',
-}
-
-function kindOf(property: Property): Kind {
-  if (isSecret(property)) return 'secret'
-  if (choicesOf(property)) return 'choice'
-  if (property.type === 'array' && property.items?.type === 'string') return 'lines'
-  return PLAIN_KINDS[property.type ?? ''] ?? 'json'
-}
-
-function choicesOf({ enum: values, const: value, anyOf }: Property): readonly JsonValue[] | undefined {
-  if (values) return values
-  if (value !== undefined) return [value]
-  const only = anyOf?.map((option) => option.const)
-  return only?.every((option) => option !== undefined) ? only : undefined
-}
-
-function propertiesOf(schema: TSchema): [string, Property][] {
-  return Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {})
-}
-
-function isRequired(schema: TSchema, key: string): boolean {
-  return (schema as { required?: readonly string[] }).required?.includes(key) === true
 }
 
 interface ShownProps {
@@ -244,10 +204,6 @@ const WRITTEN: Readonly<Record<Kind, (value: JsonValue) => string>> = {
   json: (value) => JSON.stringify(value, null, 2),
 }
 
-function written(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
 function readNumber(text: string): JsonValue {
   const trimmed = text.trim()
   if (!/^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(trimmed)) return text
@@ -262,26 +218,6 @@ const SAME_IN_BROWSERS = /^\^((?:(?:\w|\[(?:[A-Za-z0-9]-[A-Za-z0-9]|\w)+\])(?:[+
 
 function browserPattern(pattern: string | undefined): string | undefined {
   return pattern === undefined ? undefined : SAME_IN_BROWSERS.exec(pattern)?.[1]
-}
-
-function labelOf(property: Property | undefined, key: string): string {
-  return property?.title ?? humanized(key)
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  api: 'API',
-  http: 'HTTP',
-  https: 'HTTPS',
-  id: 'ID',
-  sha: 'SHA',
-  url: 'URL',
-}
-
-/** `base_url` as "Base URL". */
-function humanized(key: string): string {
-  const words = key.split(/[_-]+|(?<=[a-z])(?=[A-Z])/).map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase())
-  const text = words.join(' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** The validator speaks to programs; people are told what to give instead. */
