@@ -35,6 +35,8 @@ export interface RegisteredVerifier {
 export interface Registry {
   verifierFor(action: string): RegisteredVerifier | undefined
   connectionType(provider: string): ConnectionType | undefined
+  /** In the order in which the plugins offer them. */
+  connectionTypes(): readonly ConnectionType[]
   profiles(): readonly ActionProfile[]
   /** What can be verified through a connection of this provider. */
   actionsFor(provider: string): readonly string[]
@@ -180,6 +182,7 @@ function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
     anchorer: plugins.find(({ parts }) => parts.anchorer)?.parts.anchorer,
     verifierFor: (action) => verifiers.get(action),
     connectionType: (provider) => types.get(provider),
+    connectionTypes: () => [...types.values()],
     profiles: () => profiles,
     actionsFor: (provider) => own.filter(([, { providers }]) => providers.includes(provider)).map(([action]) => action),
     publicActions: () => profiles.filter(({ access }) => access.anonymous).map(({ action }) => action),

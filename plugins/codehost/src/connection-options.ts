@@ -4,7 +4,11 @@ import { Type } from 'typebox'
 
 export function baseUrl(description: string) {
   // No credentials in it: it is shown, they are not.
-  return Type.String({ pattern: '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$', maxLength: 2048, description })
+  return Type.String({
+    pattern: '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$',
+    maxLength: 2048,
+    description: `${description} It begins with \`https://\` or \`http://\` and has no user name, password or query in it.`,
+  })
 }
 
 export const Owners = Type.Optional(

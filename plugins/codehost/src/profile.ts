@@ -16,6 +16,7 @@ const BRANCH_PATTERN = `^(?!-)(?!@$)${BRANCH_COMPONENT}(?:/${BRANCH_COMPONENT})*
 export const Slug = Type.String({
   pattern: TARGET_PATTERN,
   description: 'The repository, `<owner>/<repo>`.',
+  examples: ['octo-org/hello-world'],
 })
 
 export const Sha = Type.String({ pattern: '^[0-9a-f]{40}$' })
@@ -25,6 +26,7 @@ export const BranchName = Type.String({
   minLength: 1,
   maxLength: 255,
   description: 'The branch that the commit was pushed to, by its name alone: `main`, not `refs/heads/main`.',
+  examples: ['main'],
 })
 
 /** Names that come from a host are held to the same rules before they are used or recorded. */
@@ -37,6 +39,7 @@ const Params = Type.Object(
     sha: Type.String({
       pattern: '^[0-9a-fA-F]{40}$',
       description: 'The full id of the commit, 40 hexadecimal characters.',
+      examples: ['0123456789abcdef0123456789abcdef01234567'],
     }),
     branch: BranchName,
     host: Type.Optional(

@@ -7,6 +7,8 @@ import type { App } from '../http/instance.ts'
 import { ServiceError } from '../services/errors.ts'
 import { assetRoutes } from './assets.ts'
 import { PlainPage, sendPage } from './page.tsx'
+import { connectionRoutes } from './pages/connections.tsx'
+import { developerRoutes } from './pages/developers.tsx'
 import { entranceRoutes } from './pages/entrance.tsx'
 import { homeRoutes } from './pages/home.tsx'
 import type { ConsoleParts } from './parts.ts'
@@ -51,7 +53,13 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
     await pages.register(async (inside: App) => {
       requireSession(inside, parts.members)
       homeRoutes(inside, parts)
-      await inside.register(async (_workspace: App) => {}, { prefix: WORKSPACE_PREFIX })
+      await inside.register(
+        async (workspace: App) => {
+          connectionRoutes(workspace, parts)
+          developerRoutes(workspace, parts)
+        },
+        { prefix: WORKSPACE_PREFIX },
+      )
     })
   })
 }

@@ -21,6 +21,13 @@ export const paths = {
   connections: inWorkspace('connections'),
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
+  keys: inWorkspace('developers/keys'),
+  revokeKey: (workspaceId: string, id: string) =>
+    inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
+  newConnection: (workspaceId: string, provider: string) =>
+    inWorkspace(`connections/new/${encodeURIComponent(provider)}`)(workspaceId),
+  disconnect: (workspaceId: string, id: string) =>
+    inWorkspace(`connections/${encodeURIComponent(id)}/disconnect`)(workspaceId),
 } as const
 
 /** Where the routes of a workspace are declared. */

@@ -25,8 +25,10 @@ export interface ConnectionSummary {
   readonly id: string
   readonly workspaceId: string
   readonly provider: string
+  /** Those that are not secret. */
+  readonly options: JsonObject
   readonly scopes: readonly string[]
-  /** What the owner should know: why the destination could not be read, or that the credentials can do more than read. */
+  /** What the owner should know: that the credentials can do more than read, above all. */
   readonly notes: readonly string[]
   /** A person's id; null: the command line. */
   readonly connectedBy: string | null
@@ -34,10 +36,18 @@ export interface ConnectionSummary {
   readonly disconnectedAt: Instant | null
   readonly lastReadAt: Instant | null
   readonly lastFailureAt: Instant | null
-  /** Why the last check that failed did: a code. */
+  /** Why the last attempt to read that failed did, the one while connecting too: a code. */
   readonly lastFailure: string | null
   /** What can be verified through it. */
   readonly actions: readonly string[]
+}
+
+/** The destination was tried, and nothing is kept. */
+export interface NotConnected {
+  /** Why it could not be read: a code. */
+  readonly failure: string
+  /** It answered, and takes these credentials for nothing. */
+  readonly isRefused: boolean
 }
 
 export interface ConnectionService {
@@ -45,12 +55,18 @@ export interface ConnectionService {
    * Tries the destination once and keeps the connection either way.
    * @throws ServiceError `invalid` for options that the provider's type refuses, `not_found` for an unknown provider
    */
-  add(
+  add(workspaceId: string, provider: string, options: JsonObject): Promise<ConnectionSummary>
+  /**
+   * Tries the destination once and keeps the connection when it can be read; where somebody insists, also when it could
+   * not be told. Credentials that are refused are not kept.
+   * @throws ServiceError as `add` does
+   */
+  connect(
     workspaceId: string,
     provider: string,
     options: JsonObject,
-    connectedBy?: string | null,
-  ): Promise<ConnectionSummary>
+    by: { readonly userId: string; readonly insists: boolean },
+  ): Promise<ConnectionSummary | NotConnected>
   /** Active ones, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
   /** @throws ServiceError `not_found`, also for a connection of another workspace than the one that is named */
@@ -72,6 +88,20 @@ interface ConnectionServiceOptions {
 }
 
 const MOST_LOOKUPS = 500
+const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
+
+/** What came of trying a destination. */
+interface Probe {
+  readonly scopes: readonly string[]
+  readonly notes: readonly string[]
+  /** Why it could not be read: a code; null when it could. */
+  readonly failure: string | null
+}
+
+interface Tried extends Probe {
+  readonly type: ConnectionType
+  readonly options: JsonObject
+}
 
 export function createConnectionService(dependencies: ConnectionServiceOptions): ConnectionService {
   const { storage, registry, secrets, outbound, logger, now } = dependencies
@@ -105,14 +135,11 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   )
 
   function toSummary(row: ConnectionRow): ConnectionSummary {
-    const { options: _, sealedSecrets: __, ...summary } = row
+    const { sealedSecrets: _, ...summary } = row
     return { ...summary, actions: registry.actionsFor(row.provider) }
   }
 
-  async function probe(
-    type: ConnectionType,
-    options: JsonObject,
-  ): Promise<{ scopes: readonly string[]; notes: readonly string[] }> {
+  async function probe(type: ConnectionType, options: JsonObject): Promise<Probe> {
     const timer = new AbortController()
     const { signal } = timer
     const { fetch, resolve } = outbound.forCheck(timer, now)
@@ -122,47 +149,64 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     try {
       const { scopes, warnings } = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
       if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe returned nonsense')
-      return { scopes, notes: warnings }
+      return { scopes, notes: warnings, failure: null }
     } catch (error) {
       // The code alone: a message may repeat a credential.
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected_error'
-      return { scopes: [], notes: [`the destination could not be read just now: ${code}`] }
+      const failure = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected_error'
+      return { scopes: [], notes: [], failure }
     } finally {
       timer.abort()
     }
   }
 
-  return {
-    async add(workspaceId, provider, options, connectedBy = null) {
-      const type = registry.connectionType(provider)
-      if (!type) throw new ServiceError('not_found', `no plugin here offers a connection to ${provider}`)
-      const issues = validator(type.options)(options, ['options'])
-      if (issues.length > 0) throw new ServiceError('invalid', `these options do not fit ${provider}`, { issues })
+  /** @throws ServiceError `not_found`, `invalid` */
+  async function tryOut(provider: string, options: JsonObject): Promise<Tried> {
+    const type = registry.connectionType(provider)
+    if (!type) throw new ServiceError('not_found', `no plugin here offers a connection to ${provider}`)
+    const issues = validator(type.options)(options, ['options'])
+    if (issues.length > 0) throw new ServiceError('invalid', `these options do not fit ${provider}`, { issues })
+    return { ...(await probe(type, options)), type, options }
+  }
 
-      const { scopes, notes } = await probe(type, options)
-      const id = newId('conn_', now())
-      const entries = Object.entries(options)
-      const isSealed = ([name]: [string, unknown]) => isSecret(type.options.properties[name] ?? {})
-      const sealed = entries
-        .filter(isSealed)
-        .map(([name, value]) => [name, secrets.seal(String(value), secretContext(id, name))])
-      const row: ConnectionRow = {
-        id,
-        workspaceId,
-        provider,
-        options: Object.fromEntries(entries.filter((entry) => !isSealed(entry))),
-        sealedSecrets: Object.fromEntries(sealed),
-        scopes,
-        notes,
-        connectedBy,
-        connectedAt: now(),
-        disconnectedAt: null,
-        lastReadAt: null,
-        lastFailureAt: null,
-        lastFailure: null,
-      }
-      await storage.write((tx) => tx.connections.insert(row))
-      return toSummary(row)
+  async function keep(
+    workspaceId: string,
+    { type, options, scopes, notes, failure }: Tried,
+    connectedBy: string | null,
+  ): Promise<ConnectionSummary> {
+    const at = now()
+    const id = newId('conn_', at)
+    const entries = Object.entries(options)
+    const isSealed = ([name]: [string, unknown]) => isSecret(type.options.properties[name] ?? {})
+    const sealed = entries
+      .filter(isSealed)
+      .map(([name, value]) => [name, secrets.seal(String(value), secretContext(id, name))])
+    const row: ConnectionRow = {
+      id,
+      workspaceId,
+      provider: type.provider,
+      options: Object.fromEntries(entries.filter((entry) => !isSealed(entry))),
+      sealedSecrets: Object.fromEntries(sealed),
+      scopes,
+      notes,
+      connectedBy,
+      connectedAt: at,
+      disconnectedAt: null,
+      lastReadAt: null,
+      lastFailureAt: failure === null ? null : at,
+      lastFailure: failure,
+    }
+    await storage.write((tx) => tx.connections.insert(row))
+    return toSummary(row)
+  }
+
+  return {
+    add: async (workspaceId, provider, options) => keep(workspaceId, await tryOut(provider, options), null),
+    async connect(workspaceId, provider, options, { userId, insists }) {
+      const tried = await tryOut(provider, options)
+      const { failure } = tried
+      const isRefused = failure !== null && REFUSALS.has(failure)
+      if (failure !== null && (isRefused || !insists)) return { failure, isRefused }
+      return keep(workspaceId, tried, userId)
     },
     async list(workspaceId) {
       return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(

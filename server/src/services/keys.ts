@@ -7,6 +7,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { ApiKeyRow } from '../storage/workspaces.ts'
 import type { Activity } from './activity.ts'
 import { ServiceError } from './errors.ts'
+import { readName } from './names.ts'
 
 /** Who a request speaks for. */
 export interface Credential {
@@ -30,7 +31,11 @@ export interface ApiKey {
 }
 
 export interface KeyService {
-  /** The key's text is in this answer and nowhere else. */
+  /**
+   * The key's text is in this answer and nowhere else.
+   * @param name what it is for, 1 to 100 characters; the space around it goes
+   * @throws ServiceError `bad_request`
+   */
   create(
     workspaceId: string,
     name: string,
@@ -74,7 +79,7 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
       const row = {
         id,
         workspaceId,
-        name,
+        name: readName(name),
         keyHash: hash(key),
         lastFour: key.slice(-4),
         createdBy,

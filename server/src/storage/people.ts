@@ -1,7 +1,7 @@
 /** People, and the workspaces that they are members of, as rows. */
 import type { Instant } from '@claimcheck/core'
 import type { Db, Row } from './db.ts'
-import { type Columns, insertRows, names, nullableText } from './rows.ts'
+import { type Columns, insertRows, names, nullableText, textsOf } from './rows.ts'
 import type { WorkspaceRow } from './workspaces.ts'
 
 export type Role = 'owner' | 'member'
@@ -49,6 +49,9 @@ export function userReads(db: Db) {
     async byEmail(email: string): Promise<UserRow | undefined> {
       const [row] = await db.query(`${SELECT_USERS} WHERE email = ?`, [email])
       return row && toUser(row)
+    },
+    async byIds(ids: readonly string[]): Promise<UserRow[]> {
+      return (await db.query(`${SELECT_USERS} WHERE id IN ${textsOf(db.dialect)}`, [JSON.stringify(ids)])).map(toUser)
     },
     async any(): Promise<boolean> {
       return (await db.query('SELECT id FROM users LIMIT 1')).length > 0

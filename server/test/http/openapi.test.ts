@@ -84,6 +84,7 @@ const app = await startApp({
         id: 'conn_1',
         workspaceId: WORKSPACE,
         provider: 'git',
+        options: {},
         scopes: [],
         ...UNREAD,
         connectedAt: NOW,

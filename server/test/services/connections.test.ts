@@ -54,6 +54,8 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
       config: { checks: { timeoutMs: 100, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
     })
   const workspace = await createWorkspaceService({ storage, now: () => NOON }).create('acme')
+  const user = { id: 'usr_1', email: 'ann@example.com', name: 'Ann', passwordHash: null, createdAt: NOON }
+  await storage.write((tx) => tx.users.insert(user))
   const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
   t.teardown(() => db.destroy())
   return { connections, workspace, db }
@@ -65,7 +67,7 @@ t.test('a connection keeps its secret sealed, and gives it to checks alone', asy
   const added = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
   t.match(added, { provider: 'test', scopes: ['read'], notes: ['can write'], actions: ['test.thing.do'] })
   const listed = await service.list(workspace.id)
-  t.match(listed, [{ id: added.id, connectedAt: NOON, disconnectedAt: null }])
+  t.match(listed, [{ id: added.id, options: { host: 'a' }, connectedAt: NOON, disconnectedAt: null }])
   t.notMatch(JSON.stringify([added, listed]), TOKEN)
   t.notMatch(JSON.stringify(await db('connections')), TOKEN)
   for (const [opened] of [await service.open(workspace.id), await connections().open(workspace.id)]) {
@@ -112,43 +114,52 @@ t.test('options that do not fit are told by their place, and without their value
   t.strictSame(await service.list(), [])
 })
 
-const probes: [name: string, probe: Probe, note: RegExp][] = [
-  ['cannot read', async () => Promise.reject(new DestinationError('unauthorized')), /: unauthorized$/],
-  ['hangs', () => new Promise(() => {}), /: timeout$/],
+const probes: [name: string, probe: Probe, code: string][] = [
+  ['cannot read', async () => Promise.reject(new DestinationError('unauthorized')), 'unauthorized'],
+  ['hangs', () => new Promise(() => {}), 'timeout'],
   [
     'throws',
     () => {
       throw new Error(`no ${TOKEN}`)
     },
-    /: unexpected_error$/,
+    'unexpected_error',
   ],
   [
     'throws nothing',
     () => {
       throw undefined
     },
-    /: unexpected_error$/,
+    'unexpected_error',
   ],
-  ['returns nothing', async () => undefined as never, /: unexpected_error$/],
-  ['returns nonsense', async () => ({ scopes: [{}], warnings: [] }) as never, /: unexpected_error$/],
+  ['returns nothing', async () => undefined as never, 'unexpected_error'],
+  ['returns nonsense', async () => ({ scopes: [{}], warnings: [] }) as never, 'unexpected_error'],
   [
     'changes what it was given',
     async (options) => {
       Object.assign(options, { host: 'b' })
       throw new DestinationError('forbidden')
     },
-    /: forbidden$/,
+    'forbidden',
   ],
 ]
-for (const [name, probe, note] of probes) {
+for (const [name, probe, code] of probes) {
   t.test(`a connection is kept as it was given also when its probe ${name}`, async (t) => {
     const { connections, workspace } = await open(t, probe)
-    const { id, scopes, notes } = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
-    t.strictSame(scopes, [])
-    t.equal(notes.length, 1)
-    t.match(notes[0], note)
-    t.notMatch(notes[0], TOKEN)
+    const added = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
+    const { id } = added
+    t.match(added, { scopes: [], notes: [], lastFailure: code, lastFailureAt: NOON, lastReadAt: null })
+    t.notMatch(JSON.stringify(added), TOKEN)
     t.same((await connections().openById(id))?.options, { host: 'a', token: TOKEN })
+
+    const isRefused = ['unauthorized', 'forbidden'].includes(code)
+    for (const insists of [false, true]) {
+      const by = { userId: 'usr_1', insists }
+      const tried = await connections().connect(workspace.id, 'test', { host: 'c', token: TOKEN }, by)
+      if (insists && !isRefused) t.match(tried, { lastFailure: code, connectedBy: 'usr_1' })
+      else t.strictSame(tried, { failure: code, isRefused })
+    }
+    const kept = (await connections().list()).filter(({ options }) => options.host === 'c')
+    t.equal(kept.length, isRefused ? 0 : 1, 'a person keeps it only by insisting, and never what was refused')
   })
 }
 

@@ -73,3 +73,15 @@ t.test('requests that arrive together are told apart', async (t) => {
     asked.map(({ workspaceId }) => workspaceId),
   )
 })
+
+t.test('a key has a name that says what it is for', async (t) => {
+  const { keys, workspace } = await open(t)
+  for (const name of ['', '  ', 'x'.repeat(101), 'a\nb', 'a\u0000b', 'a\u0085b']) {
+    await t.rejects(keys.create(workspace.id, name), { code: 'bad_request' }, JSON.stringify(name))
+  }
+  await keys.create(workspace.id, ` ${'x'.repeat(100)} `)
+  t.strictSame(
+    (await keys.list()).map(({ name }) => name),
+    ['x'.repeat(100)],
+  )
+})

@@ -10,7 +10,14 @@ import type { Limits } from './remote-repository.ts'
 const Options = Type.Object(
   {
     base_url: baseUrl('Where the repositories are: each is read at `<base_url>/<owner>/<repo>.git`.'),
-    username: Type.Optional(Type.String({ minLength: 1, maxLength: 256, pattern: '^[^:\\u0000-\\u001f\\u007f]+$' })),
+    username: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
+        description: 'The name of the user or of the token. It has no colon in it.',
+      }),
+    ),
     password: Type.Optional(secret({ description: 'The password, or a token that can read.' })),
     owners: Owners,
   },

@@ -13,7 +13,7 @@ const Options = Type.Object(
   {
     token: Type.Optional(secret({ description: 'A token that can read the repositories.' })),
     base_url: Type.Optional(
-      baseUrl(`The base of the REST API: \`https://<host>/api/v3\` for Enterprise. ${PUBLIC_API} when left out.`),
+      baseUrl(`The base of the REST API: \`https://<host>/api/v3\` for Enterprise. \`${PUBLIC_API}\` when left out.`),
     ),
     owners: Owners,
   },
@@ -24,13 +24,10 @@ type Options = Static<typeof Options>
 const HELP = `Make a fine-grained personal access token with access to the repositories concerned and the repository
 permissions "Metadata: read" and "Contents: read", nothing else. Public repositories need no token, but without one GitHub allows few requests.`
 
-const READ_SCOPES: ReadonlySet<string> = new Set([
-  'read:org',
-  'read:user',
-  'user:email',
-  'repo:status',
-  'read:packages',
-])
+/** Every scope whose name does not say otherwise lets its token change something, `repo` and `repo:status` too. */
+function isReadScope(scope: string): boolean {
+  return scope.startsWith('read:') || scope === 'user:email'
+}
 
 export const github: Provider = {
   connectionType: defineConnectionType({
@@ -48,8 +45,9 @@ export const github: Provider = {
         .split(',')
         .map((scope) => scope.trim())
         .filter(Boolean)
-      const writing = scopes.filter((scope) => !READ_SCOPES.has(scope))
-      const warnings = writing.length > 0 ? [`The token can do more than read: ${writing.join(', ')}.`] : []
+      const writing = scopes.filter((scope) => !isReadScope(scope))
+      const warnings =
+        writing.length > 0 ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`] : []
       return { scopes, warnings }
     },
   }),

@@ -22,9 +22,10 @@ export function addConnectionCommands(program: Command): void {
         },
         { plugins: true },
       )
-      print(options, { id: added.id, provider, scopes: added.scopes, actions: added.actions, notes: added.notes }, [
+      const notes = notesOn(added)
+      print(options, { id: added.id, provider, scopes: added.scopes, actions: added.actions, notes }, [
         `Connected ${provider} (${added.id}). It verifies: ${added.actions.join(', ') || 'nothing yet'}.`,
-        ...added.notes.map((note) => `Note: ${note}.`),
+        ...notes.map((note) => `Note: ${note}`),
       ])
     })
 
@@ -60,6 +61,10 @@ function parseSettings(settings: readonly string[], type: ConnectionType | undef
     return [name, isList ? text.split(',') : text]
   })
   return Object.fromEntries(pairs)
+}
+
+function notesOn({ notes, lastFailure }: ConnectionSummary): string[] {
+  return lastFailure === null ? [...notes] : [`The destination could not be read just now: ${lastFailure}.`]
 }
 
 function toJson(connection: ConnectionSummary) {

@@ -4,6 +4,12 @@ const DONE: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
   'password-changed': 'The password is changed. Other sessions are ended.',
   'session-ended': 'The session is ended.',
+  connected: 'Connected. The destination answered, and can be read.',
+  'connected-warned': 'Connected. The destination answered; see the warning at the connection.',
+  'connected-unread':
+    'Connected, though the destination could not be read just now. The reason stands at the connection.',
+  disconnected: 'Disconnected. Its credentials are deleted.',
+  'key-revoked': 'The key is revoked. It is refused from now on.',
   'sessions-ended': 'All other sessions are ended.',
 }
 

@@ -5,6 +5,7 @@ import type { Role, UserRow } from '../../storage/people.ts'
 import type { LinkRow } from '../../storage/sign-in.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { ServiceError } from '../errors.ts'
+import { readName } from '../names.ts'
 import { checkWorkspaceName } from '../workspaces.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
@@ -68,7 +69,6 @@ const RESET_MS = 60 * 60_000
 
 // What a mail server takes is for the mail server to say.
 const EMAIL = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}$/
-const LONGEST_NAME = 100
 const UNUSABLE = 'this link cannot be used: it was used before, has run out, or was withdrawn'
 
 export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
@@ -249,12 +249,4 @@ function readEmail(text: string): string {
   const email = text.trim().toLowerCase()
   if (!EMAIL.test(email)) throw new ServiceError('bad_request', 'this is not an e-mail address')
   return email
-}
-
-export function readName(text: string): string {
-  const name = text.trim()
-  if (name.length === 0 || name.length > LONGEST_NAME || /\p{Cc}/u.test(name)) {
-    throw new ServiceError('bad_request', `a name has 1 to ${LONGEST_NAME} characters`)
-  }
-  return name
 }

@@ -20,6 +20,8 @@ export interface MemberService {
   workspacesOf(userId: string): Promise<readonly WorkspaceOfMember[]>
   /** In the order in which they joined. */
   list(workspaceId: string): Promise<readonly MemberOfWorkspace[]>
+  /** What people are called, by their ids; of whoever left their workspace, too. */
+  namesOf(userIds: readonly (string | null)[]): Promise<ReadonlyMap<string, string>>
   /** A new workspace, whose owner is this person. @throws ServiceError `bad_request`, `conflict` */
   createWorkspace(userId: string, name: string): Promise<Workspace>
   /** @throws ServiceError `not_found`, and `conflict` when no owner would be left */
@@ -47,6 +49,11 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
   return {
     workspacesOf: (userId) => storage.read.members.workspacesOf(userId),
     list: (workspaceId) => storage.read.members.ofWorkspace(workspaceId),
+    async namesOf(userIds) {
+      const ids = [...new Set(userIds.filter((id) => id !== null))]
+      const users = ids.length === 0 ? [] : await storage.read.users.byIds(ids)
+      return new Map(users.map(({ id, name }) => [id, name]))
+    },
     async createWorkspace(userId, name) {
       checkWorkspaceName(name)
       const workspace = { id: newId('ws_', now()), name, createdAt: now() }

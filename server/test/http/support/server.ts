@@ -71,6 +71,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
           id: 'conn_1',
           workspaceId: WORKSPACE,
           provider: 'github',
+          options: { owners: ['acme'] },
           scopes: ['contents:read'],
           ...UNREAD,
           connectedAt: NOW,

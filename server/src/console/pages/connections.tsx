@@ -1,0 +1,103 @@
+/** The connections screen: what the workspace is read through, connecting more of it, and disconnecting. */
+import type { ConnectionType } from '@claimcheck/core'
+import type { FastifyRequest } from 'fastify'
+import type { App } from '../../http/instance.ts'
+import type { ConnectionSummary, NotConnected } from '../../services/connections.ts'
+import { ServiceError } from '../../services/errors.ts'
+import { sendPage } from '../page.tsx'
+import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { paths } from '../paths.ts'
+import { formOf, isOwner, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../visit.ts'
+import { ConnectForm, INSIST, type Outcome, PREFIX } from './connections/connect-form.tsx'
+import { Connections, Disconnect } from './connections/list.tsx'
+
+type ConnectionParts = Pick<ConsoleParts, 'connections' | 'members' | 'registry' | 'now'>
+
+type ConnectionPath = { Params: { connection: string } }
+type ProviderPath = { Params: { provider: string } }
+
+export function connectionRoutes(app: App, { connections, members, registry, now }: ConnectionParts): void {
+  function requireType(provider: string): ConnectionType {
+    const type = registry.connectionType(provider)
+    if (!type) throw new ServiceError('not_found', 'there is nothing of this name to connect to')
+    return type
+  }
+
+  async function requireConnection(request: FastifyRequest, id: string): Promise<ConnectionSummary> {
+    const connection = (await connections.list(workspaceOf(request).id)).find((one) => one.id === id)
+    if (!connection) throw new ServiceError('not_found', 'there is no such connection')
+    return connection
+  }
+
+  app.get('/connections', async (request, reply) => {
+    const listed = await connections.list(workspaceOf(request).id)
+    const page = (
+      <Connections
+        viewer={viewerOf(request)}
+        isOwner={isOwner(request)}
+        connections={listed}
+        names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
+        registry={registry}
+        now={now()}
+        done={queryOf(request).done}
+      />
+    )
+    return sendPage(reply, page)
+  })
+
+  app.get<ProviderPath>('/connections/new/:provider', { preHandler: ownersOnly }, async (request, reply) => {
+    const type = requireType(request.params.provider)
+    const values = startingValues(type.options, PREFIX)
+    return sendPage(reply, <ConnectForm viewer={viewerOf(request)} type={type} values={values} outcome={{}} />)
+  })
+
+  app.post<ProviderPath>('/connections/new/:provider', { preHandler: ownersOnly }, async (request, reply) => {
+    const type = requireType(request.params.provider)
+    const form = formOf(request)
+    const workspaceId = workspaceOf(request).id
+    const connected = await connect(request, type, form)
+    if ('id' in connected) {
+      return reply.redirect(`${paths.connections(workspaceId)}?done=${doneCode(connected)}`, 303)
+    }
+    const page = <ConnectForm viewer={viewerOf(request)} type={type} values={form} outcome={connected} />
+    return sendPage(reply, page, 422)
+  })
+
+  async function connect(
+    request: FastifyRequest,
+    type: ConnectionType,
+    form: FormValues,
+  ): Promise<ConnectionSummary | Outcome> {
+    const options = readSchemaForm(type.options, form, PREFIX)
+    const by = { userId: sessionOf(request).user.id, insists: form[INSIST] !== undefined }
+    try {
+      const connected = await connections.connect(workspaceOf(request).id, type.provider, options, by)
+      return 'id' in connected ? connected : { failed: connected satisfies NotConnected }
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'invalid') throw error
+      return { problems: problemsByField(error.issues, ['options'], PREFIX) }
+    }
+  }
+
+  app.get<ConnectionPath>('/connections/:connection/disconnect', { preHandler: ownersOnly }, async (request, reply) => {
+    const connection = await requireConnection(request, request.params.connection)
+    const type = registry.connectionType(connection.provider)
+    return sendPage(reply, <Disconnect viewer={viewerOf(request)} connection={connection} type={type} />)
+  })
+
+  app.post<ConnectionPath>(
+    '/connections/:connection/disconnect',
+    { preHandler: ownersOnly },
+    async (request, reply) => {
+      const workspaceId = workspaceOf(request).id
+      await connections.remove(request.params.connection, workspaceId)
+      return reply.redirect(`${paths.connections(workspaceId)}?done=disconnected`, 303)
+    },
+  )
+}
+
+function doneCode({ lastFailure, notes }: ConnectionSummary): string {
+  if (lastFailure !== null) return 'connected-unread'
+  return notes.length > 0 ? 'connected-warned' : 'connected'
+}

@@ -1,0 +1,207 @@
+/** What is connected, and what could be. */
+import type { ConnectionType, Instant, JsonValue } from '@claimcheck/core'
+import type { Registry } from '../../../plugins.ts'
+import type { ConnectionSummary } from '../../../services/connections.ts'
+import { ConsolePage, type Viewer } from '../../page.tsx'
+import { failureInWords } from '../../parts/failures.ts'
+import { PostForm } from '../../parts/form.tsx'
+import { propertyLabel } from '../../parts/schema-properties.ts'
+import { Empty } from '../../parts/table.tsx'
+import { Time } from '../../parts/values.tsx'
+import { paths } from '../../paths.ts'
+
+interface ConnectionsProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly connections: readonly ConnectionSummary[]
+  /** Of those who connected them. */
+  readonly names: ReadonlyMap<string, string>
+  readonly registry: Pick<Registry, 'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions'>
+  readonly now: Instant
+  readonly done: string | undefined
+}
+
+export function Connections({ viewer, isOwner, connections, names, registry, now, done }: ConnectionsProps) {
+  const publicActions = registry.publicActions()
+  return (
+    <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
+      <p>Through a connection, claims are checked where the work was done. Destinations are only ever read.</p>
+      {publicActions.length > 0 ? (
+        <p>
+          What is public is checked without one: <Codes values={publicActions} />
+        </p>
+      ) : null}
+      {connections.length === 0 ? (
+        <Empty heading="Nothing is connected">
+          <p>
+            {isOwner ? 'Choose below what to connect first.' : 'An owner of the workspace can connect destinations.'}
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <h2>Connected</h2>
+          <div class="cards">
+            {connections.map((connection) => (
+              <ConnectionCard
+                viewer={viewer}
+                isOwner={isOwner}
+                connection={connection}
+                type={registry.connectionType(connection.provider)}
+                by={connection.connectedBy === null ? 'the command line' : names.get(connection.connectedBy)}
+                now={now}
+              />
+            ))}
+          </div>
+        </>
+      )}
+      {isOwner ? <Providers viewer={viewer} registry={registry} /> : null}
+    </ConsolePage>
+  )
+}
+
+interface ConnectionCardProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly connection: ConnectionSummary
+  /** Undefined where its plugin is not there any more. */
+  readonly type: ConnectionType | undefined
+  readonly by: string | undefined
+  readonly now: Instant
+}
+
+function ConnectionCard({ viewer, isOwner, connection, type, by, now }: ConnectionCardProps) {
+  const { id, provider, actions, scopes, notes, connectedAt, lastReadAt, lastFailureAt, lastFailure } = connection
+  const title = type?.title ?? provider
+  return (
+    <article class="card" aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      {notes.map((note) => (
+        <p class="notice warning">{note}</p>
+      ))}
+      <dl class="facts">
+        <Options connection={connection} type={type} />
+        <dt>Verifies</dt>
+        <dd>{actions.length > 0 ? <Codes values={actions} /> : 'Connected, nothing to verify yet.'}</dd>
+        <dt>Permissions</dt>
+        <dd>{scopes.length > 0 ? <Codes values={scopes} /> : <span class="none">not told by the destination</span>}</dd>
+        <dt>Connected</dt>
+        <dd>
+          <Time at={connectedAt} now={now} /> by {by}
+        </dd>
+        <dt>Last good read</dt>
+        <dd>
+          <Time at={lastReadAt} now={now} none="not yet" />
+        </dd>
+        <dt>Last failure</dt>
+        <dd>
+          <Time at={lastFailureAt} now={now} none="none" />
+          {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
+        </dd>
+      </dl>
+      {isOwner ? (
+        <a
+          class="button danger quiet"
+          href={paths.disconnect(viewer.workspace!.id, id)}
+          aria-label={`Disconnect ${title}`}
+        >
+          Disconnect
+        </a>
+      ) : null}
+    </article>
+  )
+}
+
+function Options({ connection: { options }, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
+  return (
+    <>
+      {Object.entries(options).map(([key, value]) => (
+        <>
+          <dt>{propertyLabel(type?.options, key)}</dt>
+          <dd>{optionText(value)}</dd>
+        </>
+      ))}
+    </>
+  )
+}
+
+function optionText(value: JsonValue): string {
+  if (typeof value === 'string') return value
+  const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  return isTexts ? value.join(', ') : JSON.stringify(value)
+}
+
+function Codes({ values }: { readonly values: readonly string[] }) {
+  return (
+    <>
+      {values.map((value, index) => (
+        <>
+          {index === 0 ? null : ', '}
+          <code>{value}</code>
+        </>
+      ))}
+    </>
+  )
+}
+
+function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'registry'>) {
+  const types = registry.connectionTypes()
+  return (
+    <>
+      <h2>Connect</h2>
+      {types.length === 0 ? <p>No plugin of this service offers anything to connect to.</p> : null}
+      <div class="cards">
+        {types.map(({ provider, title }) => (
+          <article class="card" aria-labelledby={`new-${provider}`}>
+            <h3 id={`new-${provider}`}>{title}</h3>
+            <p>
+              Verifies: <ProviderActions actions={registry.actionsFor(provider)} />
+            </p>
+            <a
+              class="button quiet"
+              href={paths.newConnection(viewer.workspace!.id, provider)}
+              aria-label={`Connect ${title}`}
+            >
+              Connect
+            </a>
+          </article>
+        ))}
+      </div>
+    </>
+  )
+}
+
+function ProviderActions({ actions }: { readonly actions: readonly string[] }) {
+  return actions.length > 0 ? <Codes values={actions} /> : <span class="none">nothing yet</span>
+}
+
+interface DisconnectProps {
+  readonly viewer: Viewer
+  readonly connection: ConnectionSummary
+  readonly type: ConnectionType | undefined
+}
+
+export function Disconnect({ viewer, connection, type }: DisconnectProps) {
+  const workspaceId = viewer.workspace!.id
+  const title = type?.title ?? connection.provider
+  return (
+    <ConsolePage title={`Disconnect ${title}?`} viewer={viewer} section="connections">
+      <dl class="facts">
+        <dt>Provider</dt>
+        <dd>{title}</dd>
+        <Options connection={connection} type={type} />
+      </dl>
+      <p>
+        Its credentials are deleted here at once, and nothing is read through it any more. Claims that still wait for it
+        are decided as unverifiable. To read it again, connect it anew.
+      </p>
+      <PostForm action={paths.disconnect(workspaceId, connection.id)} csrf={viewer.csrf} class="actions">
+        <button type="submit" class="danger">
+          Disconnect
+        </button>
+        <a class="button quiet" href={paths.connections(workspaceId)}>
+          Keep it
+        </a>
+      </PostForm>
+    </ConsolePage>
+  )
+}

@@ -1,0 +1,246 @@
+/** The developers screen: the keys with which programs submit claims. */
+import type { Instant } from '@claimcheck/core'
+import type { FastifyRequest } from 'fastify'
+import type { App } from '../../http/instance.ts'
+import { ServiceError } from '../../services/errors.ts'
+import { type ApiKey, KEY_PREFIX } from '../../services/keys.ts'
+import { firstClaimCommand } from '../first-claim.ts'
+import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { Empty, Table } from '../parts/table.tsx'
+import { Code, Time } from '../parts/values.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { paths } from '../paths.ts'
+import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../visit.ts'
+
+type DeveloperParts = Pick<ConsoleParts, 'keys' | 'members' | 'registry' | 'now' | 'config'>
+
+type KeyPath = { Params: { key: string } }
+
+const COMMAND_LINE = 'command line'
+
+export function developerRoutes(app: App, { keys, members, registry, now, config }: DeveloperParts): void {
+  async function shown(request: FastifyRequest): Promise<DevelopersProps> {
+    const listed = await keys.list(workspaceOf(request).id)
+    const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
+    return { viewer: viewerOf(request), isOwner: isOwner(request), keys: listed, names, now: now() }
+  }
+
+  async function requireKey(request: FastifyRequest, id: string): Promise<ApiKey> {
+    const key = (await keys.list(workspaceOf(request).id)).find((one) => one.id === id)
+    if (!key) throw new ServiceError('not_found', 'there is no such key')
+    return key
+  }
+
+  app.get('/developers', async (request, reply) =>
+    sendPage(reply, <Developers {...(await shown(request))} done={queryOf(request).done} />),
+  )
+
+  // Where somebody comes who loads the page of a new key again by its address.
+  app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
+
+  app.post('/developers/keys', { preHandler: ownersOnly }, async (request, reply) => {
+    const { name = '' } = formOf(request)
+    try {
+      const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id)
+      const [profile] = registry.profiles()
+      const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile, now: now() })
+      return sendPage(reply, <NewKey viewer={viewerOf(request)} secret={key} command={command} />, 201)
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'bad_request') throw error
+      const page = <Developers {...(await shown(request))} name={name} problem={`no key was made: ${error.message}`} />
+      return sendPage(reply, page, 422)
+    }
+  })
+
+  app.get<KeyPath>('/developers/keys/:key/revoke', { preHandler: ownersOnly }, async (request, reply) => {
+    const key = await requireKey(request, request.params.key)
+    return sendPage(reply, <Revoke viewer={viewerOf(request)} apiKey={key} now={now()} />)
+  })
+
+  app.post<KeyPath>('/developers/keys/:key/revoke', { preHandler: ownersOnly }, async (request, reply) => {
+    const workspaceId = workspaceOf(request).id
+    await keys.revoke(request.params.key, workspaceId)
+    return reply.redirect(`${paths.developers(workspaceId)}?done=key-revoked`, 303)
+  })
+}
+
+interface DevelopersProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly keys: readonly ApiKey[]
+  /** Of those who made keys. */
+  readonly names: ReadonlyMap<string, string>
+  readonly now: Instant
+  readonly name?: string
+  readonly problem?: string
+  readonly done?: string | undefined
+}
+
+function Developers({ viewer, isOwner, keys, names, now, name, problem, done }: DevelopersProps) {
+  return (
+    <ConsolePage title="Developers" viewer={viewer} section="developers" problem={problem} done={done}>
+      <h2>API keys</h2>
+      <p>
+        Programs submit claims and read this workspace with a key. A key gives full access to the API. Revoked keys stay
+        listed.
+      </p>
+      {keys.length === 0 ? (
+        <Empty heading="No keys yet">
+          <p>{isOwner ? 'Make one below to submit the first claim.' : 'An owner of the workspace can make one.'}</p>
+        </Empty>
+      ) : (
+        <KeyTable viewer={viewer} isOwner={isOwner} keys={keys} names={names} now={now} />
+      )}
+      {isOwner ? (
+        <>
+          <h2>New key</h2>
+          <PostForm action={paths.keys(viewer.workspace!.id)} csrf={viewer.csrf}>
+            <Field
+              name="name"
+              label="Name"
+              value={name}
+              problem={problem}
+              help="What will use it: a program, a machine, a pipeline."
+              autocomplete="off"
+              required
+            />
+            <button type="submit">Make a key</button>
+          </PostForm>
+        </>
+      ) : null}
+    </ConsolePage>
+  )
+}
+
+type KeyTableProps = Pick<DevelopersProps, 'viewer' | 'isOwner' | 'keys' | 'names' | 'now'>
+
+function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
+  const head = ['Name', 'Key', 'State', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Revoke'] : [])]
+  return (
+    <Table label="API keys" head={head}>
+      {keys.map((key) => (
+        <tr>
+          <th scope="row" class="wide">
+            {key.name}
+          </th>
+          <td>
+            <KeyText apiKey={key} />
+          </td>
+          <td>
+            <State revokedAt={key.revokedAt} now={now} />
+          </td>
+          <td>
+            <Time at={key.lastUsedAt} now={now} none="never" />
+          </td>
+          <td>
+            <Time at={key.createdAt} now={now} />
+          </td>
+          <td>{key.createdBy === null ? COMMAND_LINE : names.get(key.createdBy)}</td>
+          {isOwner ? <td>{key.revokedAt === null ? <RevokeLink viewer={viewer} apiKey={key} /> : null}</td> : null}
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
+  return <code>{`${KEY_PREFIX}…${apiKey.lastFour}`}</code>
+}
+
+function State({ revokedAt, now }: { readonly revokedAt: Instant | null; readonly now: Instant }) {
+  if (revokedAt === null) return <>active</>
+  return (
+    <span class="none">
+      revoked <Time at={revokedAt} now={now} />
+    </span>
+  )
+}
+
+function RevokeLink({ viewer, apiKey }: { readonly viewer: Viewer; readonly apiKey: ApiKey }) {
+  return (
+    <a href={paths.revokeKey(viewer.workspace!.id, apiKey.id)} aria-label={`Revoke ${apiKey.name}`}>
+      Revoke
+    </a>
+  )
+}
+
+interface NewKeyProps {
+  readonly viewer: Viewer
+  readonly secret: string
+  readonly command: string
+}
+
+function NewKey({ viewer, secret, command }: NewKeyProps) {
+  return (
+    <ConsolePage title="Your new key" viewer={viewer} section="developers">
+      <p class="notice warning">
+        <strong>This key is shown only now.</strong> Copy it to where it will be used: it is not kept in a form that
+        could be shown again.
+      </p>
+      <Code text={secret} label="the key" />
+      <h2>Submit a first claim</h2>
+      <p>Paste this into a shell. Put in what your agent did, and where.</p>
+      <Code text={command} label="the command" />
+      <p>
+        <a class="button" href={paths.developers(viewer.workspace!.id)}>
+          I have copied the key
+        </a>
+      </p>
+    </ConsolePage>
+  )
+}
+
+interface RevokeProps {
+  readonly viewer: Viewer
+  readonly apiKey: ApiKey
+  readonly now: Instant
+}
+
+function Revoke({ viewer, apiKey, now }: RevokeProps) {
+  const workspaceId = viewer.workspace!.id
+  return (
+    <ConsolePage
+      title={apiKey.revokedAt === null ? 'Revoke this key?' : 'This key is revoked'}
+      viewer={viewer}
+      section="developers"
+    >
+      <dl class="facts">
+        <dt>Name</dt>
+        <dd>{apiKey.name}</dd>
+        <dt>Key</dt>
+        <dd>
+          <KeyText apiKey={apiKey} />
+        </dd>
+        <dt>Last used</dt>
+        <dd>
+          <Time at={apiKey.lastUsedAt} now={now} none="never" />
+        </dd>
+        <dt>State</dt>
+        <dd>
+          <State revokedAt={apiKey.revokedAt} now={now} />
+        </dd>
+      </dl>
+      {apiKey.revokedAt === null ? (
+        <>
+          <p>
+            Whatever uses it is refused from its next request on. This cannot be undone; claims that were submitted with
+            it stay.
+          </p>
+          <PostForm action={paths.revokeKey(workspaceId, apiKey.id)} csrf={viewer.csrf} class="actions">
+            <button type="submit" class="danger">
+              Revoke the key
+            </button>
+            <a class="button quiet" href={paths.developers(workspaceId)}>
+              Keep it
+            </a>
+          </PostForm>
+        </>
+      ) : (
+        <p>
+          It is refused since then, and stays listed. <a href={paths.developers(workspaceId)}>Back to the keys</a>
+        </p>
+      )}
+    </ConsolePage>
+  )
+}

@@ -1,0 +1,263 @@
+/** The connections screen: destinations are tried before they are connected, and their secrets never come back. */
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import t, { type Test as TapTest } from 'tap'
+import { silence, status } from '../destinations/faults.ts'
+import { GitHubStandIn } from '../destinations/github.ts'
+import { Installation } from '../support/installation.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
+
+const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
+const CONNECTED = resolve('build/test/plugins/connected.js')
+const RIGHT = 'ghp_right-token-text'
+const WRONG = 'ghp_wrong-token-text'
+const WRITING = 'ghp_writing-token-text'
+const SECRETS = /-token-text/
+const MARKUP = `<img src=x onerror="alert(1)">'&`
+const TIMEOUT_MS = 500
+
+async function installed(t: TapTest) {
+  const github = await GitHubStandIn.start()
+  t.teardown(() => github.close())
+  github.addToken({ token: RIGHT, scopes: 'read:org' })
+  github.addToken({ token: WRITING, scopes: 'repo, read:org' })
+  const installation = await Installation.start({
+    plugins: [{ use: CODEHOST }, { use: CONNECTED }],
+    env: { ALLOW_PRIVATE: '127.0.0.1' },
+    file: { checks: { timeout_ms: TIMEOUT_MS } },
+  })
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  const owner = await Visitor.first(host)
+  const workspaceId = await owner.workspaceId()
+  const path = `/console/w/${workspaceId}/connections`
+  await owner.get(path)
+  return {
+    ...{ host, github, owner, workspaceId, path, connections: host.claimcheck.connections },
+    connect: (fields: Record<string, string>, provider = 'github') => owner.post(`${path}/new/${provider}`, fields),
+  }
+}
+
+/** The address of nobody. */
+async function deserted(): Promise<string> {
+  const standIn = await GitHubStandIn.start()
+  const { url } = standIn
+  await standIn.close()
+  return url
+}
+
+t.test('a provider is connected by a form that its plugin describes', async (t) => {
+  const { owner, path } = await installed(t)
+  const screen = await owner.get(path)
+  t.match(textOf(screen.html), /Nothing is connected/)
+  t.match(textOf(screen.html), /What is public is checked without one: codehost\.commit\.push/)
+  t.match(textOf(screen.html), /GitHub Verifies: codehost\.commit\.push .*Mailbox Verifies: test\.message\.send/)
+  for (const provider of ['github', 'git', 'mailbox']) t.match(screen.html, `href="${path}/new/${provider}"`)
+
+  const { html } = await owner.get(`${path}/new/github`)
+  t.match(
+    textOf(html),
+    /Connect GitHub .*Base URL optional .*fine-grained personal access token .*Write access is never needed/,
+  )
+  t.match(html, /<input[^>]*name="option_token"[^>]*type="password"/)
+  t.match(html, /<code>https:\/\/&lt;host>\/api\/v3<\/code>/, 'code in the texts of plugins is shown as that')
+  t.equal((await owner.get(`${path}/new/nowhere`)).status, 404)
+  t.equal((await owner.post(`${path}/new/nowhere`)).status, 404)
+})
+
+t.test('a token that is refused is not saved, and the right one then is', async (t) => {
+  const { host, github, owner, workspaceId, path, connections, connect } = await installed(t)
+  const refused = await connect({ option_base_url: github.url, option_token: WRONG, option_owners: 'acme\r\nbeta' })
+  t.equal(refused.status, 422)
+  t.match(textOf(refused.html), /It is not connected: the token was refused\. Type the secrets again\./)
+  t.notMatch(refused.html, 'name="insist"', 'which nobody can insist on')
+  t.match(refused.html, `value="${github.url}"`)
+  t.match(refused.html, /acme\r?\nbeta<\/textarea>/)
+  t.notMatch(refused.html, SECRETS)
+  const insisted = await connect({ option_base_url: github.url, option_token: WRONG, insist: 'yes' })
+  t.equal(insisted.status, 422)
+  t.strictSame(await connections.list(workspaceId), [])
+
+  const connected = await connect({ option_base_url: github.url, option_token: RIGHT, option_owners: 'acme\r\nbeta' })
+  t.equal(connected.path, `${path}?done=connected`)
+  const text = textOf(connected.html)
+  t.match(text, /Connected\. The destination answered/)
+  t.match(text, `Base URL ${github.url} Owners acme, beta Verifies codehost.commit.push Permissions read:org`)
+  t.match(text, /Connected now by owner Last good read not yet Last failure none/)
+  t.notMatch(connected.html, /class="notice warning"/)
+
+  const [{ id } = { id: '' }] = await connections.list(workspaceId)
+  t.match(await connections.openById(id), { options: { token: RIGHT, owners: ['acme', 'beta'] } })
+  for (const at of [path, `${path}/new/github`, `${path}/${id}/disconnect`]) {
+    t.notMatch((await owner.get(at)).html, SECRETS)
+  }
+  t.equal(host.claimcheck.registry.connectionTypes().length, 3)
+})
+
+t.test('a destination that does not let the token read is like one that refuses it', async (t) => {
+  const { github, workspaceId, connections, connect } = await installed(t)
+  github.faults.inject({ fault: status(403), times: 1 })
+  const page = await connect({ option_base_url: github.url, option_token: RIGHT, insist: 'yes' })
+  t.equal(page.status, 422)
+  t.match(textOf(page.html), /the token may not read this/)
+  t.strictSame(await connections.list(workspaceId), [])
+})
+
+t.test('a token that can write is saved, with a warning that stays', async (t) => {
+  const { github, owner, path, connect } = await installed(t)
+  const connected = await connect({ option_base_url: github.url, option_token: WRITING })
+  t.equal(connected.path, `${path}?done=connected-warned`)
+  for (const { html } of [connected, await owner.get(path)]) {
+    t.match(html, /class="notice warning"/)
+    t.match(textOf(html), /This token can also write \(repo\), which is more than is needed\./)
+    t.match(textOf(html), /Permissions repo , read:org/)
+  }
+})
+
+t.test('what cannot be reached is saved only when somebody insists', async (t) => {
+  const { github, workspaceId, path, connections, connect } = await installed(t)
+  const url = await deserted()
+  const failed = await connect({ option_base_url: url, option_token: RIGHT })
+  t.equal(failed.status, 422)
+  t.match(textOf(failed.html), /It is not connected: the destination could not be reached\./)
+  t.match(failed.html, /<input[^>]*name="insist"/)
+  t.notMatch(failed.html, SECRETS)
+  t.strictSame(await connections.list(workspaceId), [])
+
+  github.faults.inject({ fault: silence(), times: 1 })
+  const silent = await connect({ option_base_url: github.url, option_token: RIGHT })
+  t.match(textOf(silent.html), /the destination did not answer in time/)
+  github.faults.inject({ fault: status(429), times: 1 })
+  const limited = await connect({ option_base_url: github.url, option_token: RIGHT })
+  t.match(textOf(limited.html), /the destination asked to be read less often/)
+  t.strictSame(await connections.list(workspaceId), [])
+
+  const kept = await connect({ option_base_url: url, option_token: RIGHT, insist: 'yes' })
+  t.equal(kept.path, `${path}?done=connected-unread`)
+  t.match(textOf(kept.html), /Connected, though the destination could not be read/)
+  t.match(textOf(kept.html), /Last failure now : the destination could not be reached/)
+  t.match(await connections.list(workspaceId), [{ options: { base_url: url }, lastFailure: 'unavailable' }])
+})
+
+t.test('options that do not fit are told beside their fields, without the secrets', async (t) => {
+  const { workspaceId, connections, connect } = await installed(t)
+  const page = await connect({ option_base_url: 'ftp://x', option_token: 'x-token-text'.repeat(400) })
+  t.equal(page.status, 422)
+  t.match(page.html, /id="option_base_url-problem">This is not written as it has to be/)
+  t.match(page.html, /id="option_token-problem">/)
+  t.notMatch(page.html, SECRETS)
+  t.match(textOf((await connect({}, 'mailbox')).html), /This is needed\./)
+  t.strictSame(await connections.list(workspaceId), [])
+})
+
+t.test('the API lists what the screen shows, and names nobody', async (t) => {
+  const { host, github, owner, workspaceId, path, connect } = await installed(t)
+  await connect({ option_base_url: github.url, option_token: RIGHT, option_owners: 'acme' })
+  await connect({ option_token: 'a-token-text' }, 'mailbox')
+  const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
+  const { body } = await host.request('/v1/connections', { headers: { authorization: `Bearer ${key}` } })
+  t.match(body.connections, [
+    { provider: 'github', scopes: ['read:org'], actions: ['codehost.commit.push'] },
+    { provider: 'mailbox', scopes: [], actions: ['test.message.send'] },
+  ])
+  for (const connection of body.connections) {
+    t.strictSame(Object.keys(connection).sort(), ['actions', 'connected_at', 'id', 'provider', 'scopes'])
+  }
+  t.notMatch(JSON.stringify(body), /owner|acme|usr_|token/)
+  const { html } = await owner.get(path)
+  const shown = [...html.matchAll(/<h3 id="(conn_[^"]+)"/g)].map(([, id]) => id)
+  t.strictSame(
+    shown,
+    body.connections.map(({ id }: { id: string }) => id),
+    'in the same order',
+  )
+})
+
+t.test('how a connection is read is shown with it', async (t) => {
+  const { host, owner, workspaceId, path, connections } = await installed(t)
+  const { id } = await connections.add(workspaceId, 'mailbox', { token: 'a-token-text' })
+  const now = host.claimcheck.now()
+  const { activity } = host.claimcheck
+  activity.connectionRead(id, {
+    sentAt: now,
+    answeredAt: now,
+    observation: { kind: 'absent', facts: {} },
+    clockOffsetMs: 0,
+  })
+  activity.connectionRead(id, { sentAt: now, answeredAt: now, failure: { code: 'forbidden' } })
+  await activity.close()
+  const text = textOf((await owner.get(path)).html)
+  t.match(text, /Connected now by the command line Last good read now Last failure now : the token may not read this/)
+})
+
+t.test('disconnecting asks first, and forgets the credentials', async (t) => {
+  const { owner, workspaceId, path, connections, connect } = await installed(t)
+  await connect({ option_token: 'a-token-text' }, 'mailbox')
+  const [{ id } = { id: '' }] = await connections.list(workspaceId)
+  const asked = await owner.get(`${path}/${id}/disconnect`)
+  t.match(textOf(asked.html), /Disconnect Mailbox\?/)
+  t.equal((await connections.list(workspaceId)).length, 1, 'asking changes nothing')
+  const gone = await owner.post(`${path}/${id}/disconnect`)
+  t.equal(gone.path, `${path}?done=disconnected`)
+  t.match(textOf(gone.html), /Disconnected\..*Nothing is connected/)
+  t.strictSame(await connections.open(workspaceId), [])
+  t.equal((await owner.get(`${path}/${id}/disconnect`)).status, 404)
+  t.equal((await owner.post(`${path}/${id}/disconnect`)).status, 404)
+})
+
+t.test('members see the connections, and change none', async (t) => {
+  const { host, workspaceId, path, connections } = await installed(t)
+  const { id } = await connections.add(workspaceId, 'mailbox', { token: 'a-token-text' })
+  const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
+  const page = await member.get(path)
+  t.match(textOf(page.html), /Mailbox Verifies test\.message\.send/)
+  t.notMatch(page.html, /connections\/new|disconnect|<h2>Connect</)
+  const answers = [
+    await member.get(`${path}/new/mailbox`),
+    await member.post(`${path}/new/mailbox`, { option_token: 'b' }),
+    await member.get(`${path}/${id}/disconnect`),
+    await member.post(`${path}/${id}/disconnect`),
+  ]
+  for (const { status, html } of answers) {
+    t.equal(status, 403)
+    t.match(textOf(html), /Only owners of the workspace may do this/)
+  }
+  t.equal((await connections.list(workspaceId)).length, 1)
+})
+
+t.test("another workspace's connections are not there", async (t) => {
+  const { host, owner, path, connections } = await installed(t)
+  const { id: elsewhere } = await host.claimcheck.workspaces.create('elsewhere')
+  const { id } = await connections.add(elsewhere, 'git', { base_url: await deserted(), owners: ['secret-project'] })
+  t.notMatch((await owner.get(path)).html, 'secret-project')
+  const theirs = `/console/w/${elsewhere}/connections`
+  const answers = [
+    await owner.get(`${path}/${id}/disconnect`),
+    await owner.post(`${path}/${id}/disconnect`),
+    await owner.get(`${theirs}/${id}/disconnect`),
+    await owner.post(`${theirs}/${id}/disconnect`),
+    await owner.get(theirs),
+    await owner.get(`${theirs}/new/mailbox`),
+    await owner.post(`${theirs}/new/mailbox`, { option_token: 'b' }),
+  ]
+  for (const { status, path } of answers) t.equal(status, 404, path)
+  t.equal((await connections.list(elsewhere)).length, 1)
+})
+
+t.test('markup in options, and in what destinations say, comes out as text', async (t) => {
+  const { github, owner, workspaceId, path, connections, connect } = await installed(t)
+  github.addToken({ token: 'marked-token-text', scopes: MARKUP })
+  const fields = { option_base_url: github.url, option_token: 'marked-token-text', option_owners: MARKUP }
+  await connect(fields)
+  const [{ id } = { id: '' }] = await connections.list(workspaceId)
+  for (const at of [path, `${path}/${id}/disconnect`]) {
+    const { html } = await owner.get(at)
+    t.notMatch(html, '<img')
+    t.match(textOf(html), MARKUP)
+  }
+  const wrong = Object.fromEntries(Object.keys(fields).map((name) => [name, `</textarea>${MARKUP}`]))
+  const refused = await connect({ ...wrong, option_username: MARKUP }, 'git')
+  t.equal(refused.status, 422)
+  t.notMatch(refused.html, '<img')
+  t.equal(refused.html.match(/<\/textarea>/g)?.length, 1)
+})
