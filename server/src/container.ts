@@ -13,6 +13,7 @@ import { type Activity, createActivity } from './services/activity.ts'
 import { type Adjudication, createAdjudication } from './services/adjudication.ts'
 import { type Anchoring, createAnchoring } from './services/anchoring.ts'
 import { type CheckRunner, createCheckRunner } from './services/check.ts'
+import { type ClaimCounts, createClaimCounts } from './services/claim-counts.ts'
 import { type ClaimService, createClaimService } from './services/claims.ts'
 import { type ConnectionService, createConnectionService } from './services/connections.ts'
 import { createKeyService, type KeyService } from './services/keys.ts'
@@ -65,6 +66,7 @@ export interface Claimcheck {
   readonly keys: KeyService
   readonly connections: ConnectionService
   readonly claims: ClaimService
+  readonly claimCounts: ClaimCounts
   readonly receipts: ReceiptService
   readonly log: LogService
   readonly counters: Counters
@@ -137,6 +139,7 @@ export async function openClaimcheck(
     keys: asFunction(createKeyService).singleton(),
     connections: asFunction(createConnectionService).singleton(),
     claims: asFunction(createClaimService).singleton(),
+    claimCounts: asFunction(createClaimCounts).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
     counters: asFunction(createCounters).singleton(),
