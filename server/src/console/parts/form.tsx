@@ -22,6 +22,7 @@ export interface FieldProps {
   readonly placeholder?: string | undefined
   readonly multiline?: boolean
   readonly spellcheck?: boolean
+  readonly inputmode?: 'numeric' | 'decimal'
 }
 
 export function Field(props: FieldProps) {
@@ -79,7 +80,8 @@ export function Select({ name, label, options, value, help, problem }: SelectPro
   )
 }
 
-function FieldNotes({ name, help, problem }: Pick<FieldProps, 'name' | 'help' | 'problem'>) {
+/** The help and the mistake that a field is described by. */
+export function FieldNotes({ name, help, problem }: Pick<FieldProps, 'name' | 'help' | 'problem'>) {
   return (
     <>
       {problem ? (
