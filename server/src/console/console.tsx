@@ -7,8 +7,10 @@ import type { App } from '../http/instance.ts'
 import { ServiceError } from '../services/errors.ts'
 import { assetRoutes } from './assets.ts'
 import { PlainPage, sendPage } from './page.tsx'
+import { claimRoutes } from './pages/claims.tsx'
 import { entranceRoutes } from './pages/entrance.tsx'
 import { homeRoutes } from './pages/home.tsx'
+import { newClaimRoutes } from './pages/new-claim.tsx'
 import type { ConsoleParts } from './parts.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
 import { identifyVisitors, requireSession } from './visit.ts'
@@ -51,7 +53,13 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
     await pages.register(async (inside: App) => {
       requireSession(inside, parts.members)
       homeRoutes(inside, parts)
-      await inside.register(async (_workspace: App) => {}, { prefix: WORKSPACE_PREFIX })
+      await inside.register(
+        async (workspace: App) => {
+          claimRoutes(workspace, parts)
+          newClaimRoutes(workspace, parts)
+        },
+        { prefix: WORKSPACE_PREFIX },
+      )
     })
   })
 }

@@ -5,6 +5,8 @@ const DONE: Readonly<Record<string, string>> = {
   'password-changed': 'The password is changed. Other sessions are ended.',
   'session-ended': 'The session is ended.',
   'sessions-ended': 'All other sessions are ended.',
+  'claim-submitted': 'The claim is submitted.',
+  'claim-known': 'There was a claim with this client claim ID already: it is shown here, and nothing was submitted.',
 }
 
 export interface NoticeProps {
