@@ -59,9 +59,14 @@ export function createClaimCounts({ storage, now }: ClaimCountsOptions): ClaimCo
       const stretches = read(workspaceId, span, at)
       const entry = { at, stretches }
       kept.set(name, entry)
-      // What failed is asked for again.
-      stretches.catch(() => kept.get(name) === entry && kept.delete(name))
+      const forget = () => kept.get(name) === entry && kept.delete(name)
+      // What failed is asked for again; and where nothing is yet, asking costs nothing, and the first claim shows at once.
+      stretches.then((counted) => counted.every(isEmpty) && forget(), forget)
       return stretches
     },
   }
+}
+
+function isEmpty({ counts }: Stretch): boolean {
+  return Object.keys(counts).length === 0
 }

@@ -198,7 +198,7 @@ function ClaimRow({ workspaceId, claim, now }: RowProps) {
         <Verdict value={verdict} />
       </td>
       <td class="wide">
-        <a href={paths.claim(workspaceId, claimId)} aria-label={name}>
+        <a class="clamp" href={paths.claim(workspaceId, claimId)} aria-label={name}>
           {target}
         </a>
       </td>

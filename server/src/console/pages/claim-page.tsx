@@ -41,7 +41,7 @@ export function ClaimPage(props: ClaimPageProps) {
         </p>
         {claim.nextCheckAt === null ? null : (
           <p>
-            It is queued, and looked at next <Time at={claim.nextCheckAt} now={now} />.
+            It is queued. Next check: <Time at={claim.nextCheckAt} now={now} />
           </p>
         )}
         <div class="columns">
