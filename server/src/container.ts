@@ -13,6 +13,7 @@ import { type Activity, createActivity } from './services/activity.ts'
 import { type Adjudication, createAdjudication } from './services/adjudication.ts'
 import { type Anchoring, createAnchoring } from './services/anchoring.ts'
 import { type CheckRunner, createCheckRunner } from './services/check.ts'
+import { type ClaimCounts, createClaimCounts } from './services/claim-counts.ts'
 import { type ClaimService, createClaimService } from './services/claims.ts'
 import { type ConnectionService, createConnectionService } from './services/connections.ts'
 import { createDueClaims, type DueClaims } from './services/due-claims.ts'
@@ -67,6 +68,7 @@ export interface Claimcheck {
   readonly keys: KeyService
   readonly connections: ConnectionService
   readonly claims: ClaimService
+  readonly claimCounts: ClaimCounts
   readonly receipts: ReceiptService
   readonly log: LogService
   readonly counters: Counters
@@ -140,6 +142,7 @@ export async function openClaimcheck(
     keys: asFunction(createKeyService).singleton(),
     connections: asFunction(createConnectionService).singleton(),
     claims: asFunction(createClaimService).singleton(),
+    claimCounts: asFunction(createClaimCounts).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
     counters: asFunction(createCounters).singleton(),

@@ -7,10 +7,12 @@ import type { App } from '../http/instance.ts'
 import { ServiceError } from '../services/errors.ts'
 import { assetRoutes } from './assets.ts'
 import { PlainPage, sendPage } from './page.tsx'
+import { claimRoutes } from './pages/claims.tsx'
 import { connectionRoutes } from './pages/connections.tsx'
 import { developerRoutes } from './pages/developers.tsx'
 import { entranceRoutes } from './pages/entrance.tsx'
 import { homeRoutes } from './pages/home.tsx'
+import { newClaimRoutes } from './pages/new-claim.tsx'
 import type { ConsoleParts } from './parts.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
 import { identifyVisitors, requireSession } from './visit.ts'
@@ -57,6 +59,8 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
         async (workspace: App) => {
           connectionRoutes(workspace, parts)
           developerRoutes(workspace, parts)
+          claimRoutes(workspace, parts)
+          newClaimRoutes(workspace, parts)
         },
         { prefix: WORKSPACE_PREFIX },
       )

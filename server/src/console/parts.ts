@@ -4,6 +4,7 @@ import type { Instant } from '@claimcheck/core'
 import type { Config } from '../config.ts'
 import type { Counters } from '../http/counters.ts'
 import type { Registry } from '../plugins.ts'
+import type { ClaimCounts } from '../services/claim-counts.ts'
 import type { ClaimService } from '../services/claims.ts'
 import type { ConnectionService } from '../services/connections.ts'
 import type { KeyService } from '../services/keys.ts'
@@ -20,6 +21,7 @@ export interface ConsoleParts {
   readonly keys: KeyService
   readonly connections: ConnectionService
   readonly claims: ClaimService
+  readonly claimCounts: ClaimCounts
   readonly receipts: ReceiptService
   readonly log: LogService
   readonly registry: Registry

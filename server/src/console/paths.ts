@@ -18,6 +18,8 @@ export const paths = {
   account: `${ROOT}/account`,
   newWorkspace: `${ROOT}/workspaces/new`,
   claims: inWorkspace('claims'),
+  newClaim: inWorkspace('claims/new'),
+  claim: (workspaceId: string, claimId: string) => inWorkspace(`claims/${encodeURIComponent(claimId)}`)(workspaceId),
   connections: inWorkspace('connections'),
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),

@@ -5,10 +5,9 @@ import { ServiceError } from '../services/errors.ts'
 import type { Issue } from '../validation.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
-import { contentIssues, notAnInteger, notUnicode } from './text.ts'
+import { contentIssues, DEEPEST_NESTING, notAnInteger, notUnicode } from './text.ts'
 
 export const BODY_LIMIT_BYTES = 64 * 1024
-const DEEPEST_NESTING = 32
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

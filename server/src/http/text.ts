@@ -14,6 +14,20 @@ export function contentIssues(value: unknown, loc: Loc): Issue[] {
   })
 }
 
+export const DEEPEST_NESTING = 32
+
+/** Deeper than bodies of requests may be nested: readers that follow it inwards would run out of stack. */
+export function nestingIssues(value: unknown, loc: Loc): Issue[] {
+  if (!isDeeper(value, DEEPEST_NESTING)) return []
+  const error = `nested deeper than ${DEEPEST_NESTING}`
+  return [{ loc, type: 'value_error', msg: `Value error, ${error}`, ctx: { error } }]
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1))
+}
+
 export function notUnicode(loc: Loc): Issue {
   const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
   return { loc, type: 'string_unicode', msg }

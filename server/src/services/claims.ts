@@ -52,8 +52,29 @@ export interface ClaimFilter {
   readonly cursor?: string
   readonly agentId?: string
   readonly action?: string
+  readonly target?: string
   readonly verdict?: VerdictValue
   readonly state?: ClaimState
+  /** With a filter that few claims fit: no more than so many are looked at, and the next page goes on from there. */
+  readonly mostExamined?: number
+}
+
+export interface ClaimPage {
+  readonly claims: readonly ClaimStatus[]
+  readonly nextCursor: string | null
+  /** It ends where the examination did, and not because it is full. */
+  readonly cutShort: boolean
+}
+
+/** A claim with all that is known of it. */
+export interface ClaimDetail {
+  readonly claim: ClaimStatus
+  readonly params: JsonObject
+  /** What judges it; its own name, whatever alias was claimed. */
+  readonly profile: { readonly action: string; readonly version: string }
+  readonly connectionId: string | null
+  /** Every check, oldest first. */
+  readonly history: readonly CheckRecord[]
 }
 
 export interface ClaimService {
@@ -63,11 +84,9 @@ export interface ClaimService {
    */
   submit(workspaceId: string, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
+  detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined>
   /** Newest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
-  list(
-    workspaceId: string,
-    filter: ClaimFilter,
-  ): Promise<{ readonly claims: readonly ClaimStatus[]; readonly nextCursor: string | null }>
+  list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage>
 }
 
 /** A client's own id for a claim, which names one claim of its workspace. */
@@ -140,12 +159,27 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const row = await storage.read.claims.byId(workspaceId, claimId)
       return row && toStatus(row)
     },
-    async list(workspaceId, { cursor, limit, ...filter }) {
-      const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
-      const rows = await storage.read.claims.list({ workspaceId, ...filter, ...before, limit: limit + 1 })
+    async detail(workspaceId, claimId) {
+      const row = await storage.read.claims.byId(workspaceId, claimId)
+      if (!row) return undefined
+      const history = await storage.read.claims.history(claimId)
+      return {
+        claim: toStatus(row),
+        params: row.params,
+        profile: { action: row.profileAction, version: row.profileVersion },
+        connectionId: row.connectionId,
+        history,
+      }
+    },
+    async list(workspaceId, { cursor, limit, mostExamined, ...filter }) {
+      const place = { workspaceId, ...(cursor === undefined ? {} : { before: parseCursor(cursor) }) }
+      const end = mostExamined === undefined ? undefined : await storage.read.claims.position(place, mostExamined)
+      const bounds = { ...place, ...(end ? { from: end } : {}) }
+      const rows = await storage.read.claims.list({ ...filter, ...bounds, limit: limit + 1 })
       const page = rows.slice(0, limit)
-      const last = page.at(-1)
-      return { claims: page.map(toStatus), nextCursor: last && rows.length > limit ? writeCursor(last) : null }
+      const isFull = rows.length > limit
+      const last = isFull ? page.at(-1) : end
+      return { claims: page.map(toStatus), nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
     },
   }
 }

@@ -50,10 +50,22 @@ export interface ClaimQuery {
   readonly limit: number
   /** Only claims older than this one. */
   readonly before?: ClaimPosition
+  /** Only this claim and newer ones. */
+  readonly from?: ClaimPosition
   readonly agentId?: string
   readonly action?: string
+  readonly target?: string
   readonly verdict?: string
   readonly state?: string
+}
+
+/** How many claims were submitted within one stretch of time, and stand so. */
+export interface ClaimCount {
+  /** Which stretch, counted in its own length since the epoch. */
+  readonly bucket: number
+  /** null: not decided yet. */
+  readonly verdict: VerdictValue | null
+  readonly count: number
 }
 
 /** A claim's place in the queue. */
@@ -75,7 +87,9 @@ const CLIENT_IDS: Columns = { workspace_id: 'text', client_claim_id: 'text' }
 const SELECT_CLAIMS = `SELECT ${names(CLAIMS)} FROM claims`
 
 /** Columns that a list may be narrowed by, each by one value. */
-const FILTERS = { agentId: 'agent_id', action: 'action', verdict: 'verdict', state: 'state' } as const
+const FILTERS = { agentId: 'agent_id', action: 'action', target: 'target', verdict: 'verdict', state: 'state' } as const
+
+const NEWEST_FIRST = 'ORDER BY submitted_at DESC, claim_id DESC'
 
 export function claimReads(db: Db) {
   const inTexts = textsOf(db.dialect)
@@ -113,7 +127,7 @@ export function claimReads(db: Db) {
       ]
     },
     /** Newest first. */
-    async list({ workspaceId, before, limit, ...filter }: ClaimQuery): Promise<ClaimRow[]> {
+    async list({ workspaceId, before, from, limit, ...filter }: ClaimQuery): Promise<ClaimRow[]> {
       const conditions = ['workspace_id = ?']
       const bindings: Binding[] = [workspaceId]
       for (const [name, column] of Object.entries(FILTERS)) {
@@ -126,8 +140,34 @@ export function claimReads(db: Db) {
         conditions.push('(submitted_at, claim_id) < (?, ?)')
         bindings.push(before.submittedAt, before.claimId)
       }
-      const sql = `${SELECT_CLAIMS} WHERE ${conditions.join(' AND ')} ORDER BY submitted_at DESC, claim_id DESC LIMIT ?`
+      if (from) {
+        conditions.push('(submitted_at, claim_id) >= (?, ?)')
+        bindings.push(from.submittedAt, from.claimId)
+      }
+      const sql = `${SELECT_CLAIMS} WHERE ${conditions.join(' AND ')} ${NEWEST_FIRST} LIMIT ?`
       return (await db.query(sql, [...bindings, limit])).map(toClaim)
+    },
+    /** The last of so many claims of a workspace, newest first; undefined when there are not so many. From the index alone. */
+    async position(
+      { workspaceId, before }: Pick<ClaimQuery, 'workspaceId' | 'before'>,
+      count: number,
+    ): Promise<ClaimPosition | undefined> {
+      const older = before ? 'AND (submitted_at, claim_id) < (?, ?)' : ''
+      const sql = `SELECT submitted_at, claim_id FROM claims WHERE workspace_id = ? ${older} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`
+      const bindings = [workspaceId, ...(before ? [before.submittedAt, before.claimId] : []), count - 1]
+      const [row] = await db.query(sql, bindings)
+      return row && { submittedAt: Number(row.submitted_at), claimId: String(row.claim_id) }
+    },
+    /** Of the claims that were submitted since `since`, in stretches of `stretchMs`. Where there are none, there is no count. */
+    async counts(workspaceId: string, since: Instant, stretchMs: number): Promise<ClaimCount[]> {
+      const sql = `SELECT submitted_at / CAST(? AS bigint) AS bucket, verdict, COUNT(*) AS count FROM claims
+        WHERE workspace_id = ? AND submitted_at >= ? GROUP BY 1, 2`
+      const rows = await db.query(sql, [stretchMs, workspaceId, since])
+      return rows.map((row) => ({
+        bucket: Number(row.bucket),
+        verdict: row.verdict as VerdictValue | null,
+        count: Number(row.count),
+      }))
     },
     /** The next of those that are queued, in the order of their ids. */
     async queuedIds(after: string, limit: number): Promise<string[]> {

@@ -80,6 +80,7 @@ function runner(
       plugins: [],
       anchorer: undefined,
       verifierFor: (action) => (action === profile.action ? { verifier, providers: ['test'], tools } : undefined),
+      connectionTypes: () => [],
       connectionType: () => connectionType,
       profiles: () => [profile],
       actionsFor: () => [profile.action],

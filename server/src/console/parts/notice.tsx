@@ -11,6 +11,8 @@ const DONE: Readonly<Record<string, string>> = {
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-revoked': 'The key is revoked. It is refused from now on.',
   'sessions-ended': 'All other sessions are ended.',
+  'claim-submitted': 'The claim is submitted.',
+  'claim-known': 'There was a claim with this client claim ID already: it is shown here, and nothing was submitted.',
 }
 
 export interface NoticeProps {

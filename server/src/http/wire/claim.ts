@@ -1,8 +1,35 @@
 /** Claims between their wire form and the service's. */
-import { type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core'
+import {
+  type ActionProfile,
+  type CheckRecord,
+  formatInstant,
+  type Instant,
+  isRead,
+  type JsonObject,
+} from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
+import { claimRequest } from '@claimcheck/core/api'
 import type { ClaimFilter, ClaimInput, ClaimStatus } from '../../services/claims.ts'
+import { ServiceError } from '../../services/errors.ts'
 import { readTimestamp } from '../../timestamp.ts'
+import { validator } from '../../validation.ts'
+import { contentIssues, nestingIssues } from '../text.ts'
+
+/**
+ * Reads a claim that came otherwise than as a request's JSON, and holds it against the same rules. The issues' places begin with `body`.
+ * @throws ServiceError `invalid`, naming every mistake
+ */
+export function claimReader(profiles: readonly ActionProfile[]): (request: JsonObject) => ClaimInput {
+  const check = validator(claimRequest(profiles))
+  return (request) => {
+    // In this order: each relies on what the ones before it have found good.
+    for (const find of [nestingIssues, contentIssues, check]) {
+      const issues = find(request, ['body'])
+      if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
+    }
+    return fromClaimRequest(request as wire.ClaimRequest)
+  }
+}
 
 /** The request is valid: its times are times. */
 export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {

@@ -56,6 +56,12 @@ export function memoryClaims(): ClaimService & {
       return { claim: known ?? claim, created: !known }
     },
     get: async (workspaceId, claimId) => kept.get(`${workspaceId}/${claimId}`),
+    async detail(workspaceId, claimId) {
+      const claim = kept.get(`${workspaceId}/${claimId}`)
+      return (
+        claim && { claim, params: {}, profile: { action: claim.action, version: '1' }, connectionId: null, history: [] }
+      )
+    },
     async list(workspaceId, { limit, cursor, state }) {
       if (cursor !== undefined && !/^\d+$/.test(cursor))
         throw new ServiceError('bad_request', 'the cursor is not one of ours')
@@ -63,7 +69,11 @@ export function memoryClaims(): ClaimService & {
       const all = [...kept].filter(([id]) => id.startsWith(`${workspaceId}/`)).map(([, claim]) => claim)
       const fitting = all.filter((claim) => state === undefined || claim.state === state).reverse()
       const next = from + limit
-      return { claims: fitting.slice(from, next), nextCursor: next < fitting.length ? String(next) : null }
+      return {
+        claims: fitting.slice(from, next),
+        nextCursor: next < fitting.length ? String(next) : null,
+        cutShort: false,
+      }
     },
   }
 }

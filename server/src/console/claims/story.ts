@@ -1,0 +1,101 @@
+/** What happened to a claim, and what is still to come, in order. */
+import { type CheckRecord, type Instant, parseInstant, type Receipt } from '@claimcheck/core'
+import type { ClaimDetail } from '../../services/claims.ts'
+
+/** Where a log is anchored, with the block where that is known. */
+export interface Landing {
+  readonly chain: string
+  readonly txHash: string
+  readonly uid: string
+  readonly block?: { readonly number: number; readonly time: Instant }
+}
+
+export interface NumberedCheck {
+  readonly number: number
+  readonly record: CheckRecord
+}
+
+interface Timed {
+  readonly at: Instant
+}
+
+interface Moments {
+  readonly claimed: Timed
+  /** Its end. */
+  readonly tolerance: Timed
+  readonly submitted: Timed
+  /** In a row, and all found the same. */
+  readonly checks: Timed & { readonly checks: readonly NumberedCheck[] }
+  readonly next: Timed
+  readonly deadline: Timed
+  readonly decided: Timed
+  readonly logged: Timed & { readonly leafIndex: number; readonly treeSize: number }
+  readonly anchored: { readonly at: Instant | null; readonly landing: Landing }
+  readonly unanchored: { readonly at: null }
+}
+
+export type MomentKind = keyof Moments
+
+export type MomentOf<K extends MomentKind> = { readonly kind: K } & Moments[K]
+
+export type Moment = { readonly [K in MomentKind]: MomentOf<K> }[MomentKind]
+
+export interface StoryParts {
+  readonly detail: ClaimDetail
+  /** Undefined where the profile that judges the claim is not here any more. */
+  readonly toleranceMs: number | undefined
+  readonly receipt: Receipt | undefined
+  readonly landing: Landing | undefined
+}
+
+/** What has no time comes last. At the same time, cause comes before effect. */
+export function storyOf({ detail, toleranceMs, receipt, landing }: StoryParts): readonly Moment[] {
+  const { claim, history } = detail
+  const moments: Moment[] = [
+    { kind: 'claimed', at: claim.claimedAt },
+    ...(toleranceMs === undefined ? [] : [{ kind: 'tolerance' as const, at: claim.claimedAt + toleranceMs }]),
+    { kind: 'submitted', at: claim.submittedAt },
+    ...history.map((record, index) => checksOf({ number: index + 1, record })),
+    { kind: 'deadline', at: claim.deadlineAt },
+    ...(claim.nextCheckAt === null ? [] : [{ kind: 'next' as const, at: claim.nextCheckAt }]),
+    ...(receipt ? ending(receipt, landing) : []),
+  ]
+  return gathered(moments.toSorted((one, other) => placeOf(one) - placeOf(other)))
+}
+
+function checksOf(check: NumberedCheck): Moment {
+  return { kind: 'checks', at: check.record.answeredAt, checks: [check] }
+}
+
+function placeOf({ at }: Moment): number {
+  return at ?? Number.POSITIVE_INFINITY
+}
+
+function ending({ body, proof }: Receipt, landing: Landing | undefined): Moment[] {
+  const at = parseInstant(body.issued_at)!
+  return [
+    { kind: 'decided', at },
+    ...(proof ? [{ kind: 'logged' as const, at, leafIndex: proof.leaf_index, treeSize: proof.tree_size }] : []),
+    landing ? { kind: 'anchored', at: landing.block?.time ?? null, landing } : { kind: 'unanchored', at: null },
+  ]
+}
+
+/** Checks between which nothing else happened are one moment while they found the same. */
+function gathered(moments: readonly Moment[]): Moment[] {
+  const story: Moment[] = []
+  for (const moment of moments) {
+    const last = story.at(-1)
+    if (last?.kind === 'checks' && moment.kind === 'checks' && isSame(last.checks[0]!, moment.checks[0]!)) {
+      story[story.length - 1] = { ...last, checks: [...last.checks, ...moment.checks] }
+    } else story.push(moment)
+  }
+  return story
+}
+
+function isSame(one: NumberedCheck, other: NumberedCheck): boolean {
+  return JSON.stringify(foundBy(one.record)) === JSON.stringify(foundBy(other.record))
+}
+
+function foundBy(record: CheckRecord): unknown {
+  return 'observation' in record ? record.observation : [record.failure.code, record.failure.status]
+}

@@ -1,0 +1,261 @@
+/** The table of a workspace's claims: counts over time, filters, and pages that stay as they are while claims arrive. */
+import { type ActionProfile, type Instant, VERDICTS } from '@claimcheck/core'
+import type { Span, Standing, Stretch } from '../../services/claim-counts.ts'
+import type { ClaimPage, ClaimStatus } from '../../services/claims.ts'
+import { exampleCommand } from '../claims/example.ts'
+import { type ListQuery, listPath } from '../claims/list-query.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Field, Select } from '../parts/form.tsx'
+import { Live, LiveStatus } from '../parts/live.tsx'
+import { Empty, Table } from '../parts/table.tsx'
+import { Code, readableUtc, Time, Verdict } from '../parts/values.tsx'
+import { VerdictChart } from '../parts/verdict-chart.tsx'
+import { paths } from '../paths.ts'
+
+interface ListProps {
+  readonly viewer: Viewer
+  readonly query: ListQuery
+  readonly page: ClaimPage
+  /** None on later pages. */
+  readonly stretches: readonly Stretch[]
+  /** What may be chosen; others may be in the address. */
+  readonly actions: readonly string[]
+  /** Of the example. */
+  readonly profile: ActionProfile | undefined
+  readonly origin: string
+  readonly mostExamined: number
+  readonly now: Instant
+  readonly isOwner: boolean
+  readonly done: string | undefined
+}
+
+export function ClaimListPage(props: ListProps) {
+  const { viewer, query, page, stretches, actions, isOwner, done } = props
+  const { id: workspaceId } = viewer.workspace!
+  const { filter, cursor, span, problems } = query
+  const isFirst = cursor === undefined
+  const hasNone = isFirst && page.claims.length === 0 && Object.keys(filter).length === 0
+  return (
+    <ConsolePage
+      title={isFirst ? 'Claims' : 'Older claims'}
+      viewer={viewer}
+      section="claims"
+      scripts={isFirst ? ['live'] : []}
+      done={done}
+      actions={
+        isOwner ? (
+          <a class="button" href={paths.newClaim(workspaceId)}>
+            Submit a claim
+          </a>
+        ) : undefined
+      }
+    >
+      {problems.map((problem) => (
+        <p class="notice warning" role="status">
+          {problem.charAt(0).toUpperCase() + problem.slice(1)}.
+        </p>
+      ))}
+      {isFirst ? <LiveStatus /> : null}
+      {isFirst ? (
+        <Live id="chart" on>
+          {hasNone ? null : (
+            <VerdictChart
+              stretches={stretches}
+              span={span}
+              path={(standing) => listPath(workspaceId, { filter: filterOf(standing), span })}
+            >
+              <Spans workspaceId={workspaceId} query={query} />
+            </VerdictChart>
+          )}
+        </Live>
+      ) : null}
+      {hasNone ? null : <Filters workspaceId={workspaceId} query={query} actions={actions} />}
+      <Live id="claims" on={isFirst}>
+        {hasNone ? <NoClaims {...props} /> : <Claims {...props} />}
+      </Live>
+    </ConsolePage>
+  )
+}
+
+function filterOf(standing: Standing): ListQuery['filter'] {
+  return standing === 'queued' ? { state: 'queued' } : { verdict: standing }
+}
+
+/** For an address that leads to no place of the table. */
+export function LostPlace({ viewer, query }: Pick<ListProps, 'viewer' | 'query'>) {
+  const problem = 'the address names a place in the list that there is not: it may have been cut off'
+  return (
+    <ConsolePage title="Claims" viewer={viewer} section="claims" problem={problem}>
+      <p>
+        <a href={listPath(viewer.workspace!.id, { filter: query.filter })}>To the newest claims</a>
+      </p>
+    </ConsolePage>
+  )
+}
+
+const SPAN_NAMES: readonly (readonly [Span, string])[] = [
+  ['day', '24 hours'],
+  ['month', '30 days'],
+]
+
+function Spans({ workspaceId, query }: { readonly workspaceId: string; readonly query: ListQuery }) {
+  return (
+    <nav class="choices" aria-label="Time shown">
+      {SPAN_NAMES.map(([span, name]) => (
+        <a
+          id={`span-${span}`}
+          href={listPath(workspaceId, { filter: query.filter, span })}
+          aria-current={span === query.span ? 'true' : undefined}
+        >
+          {name}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+interface FiltersProps {
+  readonly workspaceId: string
+  readonly query: ListQuery
+  readonly actions: readonly string[]
+}
+
+function Filters({ workspaceId, query: { filter, span }, actions }: FiltersProps) {
+  const { verdict, state, action, agentId, target } = filter
+  const listed = action === undefined || actions.includes(action) ? actions : [...actions, action]
+  return (
+    <search>
+      <form method="get" action={paths.claims(workspaceId)} class="inline filters">
+        {span === 'day' ? null : <input type="hidden" name="span" value={span} />}
+        <Select name="verdict" label="Verdict" options={choices('Any', VERDICTS)} value={verdict} />
+        <Select name="state" label="State" options={choices('Any', ['queued', 'decided'])} value={state} />
+        <Select name="action" label="Action" options={choices('Any', listed)} value={action} />
+        <Field name="agent_id" label="Agent" value={agentId} autocomplete="off" spellcheck={false} />
+        <Field name="target" label="Target" value={target} autocomplete="off" spellcheck={false} />
+        <button type="submit" class="quiet">
+          Filter
+        </button>
+        {Object.keys(filter).length > 0 ? <a href={listPath(workspaceId, { span })}>Clear the filters</a> : null}
+      </form>
+    </search>
+  )
+}
+
+function choices(any: string, values: readonly string[]): (readonly [string, string])[] {
+  return [['', any], ...values.map((value) => [value, value] as const)]
+}
+
+const HEAD = ['Verdict', 'Target', 'Action', 'Agent', 'Claimed', 'Checks', 'Next check']
+
+function Claims(props: ListProps) {
+  const { viewer, query, page, mostExamined, now } = props
+  const { id: workspaceId } = viewer.workspace!
+  const { filter, cursor, span } = query
+  const isFirst = cursor === undefined
+  const newest = isFirst
+    ? `the ${mostExamined.toLocaleString('en')} newest`
+    : `${mostExamined.toLocaleString('en')} older`
+  return (
+    <>
+      {page.claims.length > 0 ? (
+        <Table label="Claims" head={HEAD}>
+          {page.claims.map((claim) => (
+            <ClaimRow workspaceId={workspaceId} claim={claim} now={now} />
+          ))}
+        </Table>
+      ) : (
+        <NoMatch {...props} />
+      )}
+      {page.cutShort ? <p class="help">Only {newest} claims were looked at for these filters.</p> : null}
+      <nav class="pager" aria-label="Pages of claims">
+        {isFirst ? null : (
+          <a id="newest" href={listPath(workspaceId, { filter, span })}>
+            Newest
+          </a>
+        )}
+        {page.nextCursor === null ? null : (
+          <a id="older" href={listPath(workspaceId, { filter, span, cursor: page.nextCursor })} rel="next">
+            {page.cutShort ? 'Look further back' : 'Older'}
+          </a>
+        )}
+      </nav>
+    </>
+  )
+}
+
+interface RowProps {
+  readonly workspaceId: string
+  readonly claim: ClaimStatus
+  readonly now: Instant
+}
+
+function ClaimRow({ workspaceId, claim, now }: RowProps) {
+  const { claimId, verdict, target, action, agentId, claimedAt, attempts, nextCheckAt } = claim
+  const name = `${target}: ${verdict ?? 'queued'}, claimed ${readableUtc(claimedAt)}`
+  return (
+    <tr id={claimId}>
+      <td>
+        <Verdict value={verdict} />
+      </td>
+      <td class="wide">
+        <a class="clamp" href={paths.claim(workspaceId, claimId)} aria-label={name}>
+          {target}
+        </a>
+      </td>
+      <td>
+        <span class="clip" title={action}>
+          {action}
+        </span>
+      </td>
+      <td>
+        <span class="clip" title={agentId}>
+          {agentId}
+        </span>
+      </td>
+      <td>
+        <Time at={claimedAt} now={now} />
+      </td>
+      <td>{attempts}</td>
+      <td>
+        <Time at={nextCheckAt} now={now} />
+      </td>
+    </tr>
+  )
+}
+
+function NoMatch({ viewer, query: { cursor, span, filter }, page }: ListProps) {
+  const { id: workspaceId } = viewer.workspace!
+  if (Object.keys(filter).length === 0) return <p>There are no older claims.</p>
+  return (
+    <Empty heading="No claim matches">
+      <p>
+        {cursor === undefined && !page.cutShort
+          ? 'No claim of this workspace is as the filters say.'
+          : 'None of the claims that were looked at is as the filters say.'}
+      </p>
+      <p>
+        <a id="clear" href={listPath(workspaceId, { span })}>
+          Clear the filters
+        </a>
+      </p>
+    </Empty>
+  )
+}
+
+function NoClaims({ viewer, profile, origin, now, isOwner }: ListProps) {
+  const { id: workspaceId } = viewer.workspace!
+  return (
+    <Empty heading="No claims yet">
+      <p>
+        Agents submit claims with a key, which owners make under <a href={paths.developers(workspaceId)}>Developers</a>.
+        Put it in place of <code>KEY</code>, and your own values in place of the other words in capitals.
+      </p>
+      <Code text={exampleCommand(origin, profile, now)} label="the command" />
+      {isOwner ? (
+        <p>
+          Or <a href={paths.newClaim(workspaceId)}>submit one by hand</a>.
+        </p>
+      ) : null}
+    </Empty>
+  )
+}

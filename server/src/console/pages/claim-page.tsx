@@ -1,0 +1,107 @@
+/** A claim's page: what was claimed, what happened since, and the receipt beside it. */
+import type { Instant, Receipt } from '@claimcheck/core'
+import type { ClaimDetail } from '../../services/claims.ts'
+import { listPath } from '../claims/list-query.ts'
+import type { Moment } from '../claims/story.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Facts, ObjectFacts } from '../parts/facts.tsx'
+import { Live, LiveStatus } from '../parts/live.tsx'
+import { Timeline } from '../parts/timeline.tsx'
+import { Code, ExactTime, Hash, Time, Verdict, verdictMeaning } from '../parts/values.tsx'
+import { paths } from '../paths.ts'
+
+interface ClaimPageProps {
+  readonly viewer: Viewer
+  readonly detail: ClaimDetail
+  /** Of the connection that it is read through: null when that is connected no more, undefined when there is none. */
+  readonly provider: string | null | undefined
+  readonly receipt: Receipt | undefined
+  readonly story: readonly Moment[]
+  readonly origin: string
+  readonly now: Instant
+  readonly done: string | undefined
+}
+
+export function ClaimPage(props: ClaimPageProps) {
+  const { viewer, detail, receipt, story, origin, now, done } = props
+  const { claim } = detail
+  const isLive = claim.state === 'queued'
+  return (
+    <ConsolePage
+      title={`Claim on ${claim.target}`}
+      viewer={viewer}
+      section="claims"
+      scripts={isLive ? ['live'] : []}
+      done={done}
+    >
+      {isLive ? <LiveStatus /> : null}
+      <Live id="claim" on={isLive}>
+        <p class="standing">
+          <Verdict value={claim.verdict} /> {verdictMeaning(claim.verdict)}
+        </p>
+        {claim.nextCheckAt === null ? null : (
+          <p>
+            It is queued. Next check: <Time at={claim.nextCheckAt} now={now} />
+          </p>
+        )}
+        <div class="columns">
+          <div>
+            <h2>What was claimed</h2>
+            <ClaimFacts {...props} />
+            <h2>What happened</h2>
+            <Timeline moments={story} claim={claim} now={now} />
+          </div>
+          <div>
+            <h2>Receipt</h2>
+            {receipt ? (
+              <ReceiptText receipt={receipt} origin={origin} />
+            ) : (
+              <p>There is none yet: a claim gets its receipt when it is decided.</p>
+            )}
+          </div>
+        </div>
+      </Live>
+    </ConsolePage>
+  )
+}
+
+function ClaimFacts({ viewer, detail, provider }: ClaimPageProps) {
+  const { id: workspaceId } = viewer.workspace!
+  const { claim, params } = detail
+  const { target, action, agentId } = claim
+  return (
+    <Facts
+      rows={[
+        ['Target', <a href={listPath(workspaceId, { filter: { target } })}>{target}</a>],
+        ['Action', <a href={listPath(workspaceId, { filter: { action } })}>{action}</a>],
+        ['Params', Object.keys(params).length > 0 ? <ObjectFacts object={params} /> : 'none'],
+        ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{agentId}</a>],
+        ['Claimed at', <ExactTime at={claim.claimedAt} />],
+        ['Deadline', <ExactTime at={claim.deadlineAt} />],
+        ['Client claim ID', <code>{claim.clientClaimId}</code>],
+        ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
+        ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
+        ['Connection', provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />],
+      ]}
+    />
+  )
+}
+
+function Through({ workspaceId, provider }: { readonly workspaceId: string; readonly provider: string | null }) {
+  if (provider === null) return <>one that is not connected any more</>
+  return <a href={paths.connections(workspaceId)}>{provider}</a>
+}
+
+function ReceiptText({ receipt, origin }: { readonly receipt: Receipt; readonly origin: string }) {
+  const path = `/v1/receipts/${receipt.body.receipt_id}`
+  return (
+    <>
+      <p>
+        Anyone may have it: <a href={path}>{receipt.body.receipt_id}</a>
+      </p>
+      <p>This command checks it, without trusting us:</p>
+      <Code text={`npx claimcheck verify ${origin}${path}`} label="the command" />
+      <Code text={JSON.stringify(receipt, null, 2)} label="the receipt" />
+    </>
+  )
+}

@@ -1,0 +1,114 @@
+/** The claims of a workspace: the table, and the page of each. */
+import { isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
+import type { App } from '../../http/instance.ts'
+import { isId } from '../../http/route.ts'
+import type { ClaimDetail } from '../../services/claims.ts'
+import { ServiceError } from '../../services/errors.ts'
+import { readListQuery } from '../claims/list-query.ts'
+import { type Landing, storyOf } from '../claims/story.ts'
+import { sendPage } from '../page.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { isOwner, originOf, queryOf, viewerOf, workspaceOf } from '../visit.ts'
+import { ClaimListPage, LostPlace } from './claim-list.tsx'
+import { ClaimPage } from './claim-page.tsx'
+
+type ClaimParts = Pick<
+  ConsoleParts,
+  'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'now' | 'config'
+>
+
+const PAGE_SIZE = 50
+/** Of these, the ones that a filter fits are shown: looking at all of a large workspace would take the database's time from claims. */
+const MOST_EXAMINED = 10_000
+
+export function claimRoutes(app: App, parts: ClaimParts): void {
+  const { claims, claimCounts, receipts, log, connections, registry, now, config } = parts
+
+  app.get('/claims', async (request, reply) => {
+    const viewer = viewerOf(request)
+    const { id: workspaceId } = workspaceOf(request)
+    const query = readListQuery(queryOf(request))
+    const { filter, cursor, span } = query
+    const isFiltered = Object.keys(filter).length > 0
+    const bounds = { limit: PAGE_SIZE, ...(isFiltered ? { mostExamined: MOST_EXAMINED } : {}) }
+    const [page, stretches] = await Promise.all([
+      claims.list(workspaceId, { ...filter, ...bounds, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
+      cursor === undefined ? claimCounts.count(workspaceId, span) : [],
+    ])
+    if (!page) return sendPage(reply, <LostPlace viewer={viewer} query={query} />, 400)
+    return sendPage(
+      reply,
+      <ClaimListPage
+        viewer={viewer}
+        query={query}
+        page={page}
+        stretches={stretches}
+        actions={registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])}
+        profile={registry.profiles()[0]}
+        origin={originOf(request, config.publicUrl)}
+        mostExamined={MOST_EXAMINED}
+        now={now()}
+        isOwner={isOwner(request)}
+        done={queryOf(request).done}
+      />,
+    )
+  })
+
+  app.get<{ Params: { claim_id: string } }>('/claims/:claim_id', async (request, reply) => {
+    const { claim_id: claimId } = request.params
+    const { id: workspaceId } = workspaceOf(request)
+    const detail = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
+    if (!detail) throw new ServiceError('not_found', 'there is no such claim')
+    const [receipt, provider] = await Promise.all([receiptOf(detail), providerOf(workspaceId, detail)])
+    const landing = receipt && (await landingOf(receipt))
+    const story = storyOf({ detail, toleranceMs: toleranceOf(detail), receipt, landing })
+    return sendPage(
+      reply,
+      <ClaimPage
+        viewer={viewerOf(request)}
+        detail={detail}
+        provider={provider}
+        receipt={receipt}
+        story={story}
+        origin={originOf(request, config.publicUrl)}
+        now={now()}
+        done={queryOf(request).done}
+      />,
+    )
+  })
+
+  async function receiptOf({ claim: { receiptId } }: ClaimDetail): Promise<Receipt | undefined> {
+    const text = receiptId === null ? undefined : await receipts.get(receiptId)
+    if (text === undefined) return undefined
+    const receipt = JSON.parse(text) as JsonValue
+    return isReceipt(receipt) ? receipt : undefined
+  }
+
+  /** Null: what the claim was read through is connected no more. */
+  async function providerOf(workspaceId: string, { connectionId }: ClaimDetail): Promise<string | null | undefined> {
+    if (connectionId === null) return undefined
+    const active = await connections.list(workspaceId)
+    return active.find(({ id }) => id === connectionId)?.provider ?? null
+  }
+
+  async function landingOf({ proof }: Receipt): Promise<Landing | undefined> {
+    if (!proof?.anchor) return undefined
+    const { chain, tx_hash: txHash, uid, tree_size: treeSize } = proof.anchor
+    const { anchors } = await log.anchors(1, treeSize + 1)
+    const landed = anchors.find((anchor) => anchor.uid === uid)
+    const block = landed && { number: landed.blockNumber, time: landed.blockTime * 1000 }
+    return { chain, txHash, uid, ...(block ? { block } : {}) }
+  }
+
+  /** A profile of another version has other rules. */
+  function toleranceOf({ profile: { action, version } }: ClaimDetail): number | undefined {
+    const profile = registry.verifierFor(action)?.verifier.profile
+    return profile?.version === version ? profile.toleranceMs : undefined
+  }
+}
+
+/** Undefined for a place in the table that is none. @throws whatever else it is */
+function orLost(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code === 'bad_request') return undefined
+  throw error
+}

@@ -1,0 +1,189 @@
+/** Submitting a claim by hand: a form made from the action's profile, held against the rules of the API. */
+import { randomUUID } from 'node:crypto'
+import { type ActionProfile, formatInstant } from '@claimcheck/core'
+import type { App } from '../../http/instance.ts'
+import { claimReader } from '../../http/wire/claim.ts'
+import { ServiceError } from '../../services/errors.ts'
+import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { Field, PostForm, Select } from '../parts/form.tsx'
+import {
+  type FormValues,
+  problemsByField,
+  readSchemaForm,
+  SchemaFields,
+  startingValues,
+} from '../parts/schema-form.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { paths } from '../paths.ts'
+import { formOf, ownersOnly, queryOf, viewerOf, workspaceOf } from '../visit.ts'
+
+const PREFIX = 'params.'
+const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const
+
+type Problems = Readonly<Record<string, string>>
+
+export function newClaimRoutes(
+  app: App,
+  { claims, registry, now }: Pick<ConsoleParts, 'claims' | 'registry' | 'now'>,
+): void {
+  const profiles = registry.profiles()
+  const readClaim = claimReader(profiles)
+  const profileOf = (action: string | undefined) => profiles.find((profile) => profile.action === action)
+
+  app.get('/claims/new', { preHandler: ownersOnly }, async (request, reply) => {
+    const viewer = viewerOf(request)
+    const { action } = queryOf(request)
+    const profile = action === undefined && profiles.length === 1 ? profiles[0] : profileOf(action)
+    if (!profile) return sendPage(reply, <ChooseAction viewer={viewer} profiles={profiles} action={action} />)
+    const values = {
+      client_claim_id: `by-hand-${randomUUID()}`,
+      claimed_at: formatInstant(now()),
+      ...startingValues(profile.params, PREFIX),
+    }
+    return sendPage(reply, <NewClaim viewer={viewer} profile={profile} values={values} problems={{}} />)
+  })
+
+  app.post('/claims/new', { preHandler: ownersOnly }, async (request, reply) => {
+    const { id: workspaceId } = workspaceOf(request)
+    const values = formOf(request)
+    const profile = profileOf(values.action)
+    if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one again')
+    try {
+      const { claim, created } = await claims.submit(workspaceId, readClaim(bodyOf(profile, values)))
+      const done = created ? 'claim-submitted' : 'claim-known'
+      return reply.redirect(`${paths.claim(workspaceId, claim.claimId)}?done=${done}`, 303)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const problems = problemsOf(error)
+      const page = <NewClaim viewer={viewerOf(request)} profile={profile} values={values} problems={problems} />
+      return sendPage(reply, page, error.code === 'invalid' ? 422 : 503)
+    }
+  })
+}
+
+/** What the API would be sent. What is left empty is not given. */
+function bodyOf({ action, params }: ActionProfile, values: FormValues) {
+  const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const).filter(([, text]) => text !== '')
+  return { action, params: readSchemaForm(params, values, PREFIX), ...Object.fromEntries(given) }
+}
+
+/** By the fields' names; what concerns no single one of them stands under the empty name. */
+function problemsOf({ code, issues, message }: ServiceError): Problems {
+  if (code !== 'invalid') return { '': message }
+  const { params: _, ...ofClaim } = problemsByField(issues, ['body'], '')
+  const problems = { ...ofClaim, ...problemsByField(issues, ['body', 'params'], PREFIX) }
+  return Object.fromEntries(Object.entries(problems).map(([name, text]) => [name, text.replace(/^Value error, /, '')]))
+}
+
+interface ChooseActionProps {
+  readonly viewer: Viewer
+  readonly profiles: readonly ActionProfile[]
+  /** That was asked for, and is none. */
+  readonly action: string | undefined
+}
+
+function ChooseAction({ viewer, profiles, action }: ChooseActionProps) {
+  const problem = action === undefined ? undefined : 'there is no such action: choose another'
+  return (
+    <ConsolePage title="Submit a claim" viewer={viewer} section="claims" problem={problem}>
+      {profiles.length > 0 ? (
+        <form method="get" action={paths.newClaim(viewer.workspace!.id)} class="form">
+          <Select
+            name="action"
+            label="What is claimed"
+            options={profiles.map(({ action, summary }) => [action, `${action}: ${summary}`] as const)}
+          />
+          <button type="submit">Go on</button>
+        </form>
+      ) : (
+        <p>This installation has no plugin that can check anything.</p>
+      )}
+    </ConsolePage>
+  )
+}
+
+interface NewClaimProps {
+  readonly viewer: Viewer
+  readonly profile: ActionProfile
+  readonly values: FormValues
+  readonly problems: Problems
+}
+
+function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
+  const { action, summary, target, params, deadlineMs, maxDeadlineMs } = profile
+  const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: see what is wrong below' : undefined
+  const text = { autocomplete: 'off', spellcheck: false } as const
+  return (
+    <ConsolePage
+      title="Submit a claim"
+      viewer={viewer}
+      section="claims"
+      problem={problems[''] ?? problems.action ?? wrong}
+    >
+      <p>
+        <code>{action}</code>: {summary}
+      </p>
+      <PostForm action={paths.newClaim(viewer.workspace!.id)} csrf={viewer.csrf}>
+        <input type="hidden" name="action" value={action} />
+        <Field
+          name="target"
+          label="Target"
+          value={values.target}
+          help={(target as { description?: string }).description}
+          problem={problems.target}
+          required
+          {...text}
+        />
+        <SchemaFields schema={params} values={values} problems={problems} prefix={PREFIX} />
+        <Field
+          name="agent_id"
+          label="Agent"
+          value={values.agent_id}
+          help="Who claims: your agent's own name for itself."
+          problem={problems.agent_id}
+          required
+          {...text}
+        />
+        <Field
+          name="claimed_at"
+          label="Claimed at"
+          value={values.claimed_at}
+          help="When it was done, in UTC."
+          problem={problems.claimed_at}
+          required
+          {...text}
+        />
+        <Field
+          name="deadline_at"
+          label="Deadline"
+          value={values.deadline_at}
+          help={`How long to look for it, in UTC: at most ${inWords(maxDeadlineMs)} after it was claimed. Left empty: ${inWords(deadlineMs)}.`}
+          problem={problems.deadline_at}
+          {...text}
+        />
+        <Field
+          name="client_claim_id"
+          label="Client claim ID"
+          value={values.client_claim_id}
+          help="One ID is one claim, however often it is sent."
+          problem={problems.client_claim_id}
+          required
+          {...text}
+        />
+        <button type="submit">Submit</button>
+      </PostForm>
+    </ConsolePage>
+  )
+}
+
+const LENGTHS = [
+  ['hour', 60 * 60_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+function inWords(ms: number): string {
+  const [unit, size] = LENGTHS.find(([, size]) => ms >= size && ms % size === 0) ?? (['second', 1000] as const)
+  const count = ms / size
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

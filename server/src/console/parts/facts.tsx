@@ -1,0 +1,29 @@
+/** Small lists of what is known of something, also of what plugins recorded. */
+import type { JsonObject, JsonValue } from '@claimcheck/core'
+import type { ComponentChildren } from 'preact'
+
+/** Rows without a value are left out. */
+export function Facts({ rows }: { readonly rows: readonly (readonly [label: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {rows
+        .filter(([, value]) => value !== undefined && value !== null)
+        .map(([label, value]) => (
+          <>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+    </dl>
+  )
+}
+
+/** An object whose members others define. */
+export function ObjectFacts({ object }: { readonly object: JsonObject }) {
+  const rows = Object.entries(object).map(([name, value]) => [name, <code>{written(value)}</code>] as const)
+  return rows.length > 0 ? <Facts rows={rows} /> : null
+}
+
+function written(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,149 @@
+/** A claim's time line: what happened, what it showed, and what is still to come. */
+import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
+import type { ComponentChildren } from 'preact'
+import type { ClaimStatus } from '../../services/claims.ts'
+import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
+import { FAILURE_WORDS, REASON_WORDS } from '../claims/words.ts'
+import { ObjectFacts } from './facts.tsx'
+import { Hash, Time, Verdict } from './values.tsx'
+
+interface TimelineProps {
+  readonly moments: readonly Moment[]
+  readonly claim: ClaimStatus
+  readonly now: Instant
+}
+
+export function Timeline({ moments, claim, now }: TimelineProps) {
+  return (
+    <ol class="timeline">
+      {moments.map((moment) => {
+        const tell = TELLERS[moment.kind] as Tell<Moment>
+        const isToCome = moment.at === null ? moment.kind === 'unanchored' : moment.at > now
+        return (
+          <li class={isToCome ? 'to-come' : undefined}>
+            <p class="when">
+              {moment.at === null ? null : <Time at={moment.at} now={now} />}
+              {isToCome ? <small> to come</small> : null}
+            </p>
+            <div>{tell(moment, claim, now)}</div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+type Tell<M> = (moment: M, claim: ClaimStatus, now: Instant) => ComponentChildren
+
+const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
+  claimed: (_, { agentId }) => (
+    <p>
+      <strong>Claimed</strong> by {agentId}
+    </p>
+  ),
+  tolerance: () => (
+    <p>
+      <strong>End of the tolerance</strong>: what appears later is late
+    </p>
+  ),
+  submitted: () => (
+    <p>
+      <strong>Submitted</strong>
+    </p>
+  ),
+  checks: ({ checks }, _, now) => <Checks checks={checks} now={now} />,
+  next: () => (
+    <p>
+      <strong>Next check</strong>
+    </p>
+  ),
+  deadline: ({ at }, { state }, now) => (
+    <p>
+      <strong>Deadline</strong>
+      {state === 'decided' && at > now ? ': decided before it' : null}
+    </p>
+  ),
+  decided: (_, { verdict, reasonCode }) => (
+    <>
+      <p>
+        <strong>Decided</strong>: <Verdict value={verdict} />
+      </p>
+      {reasonCode === null ? null : (
+        <p>
+          {REASON_WORDS[reasonCode]} <code>{reasonCode}</code>
+        </p>
+      )}
+    </>
+  ),
+  logged: ({ leafIndex, treeSize }) => (
+    <p>
+      <strong>In the log</strong> as leaf {leafIndex}. The receipt proves it in a tree of {treeSize}.
+    </p>
+  ),
+  anchored: ({ landing: { chain, txHash, block } }) => (
+    <p>
+      <strong>Anchored</strong> on {chain}
+      {block ? `, in block ${block.number}` : null}, by transaction{' '}
+      <Hash value={txHash} label="the transaction's hash" />
+    </p>
+  ),
+  unanchored: () => (
+    <p>
+      <strong>Not anchored yet</strong>
+    </p>
+  ),
+}
+
+function Checks({ checks, now }: { readonly checks: readonly NumberedCheck[]; readonly now: Instant }) {
+  const [first, ...more] = checks
+  return (
+    <>
+      <Check check={first!} />
+      {more.length > 0 ? (
+        <details id={`checks-${first!.number}`}>
+          <summary>
+            {more.length} more {more.length === 1 ? 'check' : 'checks'} that found the same
+          </summary>
+          <ul>
+            {more.map(({ number, record }) => (
+              <li>
+                Check {number}, <Time at={record.answeredAt} now={now} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+    </>
+  )
+}
+
+function Check({ check: { number, record } }: { readonly check: NumberedCheck }) {
+  return (
+    <>
+      <p>
+        <strong>Check {number}</strong>: {shown(record)}
+      </p>
+      {isRead(record) ? <ObjectFacts object={record.observation.facts} /> : null}
+    </>
+  )
+}
+
+function shown(record: CheckRecord): ComponentChildren {
+  if (!isRead(record)) {
+    const { code, status } = record.failure
+    return (
+      <>
+        could not read. {sentence(FAILURE_WORDS[code])} <code>{code}</code>
+        {status === undefined ? null : ` (HTTP ${status})`}
+      </>
+    )
+  }
+  const { observation } = record
+  if (observation.kind === 'absent') return 'it is not there'
+  if (observation.differs.length === 0) return 'it is there as claimed'
+  return `it differs in ${observation.differs.join(', ')}`
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}

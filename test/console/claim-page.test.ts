@@ -1,0 +1,141 @@
+/** A claim's page, for each way that a claim may stand. */
+import t from 'tap'
+import { claimsConsole } from '../support/claims-console.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
+
+const MINUTE_MS = 60_000
+
+/** Its deadline was a moment ago, so that the first check decides. */
+function justOver(): string {
+  return new Date(Date.now() - 15 * MINUTE_MS - 1000).toISOString()
+}
+
+const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
+  [
+    'verified',
+    () => ({}),
+    [
+      /It is there as claimed, and was in time/,
+      /Check 1 : it is there as claimed/,
+      /to come Deadline : decided before/,
+    ],
+  ],
+  [
+    'late',
+    () => ({
+      claimed_at: new Date(Date.now() - 10 * MINUTE_MS - 1000).toISOString(),
+      params: { see: 'absent', later: { at: Date.now() + 500, see: 'present' } },
+    }),
+    [
+      /came after the tolerance/,
+      /End of the tolerance .* Check 1 : it is not there .* Check 2 : it is there/,
+      /observed_after_tolerance/,
+    ],
+  ],
+  [
+    'mismatch',
+    () => ({ claimed_at: justOver(), params: { see: 'differs' } }),
+    [/Something else is there/, /Check 1 : it differs in content/, /content_mismatch/],
+  ],
+  ['failed', () => ({ claimed_at: justOver(), params: { see: 'absent' } }), [/it was not there/, /not_found/]],
+  [
+    'unverifiable',
+    () => ({ action: 'other.thing.do', params: {} }),
+    [
+      /This says nothing for or against the agent/,
+      /Check 1 : could not read\. Nothing here can check this action\. unsupported_action/,
+      /Decided : unverifiable Nothing here can check this action/,
+    ],
+  ],
+]
+
+for (const [verdict, claim, told] of rows) {
+  t.test(`the page of a claim that is ${verdict} tells why, in order, with its receipt`, async (t) => {
+    const { installation, owner, client, path } = await claimsConsole(t)
+    const { claim_id, client_claim_id, claim_digest } = (await client.submit(claim())).body
+    const { receipt_id, verdict: value } = await client.decided(claim_id)
+    t.equal(value, verdict)
+    const page = await owner.get(`${path}/${claim_id}`)
+    const text = textOf(page.html)
+    t.equal(page.status, 200)
+    for (const expected of told) t.match(text, expected)
+    t.match(text, /Claimed by agent-1/)
+    t.match(text, new RegExp(`Decided : ${verdict} .*In the log as leaf 0\\. .*Not anchored yet`))
+    t.match(text, client_claim_id)
+    t.match(page.html, `title="${claim_digest}"`)
+    t.match(page.html, `href="/v1/receipts/${receipt_id}"`)
+    t.match(text, `npx claimcheck verify ${installation.url}/v1/receipts/${receipt_id}`)
+    t.match(text, `"value": "${verdict}"`)
+  })
+}
+
+t.test('the page of a queued claim tells when it is looked at next, and what is to come', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const { claim_id } = (await client.submit({ params: { see: 'unavailable' } })).body
+  const text = textOf((await owner.get(`${path}/${claim_id}`)).html)
+  t.match(text, /It is queued\. Next check: in \d+ sec\./)
+  t.match(text, /Check 1 : could not read\. The destination could not be reached\. unavailable/)
+  t.match(text, /to come Next check .* to come End of the tolerance .* to come Deadline/)
+  t.match(text, /There is none yet/)
+  t.notMatch(text, /Decided|anchored/)
+})
+
+t.test('members see a claim, and may not submit one', async (t) => {
+  const { installation, client, path, workspaceId } = await claimsConsole(t)
+  const { claim_id } = (await client.submit()).body
+  const member = await Visitor.joining(installation.host, workspaceId, 'member', 'Mia')
+  t.equal((await member.get(`${path}/${claim_id}`)).status, 200)
+  t.notMatch((await member.get(path)).html, `href="${path}/new"`)
+  t.equal((await member.get(`${path}/new`)).status, 403)
+  t.equal((await member.post(`${path}/new`, { action: 'test.outcome.reach' })).status, 403)
+})
+
+t.test('markup in what a claim says comes out as text', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const markup = `<img src=x onerror=alert(1)>"'&amp;</pre><script>alert(1)</script>`
+  const claim = {
+    client_claim_id: `id${markup}`,
+    agent_id: `agent${markup}`,
+    target: `t${markup}`,
+    // What it claims to see stands in the facts, too.
+    params: { see: 'absent', later: { at: 0, see: 'absent' } },
+  }
+  const unknown = { action: 'other.thing.do', params: { [markup]: [markup] } }
+  const ids = []
+  for (const each of [claim, { ...claim, ...unknown, client_claim_id: 'other' }]) {
+    const { status, body } = await client.submit(each)
+    t.equal(status, 202)
+    ids.push(body.claim_id)
+  }
+  const filters = new URLSearchParams({ agent_id: claim.agent_id, target: claim.target, verdict: markup })
+  for (const at of [path, `${path}?${filters}`, ...ids.map((id) => `${path}/${id}`)]) {
+    const { html, status } = await owner.get(at)
+    t.equal(status, 200)
+    t.notMatch(html, '<img', at)
+    t.notMatch(html, 'alert(1)</script>', at)
+    t.match(textOf(html), `agent${markup}`, at)
+    t.match(textOf(html), `t${markup}`, at)
+  }
+  const page = textOf((await owner.get(`${path}/${ids[0]}`)).html)
+  t.match(page, `id${markup}`)
+  t.match(textOf((await owner.get(`${path}/${ids[1]}`)).html), JSON.stringify([markup]))
+})
+
+t.test('the page of a claim in an anchored log tells the chain, the transaction and the block', async (t) => {
+  const { installation, owner, client, path } = await claimsConsole(t)
+  const { claim_id } = (await client.submit()).body
+  const { storage, now } = installation.claimcheck
+  const { logId, treeSize, rootHash } = (await storage.read.log.state())!
+  const [uid, txHash, attester, schema] = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(64)}`)
+  await storage.write(async (tx) => {
+    const plan = { logId, treeSize, rootHash, previousId: null, chain: 'eip155:84532', scheme: 'eas' }
+    const planned = await tx.anchors.insert({ ...plan, attester: attester!, schema: schema!, plannedAt: now() })
+    const blockTime = Math.floor(now() / 1000) + 5
+    const landing = { uid: uid!, txHash: txHash!, blockNumber: 4711, blockTime, cost: '1', gasUsed: 1 }
+    await tx.anchors.replace(planned, { ...planned, state: 'final', sentAt: now(), landing })
+  })
+  const page = await owner.get(`${path}/${claim_id}`)
+  t.match(textOf(page.html), /Anchored on eip155:84532, in block 4711, by transaction 0xbbbbbb…bbbbbbbb/)
+  t.match(page.html, `data-copy="${txHash}"`)
+  t.notMatch(textOf(page.html), 'Not anchored yet')
+})

@@ -1,0 +1,208 @@
+/** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
+import t from 'tap'
+import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
+
+const MINUTE_MS = 60_000
+
+t.test('a workspace without claims shows the command that submits the first one', async (t) => {
+  const { installation, owner, path, workspaceId } = await claimsConsole(t)
+  const page = await owner.get(path)
+  t.equal(page.status, 200)
+  t.match(textOf(page.html), `curl ${installation.url}/v1/claims`)
+  t.match(textOf(page.html), '"action": "test.outcome.reach"')
+  t.match(page.html, `href="/console/w/${workspaceId}/developers"`)
+  t.match(page.html, `href="${path}/new"`)
+  t.notMatch(page.html, '<table')
+
+  const member = await Visitor.joining(installation.host, workspaceId, 'member', 'Mia')
+  const seen = await member.get(path)
+  t.match(textOf(seen.html), 'curl')
+  t.notMatch(seen.html, `href="${path}/new"`, 'members do not submit')
+})
+
+t.test('the command of the empty table works once its words are replaced', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const { html } = await owner.get(path)
+  const [, body] = /-d '(\{.*\})'/s.exec(textOf(html))!
+  t.equal((await client.post(body!)).body.verdict, 'verified')
+})
+
+t.test('the table tells of each claim how it stands, and leads to its page', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const verified = (await client.submit({ target: 'here', agent_id: 'release-bot' })).body
+  const queued = (await client.submit({ target: 'there', params: { see: 'absent' } })).body
+  const page = await owner.get(path)
+  t.strictSame(listed(page.html), [queued.claim_id, verified.claim_id], 'newest first')
+  const row = (id: string) => textOf(new RegExp(`<tr id="${id}">.*?</tr>`).exec(page.html)![0])
+  t.match(row(verified.claim_id), /^verified here test\.outcome\.reach release-bot (now|\d+ sec. ago) 1 –$/)
+  t.match(row(queued.claim_id), /^queued there test\.outcome\.reach agent-1 (now|\d+ sec. ago) 1 in \d+ sec\.$/)
+  for (const { claim_id } of [verified, queued]) {
+    t.match(page.html, `href="${path}/${claim_id}"`)
+    t.equal((await owner.get(`${path}/${claim_id}`)).status, 200)
+  }
+})
+
+t.test('filters in the address narrow the table, alone and together', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const ids: Record<string, string> = {}
+  const claims = {
+    verified: { target: 'a/b', agent_id: 'one' },
+    other: { target: 'a/b', agent_id: 'two' },
+    queued: { params: { see: 'absent' }, target: 'a', agent_id: 'one' },
+    unknown: { action: 'other.thing.do', params: {} },
+  }
+  for (const [name, claim] of Object.entries(claims)) ids[name] = (await client.submit(claim)).body.claim_id
+  const rows: [query: string, names: string[]][] = [
+    ['verdict=verified', ['verified', 'other']],
+    ['verdict=unverifiable', ['unknown']],
+    ['state=queued', ['queued']],
+    ['state=decided', ['verified', 'other', 'unknown']],
+    ['action=other.thing.do', ['unknown']],
+    ['agent_id=one', ['verified', 'queued']],
+    ['target=a', ['queued']],
+    ['target=a%2Fb&agent_id=+two+', ['other']],
+    ['verdict=&state=&agent_id=', ['verified', 'other', 'queued', 'unknown']],
+    ['agent_id=two&agent_id=one&target=a', ['queued']],
+    ['span=month&target=a', ['queued']],
+  ]
+  for (const [query, names] of rows) {
+    const page = await owner.get(`${path}?${query}`)
+    t.same(listed(page.html).toSorted(), names.map((name) => ids[name]!).toSorted(), query)
+  }
+  const none = await owner.get(`${path}?target=nowhere`)
+  t.match(textOf(none.html), 'No claim matches')
+  t.match(none.html, 'value="nowhere"', 'the form shows what is asked for')
+  t.equal(linkOf(none.html, 'clear'), path)
+})
+
+t.test('a filter that no claim can have is told, and left out', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const { claim_id } = (await client.submit()).body
+  const wrong = {
+    verdict: 'good',
+    state: 'lost',
+    action: 'a'.repeat(129),
+    agent_id: '%00',
+    target: '%ED%A0%80'.repeat(600),
+  }
+  for (const [name, value] of Object.entries(wrong)) {
+    const page = await owner.get(`${path}?${name}=${value}`)
+    t.equal(page.status, 200, name)
+    t.match(textOf(page.html), 'the filter is left out', name)
+    t.strictSame(listed(page.html), [claim_id], name)
+  }
+  const page = await owner.get(`${path}?span=__proto__&unknown=1&verdict=%3Cb%3E`)
+  t.equal(page.status, 200)
+  t.match(textOf(page.html), 'No claim has the verdict “<b>”')
+})
+
+t.test('pages hold while claims arrive: nothing comes twice, and nothing is left out', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const submit = async (count: number, agent: string) => {
+    const answers = await Promise.all(Array.from({ length: count }, () => client.submit({ agent_id: agent })))
+    return answers.map(({ body }) => body.claim_id as string)
+  }
+  const before = [...(await submit(60, 'first')), ...(await submit(45, 'first'))]
+  const seen: string[] = []
+  let at: string | undefined = `${path}?agent_id=first`
+  while (at !== undefined) {
+    const page = await owner.get(at)
+    seen.push(...listed(page.html))
+    at = linkOf(page.html, 'older')
+    if (at !== undefined) t.match(at, 'agent_id=first', 'the filter goes along')
+    await submit(7, 'first')
+    if (seen.length > 50) {
+      t.equal(linkOf(page.html, 'newest'), `${path}?agent_id=first`)
+      t.notMatch(page.html, 'data-live', 'later pages stay as they are')
+    }
+  }
+  t.equal(new Set(seen).size, seen.length)
+  t.same(seen.toSorted(), before.toSorted())
+})
+
+t.test('a place in the list that is none is told, with the way back', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  await client.submit()
+  for (const cursor of ['x', '', '%00', 'W10', Buffer.from('[1,"clm_1"]').toString('base64url')]) {
+    const page = await owner.get(`${path}?verdict=verified&cursor=${cursor}`)
+    t.equal(page.status, 400, cursor)
+    t.match(textOf(page.html), 'The address names a place in the list that there is not')
+    t.match(page.html, `href="${path}?verdict=verified"`)
+  }
+})
+
+t.test('with a filter, so many claims are looked at at a time, and the next page goes on from there', async (t) => {
+  const { installation, client, workspaceId } = await claimsConsole(t)
+  const { claims } = installation.claimcheck
+  const rare = (await client.submit({ agent_id: 'rare' })).body.claim_id
+  for (let count = 0; count < 5; count++) await client.submit()
+  const filter = { limit: 10, agentId: 'rare', mostExamined: 3 }
+  const first = await claims.list(workspaceId, filter)
+  t.match(first, { claims: [], cutShort: true })
+  const second = await claims.list(workspaceId, { ...filter, cursor: first.nextCursor! })
+  t.match(second, { claims: [{ claimId: rare }], cutShort: true })
+  t.match(await claims.list(workspaceId, { ...filter, cursor: second.nextCursor! }), { claims: [], nextCursor: null })
+  const full = await claims.list(workspaceId, { limit: 1, agentId: 'agent-1', mostExamined: 3 })
+  t.match(full, { claims: [{}], cutShort: false })
+  t.ok(full.nextCursor, 'a full page is followed by another')
+})
+
+t.test('the counts tell each verdict of the last day and the last month, as bars and as a table', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  await client.submit()
+  await client.submit()
+  await client.submit({ params: { see: 'absent' } })
+  await client.submit({ action: 'other.thing.do', params: {} })
+  for (const [query, heading, head] of [
+    ['', '4 claims in the last 24 hours', 'Hour from'],
+    ['?span=month', '4 claims in the last 30 days', 'Day from'],
+  ] as const) {
+    const { html } = await owner.get(path + query)
+    t.match(textOf(html), heading)
+    t.match(textOf(html), 'verified 2 late 0 mismatch 0 failed 0 unverifiable 1 queued 1')
+    t.match(textOf(html), head)
+    t.match(html, /<title>[^<]*2 verified, 1 unverifiable, 1 queued<\/title>/)
+  }
+})
+
+t.test('only the first page, and what is not decided yet, is kept up to date', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const decided = (await client.submit()).body
+  const queued = (await client.submit({ params: { see: 'absent' } })).body
+  t.match((await owner.get(path)).html, /id="claims" data-live/)
+  t.match((await owner.get(`${path}/${queued.claim_id}`)).html, /id="claim" data-live/)
+  t.notMatch((await owner.get(`${path}/${decided.claim_id}`)).html, 'data-live')
+  t.notMatch((await owner.get(`${path}/${decided.claim_id}`)).html, 'live.js')
+})
+
+t.test("another workspace's claims are like ones that are not there", async (t) => {
+  const { installation, owner, client, path, workspaceId } = await claimsConsole(t)
+  const { claim_id } = (await client.submit()).body
+  const { id: other } = await installation.claimcheck.workspaces.create('other')
+  const stranger = await Visitor.joining(installation.host, other, 'owner', 'Sam')
+  t.equal((await owner.get(`${path}/${claim_id}`)).status, 200)
+  const own = `/console/w/${other}/claims`
+  const refused = [path, `${path}/${claim_id}`, `${path}/new`, `${own}/${claim_id}`, `${own}/clm_x`, `${own}/%00`]
+  const pages = await Promise.all(refused.map((at) => stranger.get(at)))
+  t.strictSame(
+    pages.map(({ status }) => status),
+    refused.map(() => 404),
+  )
+  t.strictSame(listed((await stranger.get(own)).html), [])
+  const form = { action: 'test.outcome.reach', target: 'x', 'params.see': 'present', agent_id: 'a' }
+  t.equal((await stranger.post(`/console/w/${workspaceId}/claims/new`, form)).status, 404)
+})
+
+t.test('the counts of a stretch are those of the claims that were submitted in it', async (t) => {
+  const { installation, client, workspaceId } = await claimsConsole(t)
+  const { storage, now } = installation.claimcheck
+  const stretchMs = 60 * MINUTE_MS
+  await client.submit()
+  const bucket = Math.floor(now() / stretchMs)
+  const counts = await storage.read.claims.counts(workspaceId, now() - stretchMs, stretchMs)
+  t.match(counts, [{ verdict: 'verified', count: 1 }])
+  t.ok(bucket - counts[0]!.bucket <= 1, 'in whole stretches since the epoch')
+  t.strictSame(await storage.read.claims.counts('ws_other', 0, stretchMs), [])
+  t.strictSame(await storage.read.claims.counts(workspaceId, now() + stretchMs, stretchMs), [])
+})

@@ -1,0 +1,121 @@
+/** Submitting a claim by hand: the form, what it refuses beside which field, and that it makes one claim. */
+import { resolve } from 'node:path'
+import t from 'tap'
+import { claimsConsole, listed } from '../support/claims-console.ts'
+import { SCRIPTED } from '../support/installation.ts'
+import { textOf } from '../support/visitor.ts'
+
+const GOOD = {
+  action: 'test.outcome.reach',
+  target: 'somewhere',
+  'params.see': 'present',
+  agent_id: 'by-hand',
+  claimed_at: new Date(Date.now() - 1000).toISOString(),
+  client_claim_id: 'one',
+}
+
+/** What stands beside a field. */
+function problemAt(html: string, field: string): string | undefined {
+  const id = `${field}-problem`.replaceAll('.', String.raw`\.`)
+  return new RegExp(`<p class="mistake" id="${id}">([^<]*)</p>`).exec(html)?.[1]
+}
+
+function typedIn(html: string, field: string): string | undefined {
+  const tag = new RegExp(`<input [^>]*id="${field}"[^>]*>`).exec(html)?.[0] ?? ''
+  return /value="([^"]*)"/.exec(tag)?.[1]
+}
+
+t.test('the form starts with now and an id of its own, and a good one leads to the claim', async (t) => {
+  const { owner, path, client } = await claimsConsole(t)
+  const form = await owner.get(`${path}/new`)
+  t.equal(form.status, 200)
+  const claimedAt = typedIn(form.html, 'claimed_at')!
+  t.ok(Math.abs(Date.parse(claimedAt) - Date.now()) < 60_000)
+  const id = typedIn(form.html, 'client_claim_id')!
+  t.match(id, /^by-hand-[\w-]{36}$/)
+  t.not(typedIn((await owner.get(`${path}/new`)).html, 'client_claim_id'), id)
+
+  const page = await owner.post(`${path}/new`, { ...GOOD, client_claim_id: ` ${id} `, 'params.later': '' })
+  t.equal(page.status, 200)
+  t.match(page.path, new RegExp(`^${path}/clm_\\w+\\?done=claim-submitted$`))
+  t.match(textOf(page.html), 'The claim is submitted.')
+  const { body } = await client.get(`/v1/claims/${/clm_\w+/.exec(page.path)![0]}`)
+  t.match(body, { client_claim_id: id, agent_id: 'by-hand', target: 'somewhere', verdict: 'verified' })
+})
+
+t.test('pressing twice makes one claim, and says so', async (t) => {
+  const { owner, path } = await claimsConsole(t)
+  const first = await owner.post(`${path}/new`, GOOD)
+  const second = await owner.post(`${path}/new`, GOOD)
+  t.match(second.path, /done=claim-known$/)
+  t.equal(second.path.split('?')[0], first.path.split('?')[0])
+  t.equal(listed((await owner.get(path)).html).length, 1)
+})
+
+t.test('what a claim may not be is told beside its field, and what was typed stays', async (t) => {
+  const { owner, path } = await claimsConsole(t)
+  const rows: [field: string, value: string, told: RegExp][] = [
+    ['target', '', /needed/],
+    ['target', 'x'.repeat(101), /at most 100 characters/],
+    ['agent_id', ' ', /needed/],
+    ['agent_id', 'x'.repeat(257), /at most 256 characters/],
+    ['agent_id', 'a\0b', /unicode/],
+    ['client_claim_id', '', /needed/],
+    ['client_claim_id', 'x'.repeat(257), /at most 256 characters/],
+    ['claimed_at', 'yesterday', /valid datetime/],
+    ['claimed_at', '2026-09-25T14:02:11', /timezone/],
+    ['claimed_at', '2026-09-25T14:02:11+02:00', /offset/],
+    ['claimed_at', '2026-02-30T14:02:11Z', /valid datetime/],
+    ['claimed_at', '2999-01-01T00:00:00Z', /^claimed_at lies more than 5 minutes in the future/],
+    ['deadline_at', 'soon', /valid datetime/],
+    ['deadline_at', GOOD.claimed_at, /must be more than 600 s after/],
+    ['deadline_at', '2999-01-01T00:00:00Z', /must be at most 86400 s after/],
+    ['params.see', '', /needed/],
+    ['params.see', 'nothing', /none of the choices/],
+    ['params.retry_after_ms', 'long', /whole number/],
+    ['params.retry_after_ms', '-1', /greater than or equal to 0/],
+    ['params.later', '{"at":', /JSON object/],
+    ['params.later', '{"at":1}', /see/],
+  ]
+  for (const [field, value, told] of rows) {
+    const page = await owner.post(`${path}/new`, { ...GOOD, [field]: value })
+    t.equal(page.status, 422, `${field}: ${value}`)
+    t.match(problemAt(page.html, field), told, `${field}: ${value}`)
+    t.match(textOf(page.html), 'The claim was not submitted')
+    t.equal(typedIn(page.html, 'client_claim_id') ?? '', field === 'client_claim_id' ? value : 'one', 'the id stays')
+    if (field !== 'agent_id') t.equal(typedIn(page.html, 'agent_id'), 'by-hand')
+  }
+  t.strictSame(listed((await owner.get(path)).html), [])
+})
+
+t.test('params that no claim may have are refused as the API refuses them', async (t) => {
+  const { owner, path } = await claimsConsole(t)
+  const deep = `${'['.repeat(9_000)}${']'.repeat(9_000)}`
+  const large = JSON.stringify({ at: 1, see: 'x'.repeat(5000) })
+  for (const later of [deep, large, '{"at":1,"see":"absent","__proto__":1}', '{"at":1.5,"see":"absent"}']) {
+    const page = await owner.post(`${path}/new`, { ...GOOD, 'params.later': later })
+    t.equal(page.status, 422, later.slice(0, 40))
+  }
+})
+
+t.test('an action is chosen where there are several, and one that is none is not taken', async (t) => {
+  const { owner, path } = await claimsConsole(t, {
+    plugins: [SCRIPTED, { use: resolve('plugins/codehost/dist/index.js') }],
+  })
+  const choice = await owner.get(`${path}/new`)
+  t.match(choice.html, /<form method="get"/)
+  t.match(choice.html, 'value="codehost.commit.push"')
+  const form = await owner.get(`${path}/new?action=codehost.commit.push`)
+  t.match(form.html, 'name="params.sha"')
+  t.match(form.html, 'name="params.branch"')
+  const wrong = await owner.get(`${path}/new?action=toString`)
+  t.match(textOf(wrong.html), 'There is no such action')
+  t.equal((await owner.post(`${path}/new`, { ...GOOD, action: 'other.thing.do' })).status, 400)
+})
+
+t.test('a form without its token, or from another site, makes no claim', async (t) => {
+  const { owner, path } = await claimsConsole(t)
+  t.equal((await owner.post(`${path}/new`, { ...GOOD, _csrf: '' })).status, 403)
+  t.equal((await owner.post(`${path}/new`, GOOD, { origin: 'https://evil.example' })).status, 403)
+  t.strictSame(listed((await owner.get(path)).html), [])
+})

@@ -1,0 +1,36 @@
+/** Somebody in the console of a workspace, and an agent that submits claims there. */
+import type { Test as TapTest } from 'tap'
+import { Client } from './client.ts'
+import { Installation, type InstallationOptions } from './installation.ts'
+import { Visitor } from './visitor.ts'
+
+export interface ClaimsConsole {
+  readonly installation: Installation
+  readonly owner: Visitor
+  readonly client: Client
+  readonly workspaceId: string
+  /** Of the claims' table. */
+  readonly path: string
+}
+
+export async function claimsConsole(t: TapTest, options: InstallationOptions = {}): Promise<ClaimsConsole> {
+  const installation = await Installation.start(options)
+  t.teardown(() => installation.remove())
+  const { host, claimcheck } = installation
+  const owner = await Visitor.first(host)
+  const workspaceId = await owner.workspaceId()
+  const { key } = await claimcheck.keys.create(workspaceId, 'test')
+  const client = new Client(host, workspaceId, key)
+  return { installation, owner, client, workspaceId, path: `/console/w/${workspaceId}/claims` }
+}
+
+/** The ids of the claims that a page lists, in its order. */
+export function listed(html: string): string[] {
+  return [...html.matchAll(/<tr id="(clm_[^"]+)"/g)].map(([, id]) => id!)
+}
+
+/** Where a link of this id leads. */
+export function linkOf(html: string, id: string): string | undefined {
+  const tag = new RegExp(`<a [^>]*id="${id}"[^>]*>`).exec(html)?.[0]
+  return /href="([^"]*)"/.exec(tag ?? '')?.[1]?.replaceAll('&amp;', '&')
+}
