@@ -4,9 +4,12 @@ import formbody from '@fastify/formbody'
 import type { FastifyError } from 'fastify'
 import { prepareRefusal } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
+import { consentRoutes } from '../oauth/consent.tsx'
 import { ServiceError } from '../services/errors.ts'
 import { assetRoutes } from './assets.ts'
+import { pageHeaders } from './headers.ts'
 import { PlainPage, sendPage } from './page.tsx'
+import { applicationRoutes } from './pages/applications.tsx'
 import { entranceRoutes } from './pages/entrance.tsx'
 import { homeRoutes } from './pages/home.tsx'
 import type { ConsoleParts } from './parts.ts'
@@ -14,22 +17,6 @@ import { paths, WORKSPACE_PREFIX } from './paths.ts'
 import { identifyVisitors, requireSession } from './visit.ts'
 
 const FORM_LIMIT_BYTES = 64 * 1024
-
-// What a page may load, and from where: ours alone. `same-origin`, so that browsers name the origin of forms.
-const HEADERS = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'referrer-policy': 'same-origin',
-}
 
 export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void> {
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
@@ -39,7 +26,7 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
     await pages.register(formbody, { bodyLimit: FORM_LIMIT_BYTES })
     hideRoutes(pages)
     pages.addHook('onRequest', (_request, reply, done) => {
-      reply.headers(HEADERS)
+      reply.headers(pageHeaders())
       done()
     })
     answerErrorsWithPages(pages)
@@ -51,6 +38,8 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
     await pages.register(async (inside: App) => {
       requireSession(inside, parts.members)
       homeRoutes(inside, parts)
+      applicationRoutes(inside, parts)
+      consentRoutes(inside, parts)
       await inside.register(async (_workspace: App) => {}, { prefix: WORKSPACE_PREFIX })
     })
   })

@@ -169,7 +169,10 @@ t.test('only parameters without a default are required', async (t) => {
 t.test('routes that need a key say so, and only those', async (t) => {
   const keyed = operations.filter(([, , { security }]) => security?.length).map(([, path]) => path)
   t.same(new Set(keyed), new Set(['/v1/claims', '/v1/claims/{claim_id}', '/v1/connections', '/v1/whoami']))
-  t.match(description.components.securitySchemes, { apiKey: { type: 'http', scheme: 'bearer' } })
+  t.match(description.components.securitySchemes, {
+    apiKey: { type: 'http', scheme: 'bearer' },
+    oauth: { type: 'oauth2' },
+  })
 })
 
 t.test('every reference leads to a named schema', async (t) => {

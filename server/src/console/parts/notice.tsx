@@ -4,6 +4,7 @@ const DONE: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
   'password-changed': 'The password is changed. Other sessions are ended.',
   'session-ended': 'The session is ended.',
+  'application-revoked': 'The application is stopped. Its tokens are worth nothing any more.',
   'sessions-ended': 'All other sessions are ended.',
 }
 
