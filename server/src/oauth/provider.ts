@@ -42,6 +42,8 @@ const TTL = {
   Grant: 365 * DAY,
   /** Signing in is within it. */
   Interaction: 30 * MINUTE,
+  /** None is kept; the library asks all the same. */
+  Session: 30 * MINUTE,
 } as const
 
 const NAMES = { session: 'claimcheck_oauth', interaction: 'claimcheck_consent', resume: 'claimcheck_resume' } as const
@@ -56,6 +58,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   // What it believes of proxies, we put there ourselves.
   provider.proxy = true
   provider.use(withoutSessionCookie)
+  provider.use(inQueryAlone)
   provider.on('server_error', (_ctx, err) => logger.error({ err }, 'request failed'))
   // Connections that broke. Without a listener they would be printed.
   ;(provider as EventEmitter).on('error', (err) => logger.debug({ err }, 'a connection of the sign-in flow broke'))
@@ -73,9 +76,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
     clientDefaults: {
       ...FIXED,
       response_types: [...FIXED.response_types],
-      response_modes: [...FIXED.response_modes],
       grant_types: ['authorization_code', 'refresh_token'],
-      token_endpoint_auth_method: 'none',
       id_token_signed_response_alg: SIGNING_ALGORITHM,
     },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
@@ -174,12 +175,11 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
 }
 
 function toMetadata({ clientId, clientName, redirectUris, clientSecret }: OAuthClient): ClientMetadata {
-  const secret = { client_secret: clientSecret, token_endpoint_auth_method: 'client_secret_basic' } as const
   return {
     client_id: clientId,
     client_name: clientName,
     redirect_uris: [...redirectUris],
-    ...(clientSecret === undefined ? {} : (secret as { client_secret: string })),
+    ...(clientSecret === undefined ? { token_endpoint_auth_method: 'none' } : { client_secret: clientSecret }),
   }
 }
 
@@ -198,4 +198,11 @@ async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise
   if (others.length === cookies.length) return
   ctx.response.remove('set-cookie')
   if (others.length > 0) ctx.response.set('set-cookie', others)
+}
+
+/** Other modes of answering take a page with a script. The library has them all; under a name that it does not have, it says so. */
+async function inQueryAlone(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const { response_mode: mode } = ctx.query
+  if (mode !== undefined && mode !== 'query') ctx.query = { ...ctx.query, response_mode: 'other' }
+  await next()
 }

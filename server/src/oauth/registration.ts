@@ -12,12 +12,8 @@ const TAKEN: ReadonlySet<string> = new Set([
   'redirect_uris',
   'grant_types',
   'response_types',
-  'response_modes',
   'token_endpoint_auth_method',
   'application_type',
-  'id_token_signed_response_alg',
-  'subject_type',
-  'require_auth_time',
 ])
 const MOST_REDIRECT_URIS = 20
 const LONGEST_REDIRECT_URI = 2000
@@ -44,4 +40,4 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
 }
 
 /** `native`: then the library lets loopback addresses be of any port (RFC 8252 7.3). */
-export const FIXED = { application_type: 'native', response_types: ['code'], response_modes: ['query'] } as const
+export const FIXED = { application_type: 'native', response_types: ['code'] } as const
