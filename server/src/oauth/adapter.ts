@@ -1,8 +1,8 @@
 /** What oidc-provider stores, in our own storage. */
 import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
-import { StorageError } from '../storage/storage.ts'
 import type { Library } from './library.ts'
+import { reaching } from './reaching.ts'
 import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
 
 // Applications that made themselves known, which is all that the library stores without an end: until somebody allows one.
@@ -27,33 +27,26 @@ export function adapterFactory({ records, errors, now }: AdapterOptions): (model
     } as AdapterPayload
   }
 
-  async function reached<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (cause) {
-      if (!(cause instanceof StorageError)) throw cause
-      const error = new errors.TemporarilyUnavailable('the database cannot be used now', { cause } as never)
-      throw Object.assign(error, { status: 503, statusCode: 503, expose: true })
-    }
-  }
+  const reached = reaching(errors)
 
   return (model) => {
     if (model === 'Session') return NOTHING_KEPT
     return {
-      async find(id) {
-        const record = await reached(records.find(model, id))
-        return record && toPayload(record)
-      },
+      find: (id) =>
+        reached(async () => {
+          const record = await records.find(model, id)
+          return record && toPayload(record)
+        }),
       upsert: (id, payload, lastsSeconds) => {
         const lastsMs = typeof lastsSeconds === 'number' ? lastsSeconds * 1000 : LASTS_UNUSED_MS
-        return reached(records.put(model, id, payload as Payload, lastsMs))
+        return reached(() => records.put(model, id, payload as Payload, lastsMs))
       },
       async consume(id) {
         // Of two who present one code or one refresh token at once, the library lets both through to here.
-        if (!(await reached(records.consume(model, id)))) throw new errors.InvalidGrant('already used')
+        if (!(await reached(() => records.consume(model, id)))) throw new errors.InvalidGrant('already used')
       },
-      destroy: (id) => reached(records.remove(model, id)),
-      revokeByGrantId: (grantId) => reached(records.endGrant(grantId)),
+      destroy: (id) => reached(() => records.remove(model, id)),
+      revokeByGrantId: (grantId) => reached(() => records.endGrant(grantId)),
       findByUid: async () => undefined,
       findByUserCode: async () => undefined,
     }

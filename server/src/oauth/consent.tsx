@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pageHeaders } from '../console/headers.ts'
 import { PlainPage, sendPage, type Viewer } from '../console/page.tsx'
 import { PostForm, Select } from '../console/parts/form.tsx'
+import { paths } from '../console/paths.ts'
 import { formOf, viewerOf } from '../console/visit.ts'
 import type { App } from '../http/instance.ts'
 import type { WorkspaceOfMember } from '../services/people/members.ts'
@@ -60,21 +61,22 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
     <PlainPage title={`Allow ${asked.clientName}?`} problem={problem}>
       <p>
         <strong>{asked.clientName}</strong> asks to act for you, <strong>{user.name}</strong> ({user.email}). It gets no
-        password of yours, and you can take this back at any time.
+        password of yours, and you can stop it at any time under <a href={paths.applications}>Connected applications</a>
+        .
       </p>
-      <h2>It could</h2>
+      <h2>It asks to</h2>
       <Scopes asked={asked} workspaces={workspaces} />
-      <h2>Who would know</h2>
+      <h2>The application</h2>
       <dl class="facts">
-        <dt>Answer goes to</dt>
+        <dt>Leads back to</dt>
         <dd>{redirectPlace(asked.redirectUri)}</dd>
-        <dt>Token is meant for</dt>
+        <dt>Its token is for</dt>
         <dd>
           {asked.resources.map((resource) => (
             <code>{resource}</code>
           ))}
         </dd>
-        <dt>Application id</dt>
+        <dt>Its id</dt>
         <dd>
           <code>{asked.clientId}</code>
         </dd>

@@ -12,6 +12,7 @@ import type { OAuthClient, OAuthConfig } from './config.ts'
 import { errorPage } from './error-page.tsx'
 import { type Library, loadLibrary } from './library.ts'
 import { OAUTH_PATHS } from './paths.ts'
+import { reaching } from './reaching.ts'
 import type { OAuthRecords } from './records.ts'
 import { FIXED, restrictMetadata } from './registration.ts'
 import { isScope, SCOPES } from './scopes.ts'
@@ -69,6 +70,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
   const { audiences, config, records, storage, secrets, now, isSignedIn } = options
   const { errors } = library
   const { Prompt, Check } = library.interactionPolicy
+  const reached = reaching(errors)
 
   return {
     adapter: adapterFactory({ records, errors, now }),
@@ -120,7 +122,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
         new Prompt(
           { name: 'login', requestable: false },
           new Check('signed_out', 'the person has to sign in', async (ctx) => {
-            return ctx.oidc.result?.login === undefined && !(await isSignedIn(ctx))
+            return ctx.oidc.result?.login === undefined && !(await reached(() => isSignedIn(ctx)))
           }),
         ),
         new Prompt(
@@ -135,7 +137,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId)
     },
     async findAccount(_ctx, memberId) {
-      const member = await storage.read.members.byId(memberId)
+      const member = await reached(() => storage.read.members.byId(memberId))
       return member && { accountId: member.id, claims: async () => ({ sub: member.id }) }
     },
     extraClientMetadata: {

@@ -7,6 +7,8 @@ const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
+// What browsers take for more than a name, such as a comma or an asterisk, would mean something in a policy.
+const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 
 /** What is wrong with a redirect URI; undefined when nothing is. */
 export function redirectProblem(text: string): string | undefined {
@@ -15,6 +17,7 @@ export function redirectProblem(text: string): string | undefined {
   if (text.includes('#')) return 'must have no fragment'
   if (username + password !== '') return 'must name no user'
   if (FORBIDDEN_SCHEMES.has(protocol)) return `must not be of the scheme ${protocol.slice(0, -1)}`
+  if (/^https?:$/.test(protocol) && !HOST.test(hostname)) return 'must name a host'
   if (protocol === 'http:' && !LOOPBACK.has(hostname)) return 'must be https, or http on a loopback address'
   if (protocol === 'https:' && LOOPBACK.has(hostname)) return 'must be http on a loopback address'
   return undefined

@@ -41,7 +41,7 @@ function Applications({ viewer, list, now, done }: ApplicationsProps) {
           <p>Applications that you allow to act for you are listed here, and can be stopped here.</p>
         </Empty>
       ) : (
-        <Table label="Connected applications" head={['Application', 'Workspace', 'It may', 'For', 'Since', '']}>
+        <Table label="Connected applications" head={['Application', 'Workspace', 'It may', 'For', 'Since', 'Action']}>
           {list.map((application) => (
             <Row application={application} csrf={viewer.csrf} now={now} />
           ))}
@@ -84,7 +84,7 @@ function Row({ application, csrf, now }: RowProps) {
       </td>
       <td>
         <PostForm action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`} csrf={csrf} class="inline">
-          <button type="submit" class="quiet" aria-label={`Stop ${name}, allowed ${formatInstant(since)}`}>
+          <button type="submit" class="danger quiet" aria-label={`Stop ${name}, allowed ${formatInstant(since)}`}>
             Stop
           </button>
         </PostForm>
