@@ -7,7 +7,7 @@ import type { Dialect } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 
 /** What a database must not change. */
-const ON_BOTH = ['anchors/published.test.js', 'api/', 'cli.test.js', 'crash/']
+const ON_BOTH = ['anchors/published.test.js', 'api/', 'cli.test.js', 'console/', 'crash/']
   .map((path) => `build/test/${path}`)
   .concat('build/server/test/storage/')
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']

@@ -167,6 +167,7 @@ t.test('requests of one address are limited, and a refused token is a refused cr
   const limited = await ask()
   t.equal(limited.status, 429)
   t.match(limited.headers.get('retry-after'), /^\d+$/)
+  t.match(textOf(String(limited.body)), /Too many/)
   for (let count = 0; count < 3; count++) t.equal((await whoami(host, 'A'.repeat(43))).status, 401)
   t.equal((await whoami(host, 'A'.repeat(43))).status, 429)
 })

@@ -1,4 +1,9 @@
 /** Applications sign in: from the consent page to whoami, and what each token says and is worth. */
+import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { StorageError } from '@claimcheck/server/storage/storage'
+import * as openid from 'openid-client'
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
 import { Installation } from '../support/installation.ts'
@@ -169,6 +174,72 @@ t.test('both documents say where everything is, to scripts of any site', async (
   })
 })
 
+t.test('a common library for applications finds its way by the documents alone', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const server = await openid.discovery(new URL(host.url), CLIENT.client_id, undefined, openid.None(), {
+    algorithm: 'oauth2',
+    execute: [openid.allowInsecureRequests],
+  })
+  const verifier = openid.randomPKCECodeVerifier()
+  const state = openid.randomState()
+  const redirectUri = CLIENT.redirect_uris[0]!
+  const request = openid.buildAuthorizationUrl(server, {
+    redirect_uri: redirectUri,
+    scope: 'connections:read',
+    resource: RESOURCE,
+    state,
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  const page = await owner.get(request.pathname + request.search)
+  const fields = { decision: 'allow', workspace: await owner.workspaceId() }
+  const back = await new Application().decide(owner, page.path, fields)
+  const tokens = await openid.authorizationCodeGrant(server, new URL(`${redirectUri}?${back}`), {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+  })
+  t.same((await whoami(host, tokens.access_token)).body.scopes, ['connections:read'])
+  const refreshed = await openid.refreshTokenGrant(server, tokens.refresh_token!)
+  await openid.tokenRevocation(server, refreshed.access_token)
+  t.equal((await whoami(host, refreshed.access_token)).status, 401)
+})
+
+t.test('the tokens of an application end when the configuration names it no more', async (t) => {
+  const installation = await installed(t)
+  const { access_token: token } = await new Application().tokens(await Visitor.first(installation.host))
+  await installation.stop()
+  await writeFile(join(installation.folder, 'other.json'), JSON.stringify({ oauth: { clients: [CONFIDENTIAL] } }))
+  const host = await installation.addHost({ CONFIG: 'other.json' })
+  t.match(await whoami(host, token), REFUSED)
+})
+
+t.test('a database that cannot be used is no fault of the application', async (t) => {
+  let isGone = false
+  const now = () => {
+    if (isGone) throw new StorageError('unavailable', 'the time cannot be told')
+    return Date.now()
+  }
+  const file = { oauth: OAUTH, rate_limits: { oauth: 0, key: 0, refusals: 0 } }
+  const { host } = await installed(t, { now, file })
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const code = (await application.allowed(owner)).get('code')
+  const { path } = await application.consentPage(owner)
+  const workspace = await owner.workspaceId()
+  const { access_token: token } = await application.tokens(owner)
+  isGone = true
+  const answer = await application.exchange(host, code)
+  const led = await new Visitor(host).once(application.request())
+  const told = await whoami(host, token)
+  const sent = await application.send(owner, path, { decision: 'allow', workspace })
+  isGone = false
+  t.match(answer, { status: 503, body: { error: 'temporarily_unavailable' } })
+  t.match(led.headers.get('location'), /^https:\/\/desk\.example\/back\?error=temporarily_unavailable/)
+  t.equal(told.status, 503)
+  t.equal(sent.status, 503)
+})
+
 t.test('addresses are those of the configuration, whatever a request says of itself', async (t) => {
   const PUBLIC_URL = 'https://claims.example.com'
   const { host } = await installed(t, { env: { PUBLIC_URL } })
@@ -179,3 +250,23 @@ t.test('addresses are those of the configuration, whatever a request says of its
   t.match(response.headers.get('location'), /^\/oauth\/consent\//)
   t.ok(response.headers.getSetCookie().every((cookie) => /; secure; httponly/i.test(cookie) && !/domain/i.test(cookie)))
 })
+
+t.test('nor does the form of its first line change where people are led', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const told = await tellRaw(host.url, `GET http://evil.example${application.request()} HTTP/1.1`)
+  for (const [, name, value] of told.matchAll(/^set-cookie: ([^=]+)=([^;]+)/gim)) owner.cookies.set(name!, value!)
+  const [, path] = /^location: (.*)\r$/im.exec(told)!
+  await owner.get(path!)
+  const sent = await application.send(owner, path!, { decision: 'deny' })
+  t.ok(sent.headers.get('location')?.startsWith(`${host.url}/oauth/authorize/`))
+})
+
+/** What is answered to a first line that fetch would not send. */
+async function tellRaw(url: string, line: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`${line}\r\nhost: evil.example\r\nconnection: close\r\n\r\n`)
+  return (await socket.setEncoding('utf8').toArray()).join('')
+}

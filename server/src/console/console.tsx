@@ -1,14 +1,12 @@
 /** The console: the pages that people use, each screen in a module of its own. */
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import type { FastifyError } from 'fastify'
-import { prepareRefusal } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
 import { consentRoutes } from '../oauth/consent.tsx'
 import { ServiceError } from '../services/errors.ts'
 import { assetRoutes } from './assets.ts'
+import { answerErrorsWithPages } from './error-pages.tsx'
 import { pageHeaders } from './headers.ts'
-import { PlainPage, sendPage } from './page.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
 import { entranceRoutes } from './pages/entrance.tsx'
 import { homeRoutes } from './pages/home.tsx'
@@ -50,25 +48,4 @@ function hideRoutes(pages: App): void {
   pages.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }
   })
-}
-
-function answerErrorsWithPages(pages: App): void {
-  pages.setErrorHandler<FastifyError>((error, request, reply) => {
-    const { status, detail } = prepareRefusal(error, request, reply)
-    const page = (
-      <PlainPage title={TITLES[status] ?? 'That did not work'} problem={detail}>
-        <p>
-          <a href={paths.home}>To the console</a>
-        </p>
-      </PlainPage>
-    )
-    return sendPage(reply, page, status)
-  })
-}
-
-const TITLES: Readonly<Record<number, string>> = {
-  403: 'Not allowed',
-  404: 'Nothing here',
-  429: 'Too many attempts',
-  503: 'Not just now',
 }

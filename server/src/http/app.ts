@@ -107,9 +107,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
       claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
       connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
     })
-    await api.register(async (any: App) => {
-      requireCredential(any, { ...accepted(services.keys, oauth), limiters })
-      whoamiRoutes(any)
+    await api.register(async (described: App) => {
+      requireCredential(described, { ...accepted(services.keys, oauth), limiters })
+      whoamiRoutes(described)
     })
     oauth?.documents(api)
     await api.register(async (open: App) => {

@@ -29,7 +29,7 @@ export const OAuthFile = Type.Object(
             client_id: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,64}$' }),
             client_name: text(100),
             redirect_uris: Type.Array(text(2000), { minItems: 1, maxItems: 20 }),
-            client_secret: Type.Optional(Type.String({ minLength: 32, maxLength: 256, 'x-secret': true })),
+            client_secret: Type.Optional(Type.String({ pattern: '^[!-~]{32,256}$', 'x-secret': true })),
           },
           { additionalProperties: false },
         ),

@@ -1,5 +1,6 @@
 /** The addresses that applications ask at. Their requests are passed on to oidc-provider unread. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { answerErrorsWithPages } from '../console/error-pages.tsx'
 import { pageHeaders } from '../console/headers.ts'
 import type { App } from '../http/instance.ts'
 import type { Limiter } from '../http/rate-limit.ts'
@@ -30,8 +31,11 @@ export async function oauthEndpoints(app: App, oauth: OAuth, limit: Limiter): Pr
   }
 
   const schema = { hide: true }
-  app.get(OAUTH_PATHS.authorize, { schema }, passOn)
-  app.get(`${OAUTH_PATHS.authorize}/:uid`, { schema }, passOn)
+  await app.register(async (browsers: App) => {
+    answerErrorsWithPages(browsers)
+    browsers.get(OAUTH_PATHS.authorize, { schema }, passOn)
+    browsers.get(`${OAUTH_PATHS.authorize}/:uid`, { schema }, passOn)
+  })
   for (const url of [OAUTH_PATHS.token, OAUTH_PATHS.revoke]) {
     app.route({ url, method: ['POST', 'OPTIONS'], schema, handler: passOn })
   }

@@ -22,6 +22,8 @@ export interface Exchange {
   readonly response: ServerResponse
 }
 
+export type Handler = (exchange: Exchange) => Promise<void>
+
 /** What an application asks a person for. */
 export interface ConsentRequest {
   readonly clientId: string
@@ -40,7 +42,7 @@ export interface OAuth {
   metadataUrl(): string
   readonly registers: boolean
   /** What answers an application's request. */
-  handler(): Promise<(exchange: Exchange) => Promise<void>>
+  handler(): Promise<Handler>
   /** @throws ServiceError `not_found` unless it was made in this browser, and is open */
   consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest>
   /** Where to go on. @throws ServiceError `not_found` */
@@ -66,6 +68,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
   const { publicUrl } = config
   let listeningOrigin: (() => string) | undefined
   let making: Promise<Provider> | undefined
+  let handling: Promise<Handler> | undefined
 
   function ownUrl(): string {
     if (publicUrl !== undefined) return publicUrl
@@ -125,16 +128,9 @@ export function createOAuth(options: OAuthOptions): OAuth {
     audiences,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
     registers: config.oauth.dynamicRegistration,
-    async handler() {
-      const handle = (await provider()).callback()
-      const { protocol, host } = new URL(issuer())
-      return async ({ request, response }) => {
-        // The library makes addresses from these, which clients could make up.
-        request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
-        request.headers['x-forwarded-host'] = host
-        request.url = request.url!.replace(/^[a-z]+:\/\/[^/]*/i, '')
-        await handle(request, response)
-      }
+    handler() {
+      handling ??= provider().then((one) => passingOn(one, issuer()))
+      return handling
     },
     async consentRequest(uid, exchange) {
       const { params } = await interaction(uid, exchange)
@@ -162,6 +158,18 @@ export function createOAuth(options: OAuthOptions): OAuth {
       return answer(exchange, { error: 'access_denied', error_description: 'the person did not allow it' })
     },
     clientName,
+  }
+}
+
+function passingOn(provider: Provider, issuer: string): Handler {
+  const handle = provider.callback()
+  const { protocol, host } = new URL(issuer)
+  return async ({ request, response }) => {
+    // The library makes addresses from these, which clients could make up.
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
+    request.headers['x-forwarded-host'] = host
+    request.url = request.url!.replace(/^[a-z]+:\/\/[^/]*/i, '')
+    await handle(request, response)
   }
 }
 
