@@ -6,6 +6,7 @@ import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/c
 import { type Static, Type } from 'typebox'
 import { isPostgresUrl, readDatabaseUrl } from './database-url.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './http/rate-limit.ts'
+import { type OAuthConfig, OAuthFile, readOAuth } from './oauth/config.ts'
 import { validator } from './validation.ts'
 
 export interface PluginEntry {
@@ -46,6 +47,7 @@ export interface Config {
   readonly signInLimit: number
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
+  readonly oauth: OAuthConfig
 }
 
 export class ConfigError extends Error {
@@ -84,7 +86,14 @@ const ConfigFile = Type.Object(
     ),
     rate_limits: Type.Optional(
       Type.Object(
-        { key: perMinute, receipts: perMinute, log: perMinute, refusals: perMinute, sign_in: perMinute },
+        {
+          key: perMinute,
+          receipts: perMinute,
+          log: perMinute,
+          refusals: perMinute,
+          oauth: perMinute,
+          sign_in: perMinute,
+        },
         { additionalProperties: false },
       ),
     ),
@@ -102,6 +111,7 @@ const ConfigFile = Type.Object(
       ),
     ),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    oauth: Type.Optional(OAuthFile),
   },
   { additionalProperties: false },
 )
@@ -135,6 +145,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     signInLimit,
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
+    oauth: readOAuth(file.oauth ?? {}, (problem) => complain(`${filePath}: oauth.${problem}`)),
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config

@@ -5,6 +5,10 @@ import { type Logger, pino } from 'pino'
 import { openClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Counters, createCounters } from './http/counters.ts'
+import { type ApplicationService, createApplicationService } from './oauth/applications.ts'
+import { createOAuth, type OAuth } from './oauth/oauth.ts'
+import { createOAuthRecords, type OAuthRecords } from './oauth/records.ts'
+import { createTokenService, type TokenService } from './oauth/tokens.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
@@ -66,6 +70,10 @@ export interface Claimcheck {
   readonly members: MemberService
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
+  readonly oauthRecords: OAuthRecords
+  readonly oauth: OAuth
+  readonly applications: ApplicationService
+  readonly tokens: TokenService
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts
@@ -140,6 +148,10 @@ export async function openClaimcheck(
     members: asFunction(createMemberService).singleton(),
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),
+    oauthRecords: asFunction(createOAuthRecords).singleton(),
+    oauth: asFunction(createOAuth).singleton(),
+    applications: asFunction(createApplicationService).singleton(),
+    tokens: asFunction(createTokenService).singleton(),
     connections: asFunction(createConnectionService).singleton(),
     claims: asFunction(createClaimService).singleton(),
     claimCounts: asFunction(createClaimCounts).singleton(),

@@ -10,6 +10,8 @@ export interface Secrets {
   seal(value: string, context: string): string
   /** @throws SecretError `wrong_key` when it was sealed under another key or for another place, or was changed */
   open(sealed: string, context: string): string
+  /** 32 bytes for one purpose: the same on every host, and telling nothing about those of other purposes. */
+  derive(purpose: string): Buffer
 }
 
 export type SecretErrorCode = 'wrong_key' | 'unusable_key_file'
@@ -33,8 +35,10 @@ const VERSION = 'v1'
 /** @throws SecretError */
 export function openSecrets({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Secrets {
   const master = secretKey ?? keptKey(secretKeyPath(dataDir))
-  const key = Buffer.from(hkdfSync('sha256', master, '', 'claimcheck connection secrets', KEY_BYTES))
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', master, '', `claimcheck ${purpose}`, KEY_BYTES))
+  const key = derive('connection secrets')
   return {
+    derive,
     seal(value, context) {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))

@@ -4,6 +4,8 @@ import { consoleRoutes } from './console/console.tsx'
 import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
+import { oauthEndpoints } from './oauth/endpoints.ts'
+import { metadataRoutes } from './oauth/metadata.ts'
 import type { LoadedPlugin } from './plugins.ts'
 import { createMetrics } from './services/metrics.ts'
 
@@ -23,6 +25,7 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   for (const plugin of registry.plugins) await app.register(hosted(plugin))
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
+  claimcheck.oauth.listensAt(() => app.listeningOrigin)
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
@@ -53,9 +56,15 @@ function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger } = claimcheck
+  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
   return buildApp({
     services: claimcheck,
+    oauth: {
+      authenticate: (text) => tokens.authenticate(text),
+      metadataUrl: () => oauth.metadataUrl(),
+      documents: (app) => metadataRoutes(app, oauth),
+      endpoints: (app, limit) => oauthEndpoints(app, oauth, limit),
+    },
     console: (app) => consoleRoutes(app, claimcheck),
     profiles: registry.profiles(),
     publicActions: registry.publicActions(),

@@ -7,6 +7,14 @@ import t from 'tap'
 
 const KEY = Buffer.alloc(32, 1)
 
+t.test('what is derived for a purpose is the same everywhere, and another for each purpose and each key', async (t) => {
+  const derive = (purpose: string, key = KEY) => openSecrets({ secretKey: key, dataDir: t.testdir() }).derive(purpose)
+  t.equal(derive('one').length, 32)
+  t.same(derive('one'), derive('one'))
+  t.notSame(derive('one'), derive('two'))
+  t.notSame(derive('one'), derive('one', Buffer.alloc(32, 2)))
+})
+
 t.test('a secret opens again, in its own place and under its own key alone', async (t) => {
   const dataDir = t.testdir()
   const secrets = openSecrets({ secretKey: KEY, dataDir })

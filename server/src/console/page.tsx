@@ -12,10 +12,11 @@ import { assetPath, paths } from './paths.ts'
 export const HTML_TYPE = 'text/html; charset=utf-8'
 
 export function sendPage(reply: FastifyReply, page: VNode, status = 200): FastifyReply {
-  return reply
-    .code(status)
-    .type(HTML_TYPE)
-    .send(`<!doctype html>${renderToString(page)}`)
+  return reply.code(status).type(HTML_TYPE).send(renderPage(page))
+}
+
+export function renderPage(page: VNode): string {
+  return `<!doctype html>${renderToString(page)}`
 }
 
 interface DocumentProps {

@@ -3,6 +3,8 @@
 import type { Instant } from '@claimcheck/core'
 import type { Config } from '../config.ts'
 import type { Counters } from '../http/counters.ts'
+import type { ApplicationService } from '../oauth/applications.ts'
+import type { OAuth } from '../oauth/oauth.ts'
 import type { Registry } from '../plugins.ts'
 import type { ClaimCounts } from '../services/claim-counts.ts'
 import type { ClaimService } from '../services/claims.ts'
@@ -19,6 +21,8 @@ export interface ConsoleParts {
   readonly sessions: SessionService
   readonly members: MemberService
   readonly keys: KeyService
+  readonly oauth: OAuth
+  readonly applications: ApplicationService
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts

@@ -16,6 +16,7 @@ export const paths = {
   signIn: `${ROOT}/sign-in`,
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
+  applications: `${ROOT}/account/applications`,
   newWorkspace: `${ROOT}/workspaces/new`,
   claims: inWorkspace('claims'),
   newClaim: inWorkspace('claims/new'),

@@ -39,7 +39,7 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
   app.decorateRequest(PLACE)
 
   app.addHook('onRequest', async (request) => {
-    const token = request.cookies[cookieName(publicUrl)]
+    const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
     const signedIn = token === undefined ? undefined : await sessions.find(token)
     if (signedIn) request.setDecorator<Visit>(VISIT, { ...signedIn, csrf: csrfOf(token!) })
   })
@@ -141,6 +141,14 @@ function isSecure(publicUrl: string | undefined): boolean {
 // `__Host-`: browsers take it over https alone, and from this very host. Without https, on one's own machine, there is no such cookie.
 function cookieName(publicUrl: string | undefined): string {
   return isSecure(publicUrl) ? '__Host-claimcheck' : 'claimcheck'
+}
+
+/** The token of the console's session, of a request whose cookies `read` reads. */
+export function sessionTokenOf(
+  read: (cookie: string) => string | undefined,
+  publicUrl: string | undefined,
+): string | undefined {
+  return read(cookieName(publicUrl))
 }
 
 function cookieOptions(publicUrl: string | undefined) {

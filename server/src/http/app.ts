@@ -9,7 +9,7 @@ import type { KeyService } from '../services/keys.ts'
 import type { LogService } from '../services/log.ts'
 import type { Metrics } from '../services/metrics.ts'
 import type { ReceiptService } from '../services/receipts.ts'
-import { requireKey } from './auth.ts'
+import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import type { Counters } from './counters.ts'
 import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
@@ -17,7 +17,7 @@ import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from '.
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
-import { createLimiters, type RateLimits } from './rate-limit.ts'
+import { createLimiters, type Limiter, type RateLimits } from './rate-limit.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -36,6 +36,14 @@ export interface AppOptions {
     readonly log: LogService
     readonly connections: Pick<ConnectionService, 'list'>
     readonly keys: Pick<KeyService, 'authenticate'>
+  }
+  /** The sign-in flow for applications, whose tokens whoami takes beside keys. */
+  readonly oauth?: {
+    readonly authenticate: Authenticate
+    /** Where it says how to come by a token, once we listen. */
+    readonly metadataUrl: () => string
+    readonly documents: (app: App) => void
+    readonly endpoints: (app: App, limit: Limiter) => Promise<void>
   }
   /** What people use. */
   readonly console?: (app: App) => Promise<void>
@@ -66,7 +74,7 @@ const EXPOSED_HEADERS = [
 ]
 
 export async function buildApp(options: AppOptions): Promise<App> {
-  const { services } = options
+  const { services, oauth } = options
   const app: App = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -98,8 +106,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
       requireKey(keyed, services.keys, limiters)
       claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
       connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
-      whoamiRoutes(keyed)
     })
+    await api.register(async (described: App) => {
+      requireCredential(described, { ...accepted(services.keys, oauth), limiters })
+      whoamiRoutes(described)
+    })
+    oauth?.documents(api)
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.receipts.count)
       open.addHook('onRequest', cachePublicly)
@@ -115,7 +127,18 @@ export async function buildApp(options: AppOptions): Promise<App> {
     metricsRoutes(api, options.metrics)
     await docsRoutes(api)
   })
+  if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)
   refuseRest()
   return app
+}
+
+/** Keys, and tokens where there are any. */
+function accepted(keys: Pick<KeyService, 'authenticate'>, oauth: AppOptions['oauth']) {
+  if (!oauth) return { authenticate: (text: string) => keys.authenticate(text) }
+  return {
+    authenticate: async (text: string) => (await keys.authenticate(text)) ?? oauth.authenticate(text),
+    // RFC 9728 5.1
+    challenge: () => `Bearer resource_metadata="${oauth.metadataUrl()}"`,
+  }
 }

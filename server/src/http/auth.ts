@@ -1,7 +1,7 @@
-/** Lets requests with a good API key pass, and no others. */
+/** Lets requests with a good credential pass, and no others. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyService } from '../services/keys.ts'
-import { carryCredentials, setCredential } from './credential.ts'
+import { type Credential, carryCredentials, setCredential } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import type { Limiters } from './rate-limit.ts'
@@ -9,20 +9,36 @@ import type { Limiters } from './rate-limit.ts'
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
+/** Whom a bearer's text speaks for; undefined: for nobody. */
+export type Authenticate = (text: string) => Promise<Credential | undefined>
+
+interface CredentialOptions {
+  readonly authenticate: Authenticate
+  readonly limiters: Limiters
+  /** How to come by a credential, as `WWW-Authenticate` says it. */
+  readonly challenge?: () => string
+}
+
 /** For the routes of `app` alone: elsewhere any Authorization header passes unread. */
-export function requireKey(app: App, keys: Pick<KeyService, 'authenticate'>, limiters: Limiters): void {
+export function requireCredential(app: App, options: CredentialOptions): void {
+  const { authenticate, limiters, challenge = () => 'Bearer' } = options
   carryCredentials(app)
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers
     if (authorization !== undefined) await limiters.refusals.peek(request, reply)
-    const key = BEARER.exec(authorization ?? '')?.[1]
-    const credential = key === undefined ? undefined : await keys.authenticate(key)
+    const text = BEARER.exec(authorization ?? '')?.[1]
+    const credential = text === undefined ? undefined : await authenticate(text)
     if (!credential) {
       if (authorization !== undefined) await limiters.refusals.count(request, reply)
-      reply.header('www-authenticate', 'Bearer')
+      reply.header('www-authenticate', challenge())
       throw new HttpError(401, 'invalid or missing API key')
     }
     setCredential(request, credential)
     await limiters.key.count(request, reply)
   })
+}
+
+/** A key, and no token of an application. */
+export function requireKey(app: App, keys: Pick<KeyService, 'authenticate'>, limiters: Limiters): void {
+  requireCredential(app, { authenticate: (key) => keys.authenticate(key), limiters })
 }

@@ -1,7 +1,19 @@
-/** Who a request speaks for, once its key has been accepted. */
+/** Who a request speaks for, once its credential has been accepted. */
 import type { FastifyRequest } from 'fastify'
-import type { Credential } from '../services/keys.ts'
+import type { KeyCredential } from '../services/keys.ts'
 import type { App } from './instance.ts'
+
+/** A token of an application, which speaks for one member of a workspace. */
+export interface TokenCredential {
+  readonly kind: 'oauth'
+  readonly grantId: string
+  readonly workspaceId: string
+  /** What it is good for now. */
+  readonly scopes: readonly string[]
+  readonly audience: string
+}
+
+export type Credential = KeyCredential | TokenCredential
 
 const DECORATOR = 'credential'
 
@@ -13,7 +25,7 @@ export function setCredential(request: FastifyRequest, credential: Credential): 
   request.setDecorator(DECORATOR, credential)
 }
 
-/** For routes that need a key. */
+/** For routes that need a credential. */
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
 }

@@ -2,6 +2,8 @@
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import swagger from '@fastify/swagger'
+import { OAUTH_PATHS } from '../oauth/paths.ts'
+import { SCOPES, scopeWords } from '../oauth/scopes.ts'
 import type { App } from './instance.ts'
 
 /** The interface's own version, which is not that of the program. */
@@ -21,7 +23,23 @@ export async function describeApi(app: App, publicUrl: string | undefined): Prom
           'Checks what software agents say they did, at the place itself, and issues receipts that anyone can check.',
       },
       ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
-      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_sk_...' } } },
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_sk_...' },
+          oauth: {
+            type: 'oauth2',
+            description: 'A token of an application that a member of the workspace has allowed.',
+            flows: {
+              authorizationCode: {
+                authorizationUrl: (publicUrl ?? '') + OAUTH_PATHS.authorize,
+                tokenUrl: (publicUrl ?? '') + OAUTH_PATHS.token,
+                refreshUrl: (publicUrl ?? '') + OAUTH_PATHS.token,
+                scopes: Object.fromEntries(SCOPES.map((scope) => [scope, scopeWords(scope)])),
+              },
+            },
+          },
+        },
+      },
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) return document.swaggerObject

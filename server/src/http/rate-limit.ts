@@ -1,13 +1,13 @@
 /** Request limits: who has asked too much within a minute is told when to come back. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Count, type Counters, WINDOW_MS } from './counters.ts'
-import { credentialOf } from './credential.ts'
+import { type Credential, credentialOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import { networkOf } from './network.ts'
 
 /** Requests a minute. 0: no limit. */
 export interface RateLimits {
-  /** Of one key, on the routes that need one. */
+  /** Of one key, or of all tokens of one grant, on the routes that need a credential. */
   readonly key: number
   /** Of one address, on receipts. */
   readonly receipts: number
@@ -15,9 +15,11 @@ export interface RateLimits {
   readonly log: number
   /** Of one address with a credential that was refused. A host that has seen one too many looks at none of its credentials. */
   readonly refusals: number
+  /** Of one address, on the endpoints of the sign-in flow for applications. */
+  readonly oauth: number
 }
 
-export const DEFAULT_RATE_LIMITS: RateLimits = { key: 600, receipts: 120, log: 300, refusals: 30 }
+export const DEFAULT_RATE_LIMITS: RateLimits = { key: 600, receipts: 120, log: 300, refusals: 30, oauth: 120 }
 
 export interface Limiter {
   /** Counts this request. @throws HttpError 429; StorageError `unavailable`: no request passes uncounted */
@@ -34,11 +36,17 @@ export type Limiters = Readonly<Record<keyof RateLimits, Limiter>>
 export function createLimiters(limits: RateLimits, counters: Counters): Limiters {
   const byAddress = (request: FastifyRequest) => networkOf(request.ip)
   return {
-    key: createLimiter('key', limits.key, counters, (request) => credentialOf(request).keyId),
+    key: createLimiter('key', limits.key, counters, (request) => spenderOf(credentialOf(request))),
     receipts: createLimiter('receipts', limits.receipts, counters, byAddress),
     log: createLimiter('log', limits.log, counters, byAddress),
     refusals: createLimiter('refusals', limits.refusals, counters, byAddress),
+    oauth: createLimiter('oauth', limits.oauth, counters, byAddress),
   }
+}
+
+/** A client that asks for one token after the other has no more than one that keeps its own. */
+function spenderOf(credential: Credential): string {
+  return credential.kind === 'key' ? credential.keyId : credential.grantId
 }
 
 function createLimiter(

@@ -27,6 +27,9 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const NEEDS_KEY = [{ apiKey: [] }]
 
+/** A key, or a token of an application with whatever scopes. */
+export const NEEDS_CREDENTIAL = [{ apiKey: [] }, { oauth: [] }]
+
 /** Every id of ours is of this form. Anything else names nothing, and is not worth asking a store for. */
 export function isId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text)

@@ -9,8 +9,8 @@ import type { Activity } from './activity.ts'
 import { ServiceError } from './errors.ts'
 import { readName } from './names.ts'
 
-/** Who a request speaks for. */
-export interface Credential {
+/** A key speaks for its workspace. */
+export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
   readonly workspaceId: string
@@ -46,7 +46,7 @@ export interface KeyService {
   /** @throws ServiceError `not_found`, also for a key of another workspace than the one that is named */
   revoke(id: string, workspaceId?: string): Promise<ApiKey>
   /** Looks the key up afresh each time: a revocation holds at the next request. */
-  authenticate(key: string): Promise<Credential | undefined>
+  authenticate(key: string): Promise<KeyCredential | undefined>
 }
 
 export const KEY_PREFIX = 'svc_sk_'

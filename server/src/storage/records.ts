@@ -38,6 +38,9 @@ export function recordReads(db: Db) {
       const [row] = await db.query(`${SELECT} WHERE kind = ? AND uid = ?`, [kind, uid])
       return row && toRecord(row)
     },
+    async allByUid(kind: string, uid: string): Promise<RecordRow[]> {
+      return (await db.query(`${SELECT} WHERE kind = ? AND uid = ?`, [kind, uid])).map(toRecord)
+    },
   }
 }
 

@@ -170,7 +170,24 @@ t.test('only parameters without a default are required', async (t) => {
 t.test('routes that need a key say so, and only those', async (t) => {
   const keyed = operations.filter(([, , { security }]) => security?.length).map(([, path]) => path)
   t.same(new Set(keyed), new Set(['/v1/claims', '/v1/claims/{claim_id}', '/v1/connections', '/v1/whoami']))
-  t.match(description.components.securitySchemes, { apiKey: { type: 'http', scheme: 'bearer' } })
+  t.match(description.components.securitySchemes, {
+    apiKey: { type: 'http', scheme: 'bearer' },
+    oauth: {
+      type: 'oauth2',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: 'https://claims.example/oauth/authorize',
+          tokenUrl: 'https://claims.example/oauth/token',
+          scopes: { 'claims:read': String, 'claims:submit': String, 'connections:read': String },
+        },
+      },
+    },
+  })
+  const takesTokens = operations.filter(([, , { security = [] }]) => security.some((way) => 'oauth' in way))
+  t.same(
+    takesTokens.map(([, path]) => path),
+    ['/v1/whoami'],
+  )
 })
 
 t.test('every reference leads to a named schema', async (t) => {

@@ -131,7 +131,7 @@ t.test('where requests cannot be counted none passes', async (t) => {
     throw new StorageError('unavailable', 'no database')
   }
   const counters: Counters = { add: fail, last: () => ({ count: 0, leftMs: 1 }) }
-  const app = await startApp({ rateLimits: { key: 1, receipts: 1, log: 1, refusals: 1 }, counters })
+  const app = await startApp({ rateLimits: { key: 1, receipts: 1, log: 1, refusals: 1, oauth: 1 }, counters })
   t.teardown(app.close)
   for (const path of ['/v1/whoami', '/v1/connections', '/v1/receipts/rcpt_1', '/v1/log/head']) {
     const { status, headers } = await app.ask(path, { key: KEY })

@@ -10,6 +10,7 @@ const DONE: Readonly<Record<string, string>> = {
     'Connected, though the destination could not be read just now. The reason stands at the connection.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-revoked': 'The key is revoked. It is refused from now on.',
+  'application-revoked': 'The application is stopped. Its tokens are worth nothing any more.',
   'sessions-ended': 'All other sessions are ended.',
   'claim-submitted': 'The claim is submitted.',
   'claim-known': 'There was a claim with this client claim ID already: it is shown here, and nothing was submitted.',

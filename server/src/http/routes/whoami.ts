@@ -2,7 +2,7 @@
 import { CredentialDescription } from '@claimcheck/core/api'
 import { credentialOf } from '../credential.ts'
 import type { App } from '../instance.ts'
-import { errors, NEEDS_KEY } from '../route.ts'
+import { errors, NEEDS_CREDENTIAL } from '../route.ts'
 
 export function whoamiRoutes(app: App): void {
   app.get('/v1/whoami', {
@@ -10,13 +10,15 @@ export function whoamiRoutes(app: App): void {
       operationId: 'whoami',
       tags: ['Workspace'],
       summary: 'Whose credential this is, and what it may do',
-      security: NEEDS_KEY,
+      security: NEEDS_CREDENTIAL,
       response: { 200: CredentialDescription, ...errors(401, 429, 503) },
     },
     handler: async (request) => {
-      const { workspaceId, kind } = credentialOf(request)
+      const credential = credentialOf(request)
+      const { workspaceId: workspace_id, kind } = credential
       // A key has full access, and was issued for no audience.
-      return { workspace_id: workspaceId, kind, scopes: null, audience: null }
+      if (credential.kind === 'key') return { workspace_id, kind, scopes: null, audience: null }
+      return { workspace_id, kind, scopes: [...credential.scopes], audience: credential.audience }
     },
   })
 }

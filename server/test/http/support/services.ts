@@ -4,7 +4,7 @@ import type { Anchor, Instant } from '@claimcheck/core'
 import type { ClaimInput, ClaimService, ClaimStatus } from '@claimcheck/server/services/claims'
 import type { ConnectionSummary } from '@claimcheck/server/services/connections'
 import { ServiceError } from '@claimcheck/server/services/errors'
-import type { Credential } from '@claimcheck/server/services/keys'
+import type { KeyCredential } from '@claimcheck/server/services/keys'
 import type { LogService } from '@claimcheck/server/services/log'
 import type { ReceiptService } from '@claimcheck/server/services/receipts'
 
@@ -159,7 +159,7 @@ export function memoryReceipts(receipts: Readonly<Record<string, string>>): Rece
 }
 
 /** The revoked key is simply not here, as with the real service. */
-export function memoryKeys(credentials: Readonly<Record<string, Credential>>) {
+export function memoryKeys(credentials: Readonly<Record<string, KeyCredential>>) {
   const asked: string[] = []
   return {
     asked,

@@ -1,0 +1,27 @@
+/** What people are told in place of a page. */
+import type { FastifyError } from 'fastify'
+import { prepareRefusal } from '../http/errors.ts'
+import type { App } from '../http/instance.ts'
+import { PlainPage, sendPage } from './page.tsx'
+import { paths } from './paths.ts'
+
+export function answerErrorsWithPages(pages: App): void {
+  pages.setErrorHandler<FastifyError>((error, request, reply) => {
+    const { status, detail } = prepareRefusal(error, request, reply)
+    const page = (
+      <PlainPage title={TITLES[status] ?? 'That did not work'} problem={detail}>
+        <p>
+          <a href={paths.home}>To the console</a>
+        </p>
+      </PlainPage>
+    )
+    return sendPage(reply, page, status)
+  })
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Nothing here',
+  429: 'Too many attempts',
+  503: 'Not just now',
+}

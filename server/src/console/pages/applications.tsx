@@ -1,0 +1,94 @@
+/** The applications that somebody has allowed to act for them. */
+import { formatInstant, type Instant } from '@claimcheck/core'
+import type { App } from '../../http/instance.ts'
+import type { Application } from '../../oauth/applications.ts'
+import { scopeWords } from '../../oauth/scopes.ts'
+import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { PostForm } from '../parts/form.tsx'
+import { Empty, Table } from '../parts/table.tsx'
+import { Time } from '../parts/values.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { paths } from '../paths.ts'
+import { queryOf, sessionOf, viewerOf } from '../visit.ts'
+
+type ApplicationParts = Pick<ConsoleParts, 'applications' | 'now'>
+
+export function applicationRoutes(app: App, { applications, now }: ApplicationParts): void {
+  app.get(paths.applications, async (request, reply) => {
+    const list = await applications.list(sessionOf(request).user.id)
+    const { done } = queryOf(request)
+    return sendPage(reply, <Applications viewer={viewerOf(request)} list={list} now={now()} done={done} />)
+  })
+
+  app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, async (request, reply) => {
+    await applications.revoke(sessionOf(request).user.id, request.params.grant)
+    return reply.redirect(`${paths.applications}?done=application-revoked`, 303)
+  })
+}
+
+interface ApplicationsProps {
+  readonly viewer: Viewer
+  readonly list: readonly Application[]
+  readonly now: Instant
+  readonly done: string | undefined
+}
+
+function Applications({ viewer, list, now, done }: ApplicationsProps) {
+  return (
+    <ConsolePage title="Connected applications" viewer={viewer} section="account" done={done}>
+      {list.length === 0 ? (
+        <Empty heading="None so far">
+          <p>Applications that you allow to act for you are listed here, and can be stopped here.</p>
+        </Empty>
+      ) : (
+        <Table label="Connected applications" head={['Application', 'Workspace', 'It may', 'For', 'Since', 'Action']}>
+          {list.map((application) => (
+            <Row application={application} csrf={viewer.csrf} now={now} />
+          ))}
+        </Table>
+      )}
+    </ConsolePage>
+  )
+}
+
+interface RowProps {
+  readonly application: Application
+  readonly csrf: string
+  readonly now: Instant
+}
+
+function Row({ application, csrf, now }: RowProps) {
+  const { grantId, clientName, clientId, workspaceName, scopes, audiences, since } = application
+  const name = clientName ?? clientId
+  return (
+    <tr>
+      <td>
+        {name}
+        {clientName === undefined ? <small> not known here any more</small> : null}
+      </td>
+      <td>{workspaceName}</td>
+      <td>
+        {scopes.map((scope) => (
+          <>
+            <code title={scopeWords(scope)}>{scope}</code>{' '}
+          </>
+        ))}
+      </td>
+      <td>
+        {audiences.map((audience) => (
+          <code>{audience}</code>
+        ))}
+      </td>
+      <td>
+        <Time at={since} now={now} />
+      </td>
+      <td>
+        <PostForm action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`} csrf={csrf} class="inline">
+          <button type="submit" class="danger quiet" aria-label={`Stop ${name}, allowed ${formatInstant(since)}`}>
+            Stop
+          </button>
+        </PostForm>
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,184 @@
+/** The sign-in flow for applications, as the rest of the program sees it: requests that are passed on, and what a person answers to them. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Instant } from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import type { InteractionResults, Provider } from 'oidc-provider'
+import type { Config } from '../config.ts'
+import { sessionTokenOf } from '../console/visit.ts'
+import type { Secrets } from '../secrets.ts'
+import { ServiceError } from '../services/errors.ts'
+import type { SessionService } from '../services/people/sessions.ts'
+import { type Storage, StorageError } from '../storage/storage.ts'
+import { type Audiences, createAudiences } from './audiences.ts'
+import { loadLibrary } from './library.ts'
+import { OAUTH_PATHS } from './paths.ts'
+import { createProvider } from './provider.ts'
+import type { OAuthRecords } from './records.ts'
+import { readScopes, type Scope } from './scopes.ts'
+
+/** A browser's request and our answer to it: what the flow knows of a browser is in cookies. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+export type Handler = (exchange: Exchange) => Promise<void>
+
+/** What an application asks a person for. */
+export interface ConsentRequest {
+  readonly clientId: string
+  readonly clientName: string
+  readonly redirectUri: string
+  readonly scopes: readonly Scope[]
+  readonly resources: readonly string[]
+}
+
+export interface OAuth {
+  /** Where we listen, which is known only then. Without a configured address of ours, it is that. */
+  listensAt(origin: () => string): void
+  /** Our name towards applications. */
+  issuer(): string
+  audiences(): Audiences
+  metadataUrl(): string
+  readonly registers: boolean
+  /** What answers an application's request. */
+  handler(): Promise<Handler>
+  /** @throws ServiceError `not_found` unless it was made in this browser, and is open */
+  consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest>
+  /** Where to go on. @throws ServiceError `not_found` */
+  allow(uid: string, exchange: Exchange, memberId: string, scopes: readonly Scope[]): Promise<string>
+  /** Where to go on. @throws ServiceError `not_found` */
+  deny(uid: string, exchange: Exchange): Promise<string>
+  /** Undefined for one that is not known any more. */
+  clientName(clientId: string): Promise<string | undefined>
+}
+
+interface OAuthOptions {
+  readonly config: Pick<Config, 'publicUrl' | 'oauth'>
+  readonly storage: Storage
+  readonly secrets: Secrets
+  readonly sessions: Pick<SessionService, 'find'>
+  readonly oauthRecords: OAuthRecords
+  readonly now: () => Instant
+  readonly logger: FastifyBaseLogger
+}
+
+export function createOAuth(options: OAuthOptions): OAuth {
+  const { config, sessions, oauthRecords: records } = options
+  const { publicUrl } = config
+  let listeningOrigin: (() => string) | undefined
+  let making: Promise<Provider> | undefined
+  let handling: Promise<Handler> | undefined
+
+  function ownUrl(): string {
+    if (publicUrl !== undefined) return publicUrl
+    if (!listeningOrigin) throw new Error('asked before we listen')
+    return listeningOrigin()
+  }
+
+  const issuer = () => new URL(ownUrl()).origin
+  const audiences = () => createAudiences(ownUrl(), config.oauth.resources)
+
+  function provider(): Promise<Provider> {
+    making ??= createProvider({
+      ...options,
+      issuer: issuer(),
+      audiences: audiences(),
+      config: config.oauth,
+      records,
+      isSignedIn: async (ctx) => {
+        const token = sessionTokenOf((name) => ctx.cookies.get(name, { signed: false }), publicUrl)
+        return token !== undefined && (await sessions.find(token)) !== undefined
+      },
+    })
+    return making
+  }
+
+  async function interaction(uid: string, { request, response }: Exchange) {
+    const { errors } = await loadLibrary()
+    try {
+      const details = await (await provider()).interactionDetails(request, response)
+      if (details.uid === uid) return details
+    } catch (error) {
+      const { cause } = error as Error
+      if (cause instanceof StorageError) throw cause
+      if (!(error instanceof errors.SessionNotFound)) throw error
+    }
+    throw new ServiceError(
+      'not_found',
+      'there is no such request in this browser, or it was answered, or it has run out: begin again at the application',
+    )
+  }
+
+  async function answer({ request, response }: Exchange, result: InteractionResults): Promise<string> {
+    const options = { mergeWithLastSubmission: false }
+    return (await provider()).interactionResult(request, response, result, options)
+  }
+
+  async function clientName(clientId: string): Promise<string | undefined> {
+    const client = await (await provider()).Client.find(clientId)
+    return client && (client.clientName ?? clientId)
+  }
+
+  return {
+    listensAt(origin) {
+      listeningOrigin = origin
+    },
+    issuer,
+    audiences,
+    metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
+    registers: config.oauth.dynamicRegistration,
+    handler() {
+      handling ??= provider().then((one) => passingOn(one, issuer()))
+      return handling
+    },
+    async consentRequest(uid, exchange) {
+      const { params } = await interaction(uid, exchange)
+      const clientId = String(params.client_id)
+      return {
+        clientId,
+        clientName: (await clientName(clientId)) ?? clientId,
+        redirectUri: String(params.redirect_uri),
+        scopes: readScopes(params.scope),
+        resources: resourcesOf(params.resource),
+      }
+    },
+    async allow(uid, exchange, memberId, scopes) {
+      const { params } = await interaction(uid, exchange)
+      const clientId = String(params.client_id)
+      const { Grant } = await provider()
+      const grant = new Grant({ accountId: memberId, clientId })
+      for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
+      await keepClient(records, clientId)
+      const login = { accountId: memberId, remember: false }
+      return answer(exchange, { login, consent: { grantId: await grant.save() } })
+    },
+    async deny(uid, exchange) {
+      await interaction(uid, exchange)
+      return answer(exchange, { error: 'access_denied', error_description: 'the person did not allow it' })
+    },
+    clientName,
+  }
+}
+
+function passingOn(provider: Provider, issuer: string): Handler {
+  const handle = provider.callback()
+  const { protocol, host } = new URL(issuer)
+  return async ({ request, response }) => {
+    // The library makes addresses from these, which clients could make up.
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
+    request.headers['x-forwarded-host'] = host
+    request.url = request.url!.replace(/^[a-z]+:\/\/[^/]*/i, '')
+    await handle(request, response)
+  }
+}
+
+function resourcesOf(resource: unknown): string[] {
+  return [resource].flat().map(String)
+}
+
+/** One that made itself known, and was not used by anybody until now, would be forgotten. */
+async function keepClient(records: OAuthRecords, clientId: string): Promise<void> {
+  const client = await records.find('Client', clientId)
+  if (client && client.expiresAt !== null) await records.put('Client', clientId, client.payload, undefined)
+}

@@ -1,0 +1,210 @@
+/** How oidc-provider is set up: authorization code with PKCE and nothing else, opaque tokens, our own pages and our own storage. */
+import { randomBytes } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
+import type { Instant } from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import type { ClientMetadata, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { Secrets } from '../secrets.ts'
+import type { Storage } from '../storage/storage.ts'
+import { adapterFactory } from './adapter.ts'
+import type { Audiences } from './audiences.ts'
+import type { OAuthClient, OAuthConfig } from './config.ts'
+import { errorPage } from './error-page.tsx'
+import { type Library, loadLibrary } from './library.ts'
+import { OAUTH_PATHS } from './paths.ts'
+import { reaching } from './reaching.ts'
+import type { OAuthRecords } from './records.ts'
+import { FIXED, restrictMetadata } from './registration.ts'
+import { isScope, SCOPES } from './scopes.ts'
+import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
+
+export interface ProviderOptions {
+  readonly issuer: string
+  readonly audiences: Audiences
+  readonly config: OAuthConfig
+  readonly records: OAuthRecords
+  readonly storage: Pick<Storage, 'read'>
+  readonly secrets: Pick<Secrets, 'derive'>
+  readonly now: () => Instant
+  /** Whether this browser has a session at the console. */
+  readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
+  readonly logger: Pick<FastifyBaseLogger, 'error' | 'debug'>
+}
+
+const MINUTE = 60
+const DAY = 24 * 60 * MINUTE
+
+const TTL = {
+  AccessToken: 60 * MINUTE,
+  AuthorizationCode: MINUTE,
+  /** Each use of one begins it anew. */
+  RefreshToken: 30 * DAY,
+  /** Afterwards the person is asked again. */
+  Grant: 365 * DAY,
+  /** Signing in is within it. */
+  Interaction: 30 * MINUTE,
+  /** None is kept; the library asks all the same. */
+  Session: 30 * MINUTE,
+} as const
+
+const NAMES = { session: 'claimcheck_oauth', interaction: 'claimcheck_consent', resume: 'claimcheck_resume' } as const
+const COOKIE = { httpOnly: true, sameSite: 'lax', signed: true } as const
+/** Of what the library makes up: 43 characters of base64url, as for every secret of ours. */
+const TOKEN_BITS = 256
+
+export async function createProvider(options: ProviderOptions): Promise<Provider> {
+  const { issuer, logger } = options
+  const library = await loadLibrary()
+  const provider = new library.Provider(issuer, configuration(library, options))
+  // What it believes of proxies, we put there ourselves.
+  provider.proxy = true
+  provider.use(withoutSessionCookie)
+  provider.use(inQueryAlone)
+  provider.on('server_error', (_ctx, err) => logger.error({ err }, 'request failed'))
+  // Connections that broke. Without a listener they would be printed.
+  ;(provider as EventEmitter).on('error', (err) => logger.debug({ err }, 'a connection of the sign-in flow broke'))
+  return provider
+}
+
+function configuration(library: Library, options: ProviderOptions): Configuration {
+  const { audiences, config, records, storage, secrets, now, isSignedIn } = options
+  const { errors } = library
+  const { Prompt, Check } = library.interactionPolicy
+  const reached = reaching(errors)
+
+  return {
+    adapter: adapterFactory({ records, errors, now }),
+    clients: config.clients.map(toMetadata),
+    clientDefaults: {
+      ...FIXED,
+      response_types: [...FIXED.response_types],
+      grant_types: ['authorization_code', 'refresh_token'],
+      id_token_signed_response_alg: SIGNING_ALGORITHM,
+    },
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientBasedCORS: (_ctx, origin, client) =>
+      client.clientAuthMethod === 'none' && (client.redirectUris ?? []).some((uri) => originOf(uri) === origin),
+    cookies: {
+      names: NAMES,
+      long: COOKIE,
+      short: COOKIE,
+      keys: [secrets.derive('oauth cookies').toString('base64url')],
+    },
+    jwks: { keys: [oauthSigningKey(secrets)] },
+    routes: {
+      authorization: OAUTH_PATHS.authorize,
+      token: OAUTH_PATHS.token,
+      revocation: OAUTH_PATHS.revoke,
+      registration: OAUTH_PATHS.register,
+      jwks: OAUTH_PATHS.jwks,
+    },
+    scopes: [...SCOPES],
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    formats: { bitsOfOpaqueRandomness: TOKEN_BITS },
+    ttl: TTL,
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    revokeGrantPolicy: () => true,
+    extraParams: {
+      scope: async (_ctx, text) => {
+        const scopes = text?.split(' ') ?? []
+        const unknown = scopes.find((scope) => !isScope(scope))
+        if (unknown !== undefined) throw new errors.InvalidScope('there is no such scope', unknown)
+        if (scopes.length === 0) throw new errors.InvalidScope(`a scope is needed: ${SCOPES.join(', ')}`, '')
+      },
+    },
+    // Every request is shown to the person. What was allowed before answers none.
+    interactions: {
+      policy: [
+        new Prompt(
+          { name: 'login', requestable: false },
+          new Check('signed_out', 'the person has to sign in', async (ctx) => {
+            return ctx.oidc.result?.login === undefined && !(await reached(() => isSignedIn(ctx)))
+          }),
+        ),
+        new Prompt(
+          { name: 'consent', requestable: true },
+          new Check('not_asked', 'the person has to be asked', (ctx) => ctx.oidc.result?.consent === undefined),
+        ),
+      ],
+      url: async (_ctx, { uid }) => OAUTH_PATHS.consent(uid),
+    },
+    loadExistingGrant: async (ctx) => {
+      const grantId = ctx.oidc.result?.consent?.grantId
+      return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId)
+    },
+    async findAccount(_ctx, memberId) {
+      const member = await reached(() => storage.read.members.byId(memberId))
+      return member && { accountId: member.id, claims: async () => ({ sub: member.id }) }
+    },
+    extraClientMetadata: {
+      // One name, so that the function is called for each client once; configured ones come with nothing else anyway.
+      properties: ['software_id'],
+      validator: (_ctx, _name, _value, metadata) => restrictMetadata(metadata, errors),
+    },
+    renderError: errorPage,
+    // There is nothing out there that it has to read.
+    fetch: async () => {
+      throw new Error('the sign-in flow calls nobody')
+    },
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      userinfo: { enabled: false },
+      revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+      registration: {
+        enabled: config.dynamicRegistration,
+        issueRegistrationAccessToken: false,
+        idFactory: () => `app_${randomBytes(16).toString('base64url')}`,
+        secretFactory: async () => randomBytes(32).toString('base64url'),
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: async (_ctx, _client, oneOf) => oneOf ?? audiences.own,
+        getResourceServerInfo: async (_ctx, resource) => {
+          const audience = audiences.find(resource)
+          if (audience === undefined) throw new errors.InvalidTarget('there is no such resource here')
+          return { audience, scope: SCOPES.join(' '), accessTokenFormat: 'opaque', accessTokenTTL: TTL.AccessToken }
+        },
+      },
+    },
+  }
+}
+
+function toMetadata({ clientId, clientName, redirectUris, clientSecret }: OAuthClient): ClientMetadata {
+  return {
+    client_id: clientId,
+    client_name: clientName,
+    redirect_uris: [...redirectUris],
+    ...(clientSecret === undefined ? { token_endpoint_auth_method: 'none' } : { client_secret: clientSecret }),
+  }
+}
+
+function originOf(uri: string): string | undefined {
+  const { origin } = new URL(uri)
+  return origin === 'null' ? undefined : origin
+}
+
+/** There is no session behind it. */
+async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  await next()
+  const cookies = [ctx.response.get('set-cookie')].flat().filter(Boolean)
+  const others = cookies.filter(
+    (cookie) => !cookie.startsWith(`${NAMES.session}=`) && !cookie.startsWith(`${NAMES.session}.sig=`),
+  )
+  if (others.length === cookies.length) return
+  ctx.response.remove('set-cookie')
+  if (others.length > 0) ctx.response.set('set-cookie', others)
+}
+
+/** Other modes of answering take a page with a script. The library has them all; under a name that it does not have, it says so. */
+async function inQueryAlone(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const { response_mode: mode } = ctx.query
+  if (mode !== undefined && mode !== 'query') ctx.query = { ...ctx.query, response_mode: 'other' }
+  await next()
+}

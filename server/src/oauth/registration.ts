@@ -1,0 +1,43 @@
+/** What we take of an application that makes itself known: what we need of it, and nothing that would have us call elsewhere. */
+import type { ClientMetadata } from 'oidc-provider'
+import type { Library } from './library.ts'
+import { redirectProblem } from './redirect-uris.ts'
+
+const TAKEN: ReadonlySet<string> = new Set([
+  'client_id',
+  'client_id_issued_at',
+  'client_secret',
+  'client_secret_expires_at',
+  'client_name',
+  'redirect_uris',
+  'grant_types',
+  'response_types',
+  'token_endpoint_auth_method',
+  'application_type',
+])
+const MOST_REDIRECT_URIS = 20
+const LONGEST_REDIRECT_URI = 2000
+const LONGEST_NAME = 100
+
+/** Changes the metadata to what is taken. @throws InvalidClientMetadata */
+export function restrictMetadata(metadata: ClientMetadata, errors: Library['errors']): void {
+  for (const name of Object.keys(metadata)) {
+    if (!TAKEN.has(name)) delete metadata[name]
+  }
+  Object.assign(metadata, FIXED)
+  const { client_name: name, redirect_uris: uris } = metadata
+  if (name !== undefined && (typeof name !== 'string' || name.length > LONGEST_NAME)) {
+    throw new errors.InvalidClientMetadata(`client_name must have at most ${LONGEST_NAME} characters`)
+  }
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECT_URIS) {
+    throw new errors.InvalidClientMetadata(`redirect_uris must be 1 to ${MOST_REDIRECT_URIS} addresses`)
+  }
+  for (const uri of uris) {
+    const isTooLong = typeof uri !== 'string' || uri.length > LONGEST_REDIRECT_URI
+    const problem = isTooLong ? `must have at most ${LONGEST_REDIRECT_URI} characters` : redirectProblem(uri)
+    if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
+  }
+}
+
+/** `native`: then the library lets loopback addresses be of any port (RFC 8252 7.3). */
+export const FIXED = { application_type: 'native', response_types: ['code'] } as const

@@ -1,0 +1,38 @@
+/** What an application may be allowed to do, in words for the person who allows it, and who may allow it. */
+import type { Role } from '../storage/people.ts'
+
+export type Scope = 'claims:read' | 'claims:submit' | 'connections:read'
+
+interface ScopeRule {
+  readonly words: string
+  readonly grantedBy: readonly Role[]
+}
+
+const RULES: Readonly<Record<Scope, ScopeRule>> = {
+  'claims:read': { words: 'See the claims of the workspace, and their receipts', grantedBy: ['owner', 'member'] },
+  'claims:submit': { words: 'Submit claims in the name of the workspace', grantedBy: ['owner'] },
+  'connections:read': {
+    words: 'See which destinations the workspace is connected to, and what can be verified there',
+    grantedBy: ['owner', 'member'],
+  },
+}
+
+export const SCOPES = Object.keys(RULES) as readonly Scope[]
+
+export function isScope(text: string): text is Scope {
+  return Object.hasOwn(RULES, text)
+}
+
+/** Each once, and only what is a scope. */
+export function readScopes(text: unknown): Scope[] {
+  return typeof text === 'string' ? [...new Set(text.split(' '))].filter(isScope) : []
+}
+
+export function scopeWords(scope: Scope): string {
+  return RULES[scope].words
+}
+
+/** Those of `scopes` that somebody of this role may pass on. */
+export function allowedTo(role: Role, scopes: readonly Scope[]): Scope[] {
+  return scopes.filter((scope) => RULES[scope].grantedBy.includes(role))
+}

@@ -1,0 +1,199 @@
+/** What was allowed, afterwards: refreshed, taken back, and bound to what the person may do themselves. */
+import t, { type Test as TapTest } from 'tap'
+import { Application, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
+import { Installation } from '../support/installation.ts'
+import { dump } from '../support/sql.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
+
+async function installed(t: TapTest, options = {}): Promise<Installation> {
+  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
+const APPLICATIONS = '/console/account/applications'
+
+t.test('each refresh token works once, and using one again ends all that came of it', async (t) => {
+  const { host } = await installed(t)
+  const application = new Application()
+  const first = await application.tokens(await Visitor.first(host))
+  const second = (await application.refresh(host, first.refresh_token)).body
+  t.not(second.refresh_token, first.refresh_token)
+  t.match((await whoami(host, second.access_token)).body, { scopes: ['claims:read', 'claims:submit'] })
+  t.equal((await whoami(host, first.access_token)).status, 200, 'the earlier token goes on until it runs out')
+
+  const narrow = (await application.refresh(host, second.refresh_token, { scope: 'claims:read' })).body
+  t.same((await whoami(host, narrow.access_token)).body.scopes, ['claims:read'])
+  const wider = await application.refresh(host, narrow.refresh_token, { scope: 'connections:read' })
+  t.match(wider, { status: 400, body: { error: 'invalid_scope' } })
+  t.match(await application.refresh(host, narrow.refresh_token, { client_id: 'none' }), { status: 401 })
+
+  t.match(await application.refresh(host, first.refresh_token), INVALID_GRANT)
+  for (const token of [first, second, narrow]) t.equal((await whoami(host, token.access_token)).status, 401)
+  t.match(await application.refresh(host, narrow.refresh_token), INVALID_GRANT)
+})
+
+t.test('an application gives its tokens back, and those of no other', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  for (const which of ['access_token', 'refresh_token'] as const) {
+    const tokens = await application.tokens(owner)
+    const asOther = { client_id: CONFIDENTIAL.client_id, client_secret: SECRET }
+    t.equal((await application.revoke(host, tokens[which], asOther)).status, 200)
+    t.equal((await whoami(host, tokens.access_token)).status, 200, 'nothing happened')
+    t.equal((await application.revoke(host, tokens[which])).status, 200)
+    t.equal((await whoami(host, tokens.access_token)).status, 401, which)
+    t.match(await application.refresh(host, tokens.refresh_token), INVALID_GRANT)
+  }
+  t.equal((await application.revoke(host, 'garbage')).status, 200, 'as RFC 7009 2.2 wants')
+})
+
+t.test('a token is worth no more than the member whom it speaks for, now', async (t) => {
+  const { host } = await installed(t)
+  const { members } = host.claimcheck
+  const owner = await Visitor.first(host)
+  const workspaceId = await owner.workspaceId()
+  const other = await Visitor.joining(host, workspaceId, 'owner', 'Other')
+  const application = new Application()
+  const { access_token: token, refresh_token: refresh } = await application.tokens(other)
+  const { id } = (await members.list(workspaceId)).find(({ name }) => name === 'Other')!
+
+  await members.setRole(workspaceId, id, 'member')
+  t.same((await whoami(host, token)).body.scopes, ['claims:read'])
+  await members.setRole(workspaceId, id, 'owner')
+  t.same((await whoami(host, token)).body.scopes, ['claims:read', 'claims:submit'])
+
+  await members.remove(workspaceId, id)
+  t.equal((await whoami(host, token)).status, 401)
+  t.match(await application.refresh(host, refresh), INVALID_GRANT)
+})
+
+t.test('members allow what members may do, and are told what is left out', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const member = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
+  const application = new Application()
+  const page = await application.consentPage(member)
+  t.match(textOf(page.html), /Submit claims .* Left out: only owners/)
+  t.match(textOf(page.html), /In the workspace acme , where you are a member/)
+  const tokens = await application.tokens(member)
+  t.equal(tokens.scope, 'claims:read')
+  t.same((await whoami(host, tokens.access_token)).body.scopes, ['claims:read'])
+
+  const nothing = await application.consentPage(member, { scope: 'claims:submit' })
+  t.match(textOf(nothing.html), /There is nothing of this that you may allow/)
+  const workspace = await owner.workspaceId()
+  t.equal((await application.send(member, nothing.path, { decision: 'allow', workspace })).status, 422)
+  const back = await application.decide(member, nothing.path, { decision: 'deny' })
+  t.equal(back.get('error'), 'access_denied')
+})
+
+t.test('a person of several workspaces says which one, and nobody says one of others', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const second = (await host.claimcheck.workspaces.create('not-theirs')).id
+  const member = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
+  await member.get('/console/workspaces/new')
+  await member.post('/console/workspaces/new', { name: 'own' })
+  const application = new Application()
+  const page = await application.consentPage(member)
+  t.match(textOf(page.html), /Only where you are an owner: own\. Elsewhere it is left out/)
+  const options = [...page.html.matchAll(/<option[^>]* value="([^"]*)"[^>]*>([^<]*)/g)].map(([, id, name]) => [
+    name,
+    id,
+  ])
+  t.same(options.map(([name]) => name).sort(), ['acme (member)', 'own (owner)'])
+  for (const [name, id] of options) {
+    const tokens = await application.tokens(member, {}, id)
+    t.match((await whoami(host, tokens.access_token)).body, {
+      workspace_id: id,
+      scopes: name === 'own (owner)' ? ['claims:read', 'claims:submit'] : ['claims:read'],
+    })
+  }
+  const { path } = await application.consentPage(member)
+  t.equal((await application.send(member, path, { decision: 'allow', workspace: second })).status, 422)
+})
+
+t.test('a person sees what they have allowed, and stops it', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  t.match(textOf((await owner.get(APPLICATIONS)).html), /None so far/)
+  const application = new Application()
+  const tokens = await application.tokens(owner, { resource: RESOURCE })
+  const kept = await new Application(CONFIDENTIAL).allowed(owner)
+  t.ok(kept.has('code'))
+  const page = await owner.get(APPLICATIONS)
+  t.match(textOf(page.html), /Desk <b>& co<\/b> acme claims:read claims:submit https:\/\/mcp\.example\.com/)
+  t.match(textOf(page.html), /Back office acme/)
+  t.notMatch(page.html, tokens.access_token)
+  const row = page.html.split('<tr').find((text) => text.includes('Desk'))!
+  const path = /action="([^"]*\/revoke)"/.exec(row)![1]!
+
+  const other = await Visitor.joining(host, await owner.workspaceId(), 'owner', 'Other')
+  t.notMatch((await other.get(APPLICATIONS)).html, /Desk/)
+  t.equal((await other.post(path)).status, 404, 'what somebody else allowed is not there')
+  t.equal((await whoami(host, tokens.access_token)).status, 200)
+
+  const stopped = await owner.post(path)
+  t.match(textOf(stopped.html), /The application is stopped/)
+  t.notMatch(stopped.html, /Desk/)
+  t.equal((await whoami(host, tokens.access_token)).status, 401)
+  t.match(await application.refresh(host, tokens.refresh_token), INVALID_GRANT)
+  t.equal((await owner.post(path)).status, 404)
+  t.match((await new Visitor(host).get(APPLICATIONS)).path, /sign-in/)
+})
+
+t.test('a copy of the database holds nothing that opens anything', async (t) => {
+  const installation = await installed(t)
+  const { host } = installation
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const code = (await application.allowed(owner)).get('code')!
+  const tokens = await application.tokens(owner)
+  const resume = [...owner.cookies.values()]
+  await installation.stop()
+  const text = await dump(installation.config.databaseUrl)
+  t.match(text, /oauth:AccessToken/, 'what is looked through is the right thing')
+  for (const secret of [code, tokens.access_token, tokens.refresh_token, application.state, ...resume]) {
+    t.notOk(text.includes(secret))
+  }
+})
+
+t.test('what has run out is removed in time', async (t) => {
+  let now = Date.now()
+  const installation = await installed(t, { now: () => now })
+  const { host } = installation
+  const owner = await Visitor.first(host)
+  await new Application().tokens(owner)
+  const { find } = host.claimcheck.storage.read.records
+  const { access_token: token } = await new Application().tokens(owner)
+  const hash = (await import('node:crypto')).createHash('sha256').update(token).digest('hex')
+  t.ok(await find('oauth:AccessToken', hash))
+  now += 3 * 60 * 60_000
+  await new Application().ask(owner)
+  t.equal(await find('oauth:AccessToken', hash), undefined)
+})
+
+t.test('scripts of an application’s own site may ask for tokens, those of others may not', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const code = (await application.allowed(owner)).get('code')!
+  const fields = {
+    grant_type: 'authorization_code',
+    client_id: application.clientId,
+    code,
+    redirect_uri: application.redirectUri,
+    code_verifier: application.verifier,
+  }
+  const from = (origin: string) => post(host, '/oauth/token', fields, { origin })
+  const foreign = await from('https://evil.example')
+  t.equal(foreign.status, 400)
+  t.equal(foreign.headers.get('access-control-allow-origin'), null)
+  const own = await from('https://desk.example')
+  t.equal(own.status, 200)
+  t.equal(own.headers.get('access-control-allow-origin'), 'https://desk.example')
+  t.equal((await owner.get('/oauth/userinfo')).status, 404)
+})

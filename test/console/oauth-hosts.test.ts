@@ -1,0 +1,173 @@
+/** OAuth over several hosts, and where two ask for one thing at once. Also applications that make themselves known. */
+import t, { type Test as TapTest } from 'tap'
+import { Application, OAUTH, whoami } from '../support/application.ts'
+import { TEST_DATABASE } from '../support/database.ts'
+import { Installation } from '../support/installation.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
+
+async function installed(t: TapTest, options = {}): Promise<Installation> {
+  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
+const PUBLIC_URL = 'http://claims.example'
+
+/** Signed in at `host`, as it is reached by its public name. */
+async function ownerOf(host: Installation['host']): Promise<Visitor> {
+  const token = await host.claimcheck.accounts.setupToken()
+  const owner = new Visitor(host)
+  const fields = { name: 'Ann', email: 'ann@example.com', password: 'correct horse battery staple', workspace: 'acme' }
+  await owner.once(`/console/setup/${token}`, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: { origin: PUBLIC_URL },
+  })
+  return owner
+}
+
+t.test('what one host begins another goes on with', { skip: TEST_DATABASE !== 'postgres' }, async (t) => {
+  const installation = await installed(t, { env: { PUBLIC_URL } })
+  const { host: one } = installation
+  const two = await installation.addHost()
+  const owner = await ownerOf(one)
+  const application = new Application(undefined, PUBLIC_URL)
+
+  const path = await application.ask(owner)
+  const elsewhere = new Visitor(two)
+  for (const [name, value] of owner.cookies) elsewhere.cookies.set(name, value)
+  const page = await elsewhere.get(path)
+  t.match(textOf(page.html), /Allow Desk/, 'the request was made at one host, and is shown by the other')
+  const workspace = /name="workspace" value="([^"]*)"/.exec(page.html)![1]!
+  const code = (await application.decide(elsewhere, path, { decision: 'allow', workspace })).get('code')
+
+  const { status, body } = await application.exchange(one, code)
+  t.equal(status, 200)
+  t.equal((await whoami(two, body.access_token)).body.audience, PUBLIC_URL)
+  const refreshed = (await application.refresh(two, body.refresh_token)).body
+  t.equal((await whoami(one, refreshed.access_token)).status, 200)
+  await application.revoke(two, refreshed.access_token)
+  t.equal((await whoami(one, refreshed.access_token)).status, 401)
+})
+
+t.test('of two who use one code at once one is served, and nothing remains of it', async (t) => {
+  const installation = await installed(t, { env: { PUBLIC_URL } })
+  const { host: one } = installation
+  const two = TEST_DATABASE === 'postgres' ? await installation.addHost() : one
+  const owner = await ownerOf(one)
+  const application = new Application(undefined, PUBLIC_URL)
+  for (let round = 0; round < 5; round++) {
+    const code = (await application.allowed(owner)).get('code')
+    const answers = await Promise.all([one, two].map((host) => application.exchange(host, code)))
+    t.same(answers.map(({ status }) => status).sort(), [200, 400])
+    t.match(
+      answers.find(({ status }) => status === 400),
+      INVALID_GRANT,
+    )
+    const { body } = answers.find(({ status }) => status === 200)!
+    t.equal((await whoami(two, body.access_token)).status, 401)
+    t.match(await application.refresh(one, body.refresh_token), INVALID_GRANT)
+  }
+})
+
+t.test('of two who use one refresh token at once one is served, and nothing remains of it', async (t) => {
+  const installation = await installed(t, { env: { PUBLIC_URL } })
+  const { host: one } = installation
+  const two = TEST_DATABASE === 'postgres' ? await installation.addHost() : one
+  const owner = await ownerOf(one)
+  const application = new Application(undefined, PUBLIC_URL)
+  for (let round = 0; round < 5; round++) {
+    const { refresh_token: token } = await application.tokens(owner)
+    const answers = await Promise.all([one, two].map((host) => application.refresh(host, token)))
+    t.same(answers.map(({ status }) => status).sort(), [200, 400])
+    const { body } = answers.find(({ status }) => status === 200)!
+    t.equal((await whoami(two, body.access_token)).status, 401)
+  }
+})
+
+const REGISTRATION = {
+  client_name: 'New <i>one</i>',
+  redirect_uris: ['https://new.example/back'],
+  token_endpoint_auth_method: 'none',
+}
+
+function register(host: Installation['host'], body: object) {
+  const headers = { 'content-type': 'application/json' }
+  return host.request('/oauth/register', { method: 'POST', body: JSON.stringify(body), headers })
+}
+
+t.test('applications do not make themselves known unless the configuration lets them', async (t) => {
+  const { host } = await installed(t)
+  t.equal((await register(host, REGISTRATION)).status, 404)
+})
+
+t.test('an application that made itself known asks as any other', async (t) => {
+  let now = Date.now()
+  const file = { oauth: { ...OAUTH, dynamic_registration: true } }
+  const { host } = await installed(t, { file, now: () => now })
+  const owner = await Visitor.first(host)
+  const metadata = await host.request('/.well-known/oauth-authorization-server')
+  t.equal(metadata.body.registration_endpoint, `${host.url}/oauth/register`)
+
+  const { status, body } = await register(host, REGISTRATION)
+  t.equal(status, 201)
+  t.match(body, { client_id: /^app_/, token_endpoint_auth_method: 'none', client_name: REGISTRATION.client_name })
+  t.notOk('client_secret' in body)
+  const { token_endpoint_auth_method: _, ...unsaid } = REGISTRATION
+  const confidential = (await register(host, unsaid)).body
+  t.match(
+    confidential,
+    { token_endpoint_auth_method: 'client_secret_basic', client_secret: /^[\w-]{43}$/ },
+    'RFC 7591 2',
+  )
+  const application = new Application(body)
+  t.match(textOf((await application.consentPage(owner)).html), /Allow New <i>one<\/i>\?/)
+  const tokens = await application.tokens(owner)
+  t.equal((await whoami(host, tokens.access_token)).status, 200)
+  t.match(textOf((await owner.get('/console/account/applications')).html), /New <i>one<\/i>/)
+
+  const unused = new Application((await register(host, REGISTRATION)).body)
+  now += 8 * 24 * 60 * 60_000
+  t.equal((await application.refresh(host, tokens.refresh_token)).status, 200, 'once used it stays')
+  t.equal((await owner.once(unused.request())).status, 400, 'unused it is forgotten')
+})
+
+t.test('what cannot be taken of an application is refused or left out', async (t) => {
+  const { host } = await installed(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
+  const refused = [
+    { redirect_uris: ['http://new.example/back'] },
+    { redirect_uris: ['javascript:alert(1)'] },
+    { redirect_uris: ['https://new.example/back#x'] },
+    { redirect_uris: [] },
+    { redirect_uris: 'https://new.example' },
+    { redirect_uris: [7] },
+    { client_name: 'x'.repeat(101) },
+    { client_name: { a: 1 } },
+    { grant_types: ['client_credentials'] },
+    { token_endpoint_auth_method: 'private_key_jwt' },
+  ]
+  for (const wrong of refused) {
+    const { status, body } = await register(host, { ...REGISTRATION, ...wrong })
+    t.equal(status, 400, JSON.stringify(wrong))
+    t.match(body.error, /^invalid_(client_metadata|redirect_uri)$/)
+  }
+  const more = { sector_identifier_uri: `${host.url}/x`, jwks_uri: `${host.url}/y`, response_types: ['token'] }
+  const { status, body } = await register(host, { ...REGISTRATION, ...more, application_type: 'web' })
+  t.equal(status, 201)
+  t.notOk('sector_identifier_uri' in body || 'jwks_uri' in body)
+  t.same(body.response_types, ['code'])
+})
+
+t.test('requests of one address are limited, and a refused token is a refused credential', async (t) => {
+  const limits = { oauth: 3, refusals: 3 }
+  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: limits }, now: () => 1_800_000_000_000 })
+  const ask = () => host.request(new Application().request(), { redirect: 'manual' })
+  t.same([(await ask()).status, (await ask()).status, (await ask()).status], [303, 303, 303])
+  const limited = await ask()
+  t.equal(limited.status, 429)
+  t.match(limited.headers.get('retry-after'), /^\d+$/)
+  t.match(textOf(String(limited.body)), /Too many/)
+  for (let count = 0; count < 3; count++) t.equal((await whoami(host, 'A'.repeat(43))).status, 401)
+  t.equal((await whoami(host, 'A'.repeat(43))).status, 429)
+})

@@ -1,0 +1,220 @@
+/** What applications are refused, where they are told, and what people are shown in place of being led on. */
+import t, { type Test as TapTest } from 'tap'
+import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, returned, whoami } from '../support/application.ts'
+import { Installation } from '../support/installation.ts'
+import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+
+async function installed(t: TapTest, options = {}): Promise<Installation> {
+  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
+
+t.test('nobody is led to an address that is not the application’s own', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const wrong = [
+    'https://evil.example/back',
+    'https://desk.example/back/',
+    'https://desk.example/back?more',
+    'https://desk.example:444/back',
+    'http://desk.example/back',
+    'http://127.0.0.1/other',
+    'http://localhost/back',
+    'com.example.desk:/other',
+    'javascript:alert(1)',
+    undefined,
+  ]
+  for (const redirect_uri of wrong) {
+    for (const more of [{}, { prompt: 'none' }, { scope: 'unknown' }]) {
+      const response = await owner.once(new Application().request({ redirect_uri, ...more }))
+      t.equal(response.status, 400, String(redirect_uri))
+      t.equal(response.headers.get('location'), null)
+    }
+  }
+  const page = await owner.get(new Application().request({ redirect_uri: 'https://evil.example/back' }))
+  t.match(textOf(page.html), /This request cannot be answered .* address that does not belong to it/)
+  t.match(page.headers.get('content-security-policy'), /^default-src 'none'/)
+  t.match(page.headers.get('x-content-type-options'), 'nosniff')
+})
+
+t.test('an application that is not known is told to the person, as text', async (t) => {
+  const { host } = await installed(t)
+  const path = new Application().request({ client_id: '<script>alert(1)</script>', state: '<script>' })
+  const page = await new Visitor(host).get(path)
+  t.equal(page.status, 400)
+  t.match(textOf(page.html), /The application is not known here/)
+  t.notMatch(page.html, /<script>|at .*\.js/)
+})
+
+t.test('what is wrong with a request is told to the application, with its state', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const rows = [
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ response_type: 'code id_token', nonce: 'n' }, 'unsupported_response_type'],
+    [{ response_type: undefined }, 'invalid_request'],
+    [{ response_mode: 'form_post' }, 'unsupported_response_mode'],
+    [{ response_mode: 'fragment' }, 'unsupported_response_mode'],
+    [{ code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ code_challenge_method: undefined }, 'invalid_request'],
+    [{ scope: 'claims:read claims:delete' }, 'invalid_scope'],
+    [{ scope: 'openid' }, 'invalid_scope'],
+    [{ scope: undefined }, 'invalid_scope'],
+    [{ resource: 'https://other.example' }, 'invalid_target'],
+    [{ resource: 'no address' }, 'invalid_target'],
+    [{ request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
+    [{ request_uri: 'https://evil.example/request' }, 'request_uri_not_supported'],
+    [{ prompt: 'login' }, 'invalid_request'],
+    [{ prompt: 'none' }, 'consent_required'],
+  ] as const
+  for (const client of [CLIENT, CONFIDENTIAL]) {
+    for (const [over, error] of rows) {
+      const application = new Application(client)
+      const response = await owner.once(application.request(over))
+      const back = returned(response, application.redirectUri)
+      t.equal(back.get('error'), error, JSON.stringify(over))
+      t.equal(back.get('state'), application.state)
+    }
+  }
+  const application = new Application()
+  const signedOut = await new Visitor(host).once(application.request({ prompt: 'none' }))
+  t.equal(returned(signedOut, application.redirectUri).get('error'), 'login_required')
+})
+
+t.test('a person who says no sends the application away without a code', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const { path } = await application.consentPage(owner)
+  const back = await application.decide(owner, path, { decision: 'deny' })
+  t.equal(back.get('error'), 'access_denied')
+  t.equal(back.get('state'), application.state)
+  t.notOk(back.has('code'))
+  t.equal((await owner.get(path)).status, 404, 'it is answered')
+})
+
+t.test('a code is worth nothing with another verifier, address or application, or none', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const code = (await application.allowed(owner)).get('code')
+  const rows = [
+    { code_verifier: 'x'.repeat(43) },
+    { redirect_uri: CLIENT.redirect_uris[1]! },
+    { client_id: CONFIDENTIAL.client_id, client_secret: CONFIDENTIAL.client_secret },
+    { code: 'x'.repeat(43) },
+  ]
+  for (const over of rows) {
+    t.match(await application.exchange(host, code, over), INVALID_GRANT, JSON.stringify(over))
+  }
+  const without = {
+    grant_type: 'authorization_code',
+    client_id: CLIENT.client_id,
+    redirect_uri: CLIENT.redirect_uris[0]!,
+  }
+  t.match(await post(host, '/oauth/token', { ...without, code: code! }), INVALID_GRANT, 'no verifier')
+  t.equal((await application.exchange(host, code)).status, 200)
+})
+
+t.test('a code that is used again is refused, and ends what came of it', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const code = (await application.allowed(owner)).get('code')
+  const { body } = await application.exchange(host, code)
+  t.equal((await whoami(host, body.access_token)).status, 200)
+  t.match(await application.exchange(host, code), INVALID_GRANT)
+  t.equal((await whoami(host, body.access_token)).status, 401)
+  t.match(await application.refresh(host, body.refresh_token), INVALID_GRANT)
+})
+
+t.test('codes, requests and tokens run out', async (t) => {
+  let now = Date.now()
+  const { host } = await installed(t, { now: () => now })
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const late = (await application.allowed(owner)).get('code')
+  const { path } = await application.consentPage(owner)
+  now += 61_000
+  t.match(await application.exchange(host, late), INVALID_GRANT, 'a code after a minute')
+
+  const { access_token: token, refresh_token: refresh } = await application.tokens(owner)
+  now += 59 * 60_000
+  t.equal((await whoami(host, token)).status, 200)
+  t.equal((await owner.get(path)).status, 404, 'a request after half an hour')
+  now += 61_000
+  t.equal((await whoami(host, token)).status, 401, 'a token after an hour')
+  t.equal((await application.refresh(host, refresh)).status, 200)
+  const other = await application.tokens(owner)
+  now += 31 * 24 * 60 * 60_000
+  t.match(await application.refresh(host, other.refresh_token), INVALID_GRANT, 'a refresh token after 30 days')
+})
+
+t.test('nobody decides a request that was made in another browser', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const other = await Visitor.joining(host, await owner.workspaceId(), 'owner', 'Other')
+  const application = new Application()
+  const { path } = await application.consentPage(owner)
+  t.equal((await other.get(path)).status, 404)
+  await other.get('/console/workspaces/new')
+  const workspace = await owner.workspaceId()
+  t.equal((await application.send(other, path, { decision: 'allow', workspace })).status, 404)
+  await application.ask(other)
+  t.equal((await other.get(path)).status, 404, 'with a request of their own, too')
+})
+
+t.test('a person who is not signed in does so first, and comes back to the request', async (t) => {
+  const { host } = await installed(t)
+  await Visitor.first(host)
+  const visitor = new Visitor(host)
+  const application = new Application()
+  const path = await application.ask(visitor)
+  const entrance = await visitor.get(path)
+  t.equal(entrance.path, `/console/sign-in?${new URLSearchParams({ next: path })}`)
+  const page = await visitor.post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD, next: path })
+  t.equal(page.path, path)
+  t.match(textOf(page.html), /Allow Desk/)
+
+  await visitor.post('/console/sign-out')
+  const decided = await application.send(visitor, path, { decision: 'allow' })
+  t.match(decided.headers.get('location'), /^\/console\/sign-in/, 'nor is anything allowed after signing out')
+})
+
+t.test('every request is asked about anew', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  await new Application().tokens(owner)
+  t.ok(await new Application().ask(owner))
+  const application = new Application()
+  const response = await owner.once(application.request({ prompt: 'none' }))
+  t.equal(returned(response, application.redirectUri).get('error'), 'consent_required')
+  t.notOk(
+    [...owner.cookies.keys()].some((name) => name.startsWith('claimcheck_oauth')),
+    'there is no second session',
+  )
+})
+
+t.test('a decision needs the session’s own form, from our own page', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const { path } = await application.consentPage(owner)
+  const workspace = await owner.workspaceId()
+  const fields = { decision: 'allow', workspace }
+  t.equal((await application.send(owner, path, { ...fields, _csrf: 'x' })).status, 403)
+  const body = new URLSearchParams({ _csrf: owner.csrf!, ...fields })
+  const foreign = { method: 'POST', body, headers: { origin: 'https://evil.example' } }
+  t.equal((await owner.once(path, foreign)).status, 403)
+  t.equal((await application.send(owner, path, { workspace })).status, 422, 'without a decision')
+  for (const other of ['ws_none', '']) {
+    const refused = await application.send(owner, path, { decision: 'allow', workspace: other })
+    t.equal(refused.status, 422)
+    t.match(refused.headers.get('content-security-policy'), /form-action 'self' https:\/\/desk\.example;/)
+  }
+  t.ok((await application.decide(owner, path, fields)).has('code'))
+})

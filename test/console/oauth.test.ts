@@ -1,0 +1,272 @@
+/** Applications sign in: from the consent page to whoami, and what each token says and is worth. */
+import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { StorageError } from '@claimcheck/server/storage/storage'
+import * as openid from 'openid-client'
+import t, { type Test as TapTest } from 'tap'
+import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
+import { Installation } from '../support/installation.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
+
+async function installed(t: TapTest, options = {}): Promise<Installation> {
+  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+const REFUSED = { status: 401, body: { detail: 'invalid or missing API key' } }
+
+t.test('an application that a person allows gets a token, which whoami describes', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const page = await application.consentPage(owner, { scope: 'claims:read claims:submit connections:read' })
+  t.equal(page.status, 200)
+  const text = textOf(page.html)
+  t.match(text, /Allow Desk <b>& co<\/b>\?/, 'its name is text, whatever it holds')
+  t.match(text, /See the claims of the workspace/)
+  t.match(text, /Submit claims in the name of the workspace/)
+  t.match(text, /See which destinations/)
+  t.match(text, /desk\.example/)
+  t.ok(text.includes(host.url), 'for whom the token is meant')
+  t.match(text, /In the workspace acme/)
+
+  const back = await application.decide(owner, page.path, {
+    decision: 'allow',
+    workspace: await owner.workspaceId(),
+  })
+  t.equal(back.get('state'), application.state)
+  t.equal(back.get('iss'), host.url)
+  const { status, body, headers } = await application.exchange(host, back.get('code'))
+  t.equal(status, 200)
+  t.match(body, { token_type: 'Bearer', expires_in: 3600, scope: 'claims:read claims:submit connections:read' })
+  t.equal(headers.get('cache-control'), 'no-store')
+  t.notOk('id_token' in body)
+
+  t.match(await whoami(host, body.access_token), {
+    status: 200,
+    body: {
+      workspace_id: await owner.workspaceId(),
+      kind: 'oauth',
+      scopes: ['claims:read', 'claims:submit', 'connections:read'],
+      audience: host.url,
+    },
+  })
+  const { key } = await host.claimcheck.keys.create(await owner.workspaceId(), 'test')
+  t.same((await whoami(host, key)).body, {
+    workspace_id: await owner.workspaceId(),
+    kind: 'key',
+    scopes: null,
+    audience: null,
+  })
+})
+
+t.test('a token opens no endpoint that needs a key', async (t) => {
+  const { host } = await installed(t)
+  const { access_token: token } = await new Application().tokens(await Visitor.first(host))
+  for (const path of ['/v1/connections', '/v1/claims', '/v1/claims/clm_x']) {
+    t.match(await host.request(path, { headers: { authorization: `Bearer ${token}` } }), REFUSED)
+  }
+})
+
+t.test('whoami takes nothing but keys and access tokens, and says where tokens come from', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const code = (await application.allowed(owner)).get('code')!
+  t.match(await whoami(host, code), REFUSED, 'a code')
+  const { refresh_token: refresh } = (await application.exchange(host, code)).body
+  for (const text of [refresh, 'garbage', 'A'.repeat(43), `svc_sk_${'A'.repeat(43)}`]) {
+    const answer = await whoami(host, text)
+    t.match(answer, REFUSED, text)
+    t.equal(
+      answer.headers.get('www-authenticate'),
+      `Bearer resource_metadata="${host.url}/.well-known/oauth-protected-resource"`,
+    )
+  }
+  t.match(await host.request('/v1/whoami'), REFUSED)
+})
+
+t.test('a token is meant for the resource that was asked for', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  for (const resource of [RESOURCE, `${RESOURCE}/`]) {
+    const application = new Application()
+    t.match(textOf((await application.consentPage(owner, { resource })).html), /https:\/\/mcp\.example\.com/)
+    const { access_token: token } = await application.tokens(owner, { resource })
+    t.equal((await whoami(host, token)).body.audience, RESOURCE)
+  }
+  const application = new Application()
+  const response = await owner.once(application.request({ resource: 'https://other.example' }))
+  t.match(response.headers.get('location'), /^https:\/\/desk\.example\/back\?error=invalid_target/)
+
+  const code = (await application.allowed(owner, { resource: RESOURCE })).get('code')
+  const other = await application.exchange(host, code, { resource: host.url })
+  t.match(other, { status: 400, body: { error: 'invalid_target' } }, 'nor for another one later')
+})
+
+t.test('a confidential application shows its secret in either way, and nothing less will do', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application(CONFIDENTIAL)
+  const basic = (secret: string) => ({
+    authorization: `Basic ${Buffer.from(`${CONFIDENTIAL.client_id}:${secret}`).toString('base64')}`,
+  })
+  const code = (await application.allowed(owner)).get('code')
+  t.match(await application.exchange(host, code), { status: 401, body: { error: 'invalid_client' } })
+  const wrong = await application.exchange(host, code, { client_secret: 'x'.repeat(40) })
+  t.match(wrong, { status: 401, body: { error: 'invalid_client' } })
+  const { status, body } = await application.exchange(host, code, { client_secret: SECRET })
+  t.equal(status, 200)
+  const fields = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
+  t.equal((await post(host, '/oauth/token', fields, basic('x'.repeat(40)))).status, 401)
+  t.equal((await post(host, '/oauth/token', fields, basic(SECRET))).status, 200)
+})
+
+t.test('a loopback address may be of any port, and a scheme may be of the application', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  for (const uri of ['http://127.0.0.1:49152/back', 'com.example.desk:/back']) {
+    const application = new Application({ ...CLIENT, redirect_uris: [uri] })
+    const { access_token: token } = await application.tokens(owner)
+    t.equal((await whoami(host, token)).status, 200, uri)
+  }
+})
+
+t.test('the page lets its form lead to the application that asks, and nowhere else', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const rows = [
+    ['https://desk.example/back', 'https://desk.example'],
+    ['http://127.0.0.1:49152/back', 'http://127.0.0.1:49152'],
+    ['com.example.desk:/back', 'com.example.desk:'],
+  ] as const
+  for (const [uri, source] of rows) {
+    const { headers } = await new Application({ ...CLIENT, redirect_uris: [uri] }).consentPage(owner)
+    const policy = headers.get('content-security-policy') ?? ''
+    t.ok(policy.includes(`form-action 'self' ${source};`), policy)
+  }
+})
+
+t.test('both documents say where everything is, to scripts of any site', async (t) => {
+  const { host } = await installed(t)
+  const at = (path: string) => host.request(path, { headers: { origin: 'https://any.example' } })
+  const server = await at('/.well-known/oauth-authorization-server')
+  t.match(server, {
+    status: 200,
+    body: {
+      issuer: host.url,
+      authorization_endpoint: `${host.url}/oauth/authorize`,
+      token_endpoint: `${host.url}/oauth/token`,
+      revocation_endpoint: `${host.url}/oauth/revoke`,
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      code_challenge_methods_supported: ['S256'],
+      scopes_supported: ['claims:read', 'claims:submit', 'connections:read'],
+    },
+  })
+  t.notOk('registration_endpoint' in server.body)
+  t.equal(server.headers.get('access-control-allow-origin'), '*')
+  t.match(await at('/.well-known/oauth-protected-resource'), {
+    status: 200,
+    body: { resource: host.url, authorization_servers: [host.url], bearer_methods_supported: ['header'] },
+  })
+})
+
+t.test('a common library for applications finds its way by the documents alone', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const server = await openid.discovery(new URL(host.url), CLIENT.client_id, undefined, openid.None(), {
+    algorithm: 'oauth2',
+    execute: [openid.allowInsecureRequests],
+  })
+  const verifier = openid.randomPKCECodeVerifier()
+  const state = openid.randomState()
+  const redirectUri = CLIENT.redirect_uris[0]!
+  const request = openid.buildAuthorizationUrl(server, {
+    redirect_uri: redirectUri,
+    scope: 'connections:read',
+    resource: RESOURCE,
+    state,
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  const page = await owner.get(request.pathname + request.search)
+  const fields = { decision: 'allow', workspace: await owner.workspaceId() }
+  const back = await new Application().decide(owner, page.path, fields)
+  const tokens = await openid.authorizationCodeGrant(server, new URL(`${redirectUri}?${back}`), {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+  })
+  t.same((await whoami(host, tokens.access_token)).body.scopes, ['connections:read'])
+  const refreshed = await openid.refreshTokenGrant(server, tokens.refresh_token!)
+  await openid.tokenRevocation(server, refreshed.access_token)
+  t.equal((await whoami(host, refreshed.access_token)).status, 401)
+})
+
+t.test('the tokens of an application end when the configuration names it no more', async (t) => {
+  const installation = await installed(t)
+  const { access_token: token } = await new Application().tokens(await Visitor.first(installation.host))
+  await installation.stop()
+  await writeFile(join(installation.folder, 'other.json'), JSON.stringify({ oauth: { clients: [CONFIDENTIAL] } }))
+  const host = await installation.addHost({ CONFIG: 'other.json' })
+  t.match(await whoami(host, token), REFUSED)
+})
+
+t.test('a database that cannot be used is no fault of the application', async (t) => {
+  let isGone = false
+  const now = () => {
+    if (isGone) throw new StorageError('unavailable', 'the time cannot be told')
+    return Date.now()
+  }
+  const file = { oauth: OAUTH, rate_limits: { oauth: 0, key: 0, refusals: 0 } }
+  const { host } = await installed(t, { now, file })
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const code = (await application.allowed(owner)).get('code')
+  const { path } = await application.consentPage(owner)
+  const workspace = await owner.workspaceId()
+  const { access_token: token } = await application.tokens(owner)
+  isGone = true
+  const answer = await application.exchange(host, code)
+  const led = await new Visitor(host).once(application.request())
+  const told = await whoami(host, token)
+  const sent = await application.send(owner, path, { decision: 'allow', workspace })
+  isGone = false
+  t.match(answer, { status: 503, body: { error: 'temporarily_unavailable' } })
+  t.match(led.headers.get('location'), /^https:\/\/desk\.example\/back\?error=temporarily_unavailable/)
+  t.equal(told.status, 503)
+  t.equal(sent.status, 503)
+})
+
+t.test('addresses are those of the configuration, whatever a request says of itself', async (t) => {
+  const PUBLIC_URL = 'https://claims.example.com'
+  const { host } = await installed(t, { env: { PUBLIC_URL } })
+  const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
+  const { body } = await host.request('/.well-known/oauth-authorization-server', { headers: lies })
+  t.equal(body.token_endpoint, `${PUBLIC_URL}/oauth/token`)
+  const response = await fetch(host.url + new Application().request(), { redirect: 'manual', headers: lies })
+  t.match(response.headers.get('location'), /^\/oauth\/consent\//)
+  t.ok(response.headers.getSetCookie().every((cookie) => /; secure; httponly/i.test(cookie) && !/domain/i.test(cookie)))
+})
+
+t.test('nor does the form of its first line change where people are led', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const application = new Application()
+  const told = await tellRaw(host.url, `GET http://evil.example${application.request()} HTTP/1.1`)
+  for (const [, name, value] of told.matchAll(/^set-cookie: ([^=]+)=([^;]+)/gim)) owner.cookies.set(name!, value!)
+  const [, path] = /^location: (.*)\r$/im.exec(told)!
+  await owner.get(path!)
+  const sent = await application.send(owner, path!, { decision: 'deny' })
+  t.ok(sent.headers.get('location')?.startsWith(`${host.url}/oauth/authorize/`))
+})
+
+/** What is answered to a first line that fetch would not send. */
+async function tellRaw(url: string, line: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`${line}\r\nhost: evil.example\r\nconnection: close\r\n\r\n`)
+  return (await socket.setEncoding('utf8').toArray()).join('')
+}
