@@ -45,6 +45,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
       plugins: [],
       anchorer: undefined,
       verifierFor: () => ({ verifier, providers: [], tools: { logger, cache } }),
+      connectionTypes: () => [],
       connectionType: () => undefined,
       profiles: () => [profile],
       actionsFor: () => [],
