@@ -7,8 +7,12 @@ import type { App } from '../http/instance.ts'
 import { ServiceError } from '../services/errors.ts'
 import { assetRoutes } from './assets.ts'
 import { PlainPage, sendPage } from './page.tsx'
+import { accountRoutes } from './pages/account.tsx'
 import { entranceRoutes } from './pages/entrance.tsx'
 import { homeRoutes } from './pages/home.tsx'
+import { memberRoutes } from './pages/members.tsx'
+import { linkRoutes, outsideRoutes } from './pages/outside.tsx'
+import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import type { ConsoleParts } from './parts.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
 import { identifyVisitors, requireSession } from './visit.ts'
@@ -45,13 +49,18 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
     answerErrorsWithPages(pages)
     identifyVisitors(pages, parts)
     entranceRoutes(pages, parts)
+    passkeySignInRoutes(pages, parts)
+    outsideRoutes(pages, parts)
     pages.all('/console/*', async () => {
       throw new ServiceError('not_found', 'there is no such page')
     })
     await pages.register(async (inside: App) => {
       requireSession(inside, parts.members)
       homeRoutes(inside, parts)
-      await inside.register(async (_workspace: App) => {}, { prefix: WORKSPACE_PREFIX })
+      accountRoutes(inside, parts)
+      passkeyRoutes(inside, parts)
+      linkRoutes(inside, parts)
+      await inside.register(async (workspace: App) => memberRoutes(workspace, parts), { prefix: WORKSPACE_PREFIX })
     })
   })
 }
