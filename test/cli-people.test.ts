@@ -7,7 +7,8 @@ import { emailOf, PASSWORD, Visitor } from './support/visitor.ts'
 async function installed(t: Test) {
   const installation = await Installation.start()
   t.teardown(() => installation.remove())
-  const run = (...args: string[]) => runClaimcheck(t.testdir(), args, { ...installation.env, PUBLIC_URL: installation.url })
+  const run = (...args: string[]) =>
+    runClaimcheck(t.testdir(), args, { ...installation.env, PUBLIC_URL: installation.url })
   const json = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json')
     if (code !== 0) throw new Error(stderr)
@@ -68,7 +69,10 @@ t.test('without a public address, links lead to where the service listens', asyn
     [{ HOST: '::1', PUBLIC_URL: 'https://claims.example.com/' }, /^https:\/\/claims\.example\.com\/console\/reset\//],
   ] as const
   for (const [env, expected] of rows) {
-    const { stdout } = await runClaimcheck(t.testdir(), ['user', 'reset', emailOf('owner')], { ...installation.env, ...env })
+    const { stdout } = await runClaimcheck(t.testdir(), ['user', 'reset', emailOf('owner')], {
+      ...installation.env,
+      ...env,
+    })
     t.match(stdout, expected)
   }
 })

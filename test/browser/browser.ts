@@ -1,5 +1,5 @@
 /** A real browser, and pages in it that fail their test on whatever a user of the console should never meet. */
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 
 export type { Browser, BrowserContext, Page }

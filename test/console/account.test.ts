@@ -23,7 +23,8 @@ function sessionIds(html: string): string[] {
 }
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
-const EDGE = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36 Edg/143.0.0.0'
+const EDGE =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36 Edg/143.0.0.0'
 
 t.test('the account shows who one is, and takes another name', async (t) => {
   const { host } = await installed(t)
@@ -56,7 +57,10 @@ t.test('a new password takes the current one, and ends every other session', asy
     const refused = await owner.post(`${ACCOUNT}/password`, fields)
     t.equal(refused.status, 422)
     t.match(textOf(refused.html), message)
-    t.notOk([PASSWORD, next].some((secret) => refused.html.includes(secret)), 'no password is sent back')
+    t.notOk(
+      [PASSWORD, next].some((secret) => refused.html.includes(secret)),
+      'no password is sent back',
+    )
   }
   const changed = await owner.post(`${ACCOUNT}/password`, { current: PASSWORD, next })
   t.equal(changed.path, `${ACCOUNT}?done=password-changed`)
@@ -130,7 +134,14 @@ t.test('a session that is ended on one host is over on every other', async (t) =
 t.test('whoever is not signed in is sent to sign in', async (t) => {
   const { host } = await installed(t)
   t.equal((await new Visitor(host).get(ACCOUNT)).path, '/console/sign-in?next=%2Fconsole%2Faccount')
-  for (const path of ['name', 'password', 'sessions/end', 'sessions/end-others', 'passkeys/options', 'passkeys/remove']) {
+  for (const path of [
+    'name',
+    'password',
+    'sessions/end',
+    'sessions/end-others',
+    'passkeys/options',
+    'passkeys/remove',
+  ]) {
     t.match((await new Visitor(host).post(`${ACCOUNT}/${path}`)).path, /sign-in/, path)
   }
 })

@@ -40,12 +40,7 @@ t.test('members see the list, and nothing to change in it but their own leaving'
 t.test('a workspace of others answers like none', async (t) => {
   const { host, owner, path, memberId } = await acme(t)
   await host.claimcheck.workspaces.create('other')
-  const stranger = await Visitor.joining(
-    host,
-    (await host.claimcheck.workspaces.find('other')).id,
-    'owner',
-    'Stranger',
-  )
+  const stranger = await Visitor.joining(host, (await host.claimcheck.workspaces.find('other')).id, 'owner', 'Stranger')
   await stranger.get('/console/account')
   const ownerId = await memberId('owner')
   for (const wrong of [path, `${path}/${ownerId}/remove`]) {
@@ -134,5 +129,9 @@ t.test('the last owner stays, and is told why', async (t) => {
   const left = await mia.post(`${path}/${await memberId('Mia')}/remove`)
   t.equal(left.path, '/console/workspaces/new', 'a member may leave')
   await Visitor.joining(host, id, 'owner', 'Second')
-  t.equal((await owner.post(`${path}/${ownerId}/remove`)).path, '/console/workspaces/new', 'and so may one of two owners')
+  t.equal(
+    (await owner.post(`${path}/${ownerId}/remove`)).path,
+    '/console/workspaces/new',
+    'and so may one of two owners',
+  )
 })

@@ -2,7 +2,7 @@
 import t, { type Test as TapTest } from 'tap'
 import { Device } from '../support/device.ts'
 import { Installation, type InstallationOptions } from '../support/installation.ts'
-import { emailOf, type Page, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+import { emailOf, PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
 
 const ORIGIN = 'https://claims.example.com'
 const ACCOUNT = '/console/account'
@@ -86,7 +86,11 @@ t.test('an answer that does not fit what was asked is refused', async (t) => {
   t.equal((await signIn(host, device, { counter: 99 })).status, 422, 'a count that went back')
 
   const stranger = new Device(ORIGIN)
-  stranger.create({ challenge: '', rp: { id: 'claims.example.com' }, user: { id: Buffer.from('x').toString('base64url') } })
+  stranger.create({
+    challenge: '',
+    rp: { id: 'claims.example.com' },
+    user: { id: Buffer.from('x').toString('base64url') },
+  })
   t.equal((await signIn(host, stranger)).status, 422, 'a passkey that nobody added')
 })
 
@@ -168,7 +172,10 @@ t.test('a passkey that is removed signs in no more, and nobody removes that of a
   t.notOk((await mia.get(ACCOUNT)).html.includes(device.id))
   t.equal((await mia.post(`${ACCOUNT}/passkeys/remove`, { id: device.id }, HEADERS)).status, 404)
   t.equal((await signIn(host, device)).path, ACCOUNT)
-  t.equal((await owner.post(`${ACCOUNT}/passkeys/remove`, { id: device.id }, HEADERS)).path, `${ACCOUNT}?done=passkey-removed`)
+  t.equal(
+    (await owner.post(`${ACCOUNT}/passkeys/remove`, { id: device.id }, HEADERS)).path,
+    `${ACCOUNT}?done=passkey-removed`,
+  )
   const page = await signIn(host, device)
   t.equal(page.status, 422)
   t.match(textOf(page.html), /belongs to no account here, or was removed/)

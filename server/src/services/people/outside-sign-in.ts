@@ -55,17 +55,25 @@ export function createOutsideSignIn({ config, outbound, tickets, logger }: Outsi
   const provider = config.outsideSignIn
   if (!provider) return undefined
   const { issuer, clientId, clientSecret, name } = provider
+  const inBody = openid.ClientSecretPost(clientSecret)
+  const inHeader = openid.ClientSecretBasic(clientSecret)
   let discovered: { readonly since: number; readonly configuration: Promise<openid.Configuration> } | undefined
+
+  // A provider that says nothing of it takes the header (OpenID Connect Discovery 1.0, section 3).
+  const authenticate: openid.ClientAuth = (server, ...rest) => {
+    const takesBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
+    return takesBody ? inBody(server, ...rest) : inHeader(server, ...rest)
+  }
 
   /** Asked for when it is needed, so that a provider that is away costs nothing but this way in. */
   function discover(): Promise<openid.Configuration> {
     if (discovered && performance.now() - discovered.since < DISCOVERED_FOR_MS) return discovered.configuration
-    const metadata = { client_secret: clientSecret, [openid.clockTolerance]: TOLERANCE_SECONDS }
-    const configuration = openid.discovery(new URL(issuer), clientId, metadata, undefined, {
+    const metadata = { [openid.clockTolerance]: TOLERANCE_SECONDS }
+    const configuration = openid.discovery(new URL(issuer), clientId, metadata, authenticate, {
       [openid.customFetch]: (url, { method, headers, body, signal }) =>
         outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
-      // Of plain http, what `outbound` lets through is what the operator allows.
-      execute: [openid.allowInsecureRequests],
+      // Of plain http, what `outbound` lets through is what the operator allows. ID tokens have to be signed all the same.
+      execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks],
     })
     discovered = { since: performance.now(), configuration }
     configuration.catch(() => {
