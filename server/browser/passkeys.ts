@@ -1,2 +1,54 @@
-/** Passkeys in the browser. */
+/** Passkeys: forms that ask the browser for one, and send what it says. There only where the browser knows them. */
+
+type Purpose = 'create' | 'get'
+
+const CEREMONIES: Readonly<Record<Purpose, (options: never) => Promise<Credential | null>>> = {
+  create: (options) =>
+    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
+  get: (options) => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  NotAllowedError: 'The browser has given no passkey: it was cancelled, or took too long.',
+  InvalidStateError: 'This device has a passkey for this account already.',
+  SecurityError: 'Passkeys cannot be used at this address.',
+}
+
+async function askForOptions(form: HTMLFormElement): Promise<never> {
+  const csrf = form.querySelector<HTMLInputElement>('[name=_csrf]')?.value
+  const body = new URLSearchParams(csrf === undefined ? {} : { _csrf: csrf })
+  const response = await fetch(form.dataset.options!, { method: 'POST', body, redirect: 'error' })
+  if (response.status === 429) throw new Error('Too many attempts. Try again in a minute.')
+  if (!response.ok) throw new Error('That did not work. Load the page again, and try once more.')
+  return (await response.json()) as never
+}
+
+async function send(form: HTMLFormElement): Promise<void> {
+  const ceremony = CEREMONIES[form.dataset.passkey as Purpose]
+  const credential = (await ceremony(await askForOptions(form))) as PublicKeyCredential
+  form.querySelector<HTMLInputElement>('[name=credential]')!.value = JSON.stringify(credential.toJSON())
+  form.submit()
+}
+
+function prepare(form: HTMLFormElement): void {
+  const button = form.querySelector('button')!
+  const mistake = form.querySelector('.mistake')!
+  form.hidden = false
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    button.disabled = true
+    mistake.textContent = ''
+    await send(form).catch((error: Error) => {
+      mistake.textContent = REASONS[error.name] ?? error.message
+      button.disabled = false
+    })
+  })
+}
+
+const isKnown = typeof globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
+if (isKnown) {
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) prepare(form)
+  for (const note of document.querySelectorAll<HTMLElement>('[data-passkey=none]')) note.hidden = true
+}
+
 export {}

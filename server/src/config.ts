@@ -7,6 +7,7 @@ import { type Static, Type } from 'typebox'
 import { isPostgresUrl, readDatabaseUrl } from './database-url.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './http/rate-limit.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth/config.ts'
+import { type OutsideProvider, readOutsideProvider, SignInSection } from './sign-in-config.ts'
 import { validator } from './validation.ts'
 
 export interface PluginEntry {
@@ -45,6 +46,8 @@ export interface Config {
   readonly rateLimits: RateLimits
   /** Attempts to come into the console, a minute, from one address and to one account. 0: no limit. */
   readonly signInLimit: number
+  /** Through which people may sign in, too. */
+  readonly outsideSignIn: OutsideProvider | undefined
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
   readonly oauth: OAuthConfig
@@ -112,6 +115,7 @@ const ConfigFile = Type.Object(
     ),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     oauth: Type.Optional(OAuthFile),
+    sign_in: Type.Optional(SignInSection),
   },
   { additionalProperties: false },
 )
@@ -128,6 +132,8 @@ export function loadConfig(env: Env, cwd: string): Config {
   const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
   const file = readFile(filePath, Boolean(env.CONFIG), complain)
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL || `sqlite:${join(dataDir, 'claimcheck.db')}`, cwd, complain)
+  const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, complain)
+  const surroundings = { folder: dirname(filePath), allowPrivate, complain }
   const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
   const config: Config = {
     host: env.HOST || '127.0.0.1',
@@ -138,11 +144,12 @@ export function loadConfig(env: Env, cwd: string): Config {
     secretKey: readSecretKey(env.SECRET_KEY, databaseUrl, complain),
     trustProxy: readTrustProxy(env.TRUST_PROXY, complain),
     logLevel: readLogLevel(env.LOG_LEVEL, complain),
-    allowPrivate: readAllowPrivate(env.ALLOW_PRIVATE, complain),
+    allowPrivate,
     pluginDir: dirname(filePath),
     plugins: (file.plugins ?? []).map((plugin) => ({ use: plugin.use, with: plugin.with ?? {} })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
+    outsideSignIn: file.sign_in && readOutsideProvider(file.sign_in, surroundings),
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
     oauth: readOAuth(file.oauth ?? {}, (problem) => complain(`${filePath}: oauth.${problem}`)),

@@ -26,8 +26,12 @@ import { createLogService, type LogService } from './services/log.ts'
 import { createLogGuard, type LogGuard } from './services/log-guard.ts'
 import { createLogWriter, type LogWriter } from './services/log-writer.ts'
 import { type AccountService, createAccountService } from './services/people/accounts.ts'
+import { createIdentityService, type IdentityService } from './services/people/identities.ts'
 import { createMemberService, type MemberService } from './services/people/members.ts'
+import { createOutsideSignIn, type OutsideSignIn } from './services/people/outside-sign-in.ts'
+import { createPasskeyService, type PasskeyService } from './services/people/passkeys.ts'
 import { createSessionService, type SessionService } from './services/people/sessions.ts'
+import { createTicketService, type TicketService } from './services/people/tickets.ts'
 import { createReceiptService, type ReceiptService } from './services/receipts.ts'
 import { createSequencer, type Sequencer } from './services/sequencer.ts'
 import { createWorkspaceService, type WorkspaceService } from './services/workspaces.ts'
@@ -68,6 +72,11 @@ export interface Claimcheck {
   readonly accounts: AccountService
   readonly sessions: SessionService
   readonly members: MemberService
+  readonly tickets: TicketService
+  readonly passkeys: PasskeyService
+  readonly identities: IdentityService
+  /** Undefined where no outside provider is configured. */
+  readonly outsideSignIn: OutsideSignIn | undefined
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
   readonly oauthRecords: OAuthRecords
@@ -146,6 +155,10 @@ export async function openClaimcheck(
     accounts: asFunction(createAccountService).singleton(),
     sessions: asFunction(createSessionService).singleton(),
     members: asFunction(createMemberService).singleton(),
+    tickets: asFunction(createTicketService).singleton(),
+    passkeys: asFunction(createPasskeyService).singleton(),
+    identities: asFunction(createIdentityService).singleton(),
+    outsideSignIn: asFunction(createOutsideSignIn).singleton(),
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),
     oauthRecords: asFunction(createOAuthRecords).singleton(),

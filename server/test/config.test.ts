@@ -28,6 +28,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     allowPrivate: [],
     plugins: [],
     rateLimits: { key: 600, receipts: 120, log: 300, refusals: 30 },
+    outsideSignIn: undefined,
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
   })
@@ -196,3 +197,39 @@ for (const [name, env, file, named] of bad) {
     t.notOk(found.join().includes('u:p@'), 'without what may be a password')
   })
 }
+
+t.test('an outside provider is taken from the file, and its secret from there or from a file beside it', async (t) => {
+  const oidc = { issuer: 'https://id.example.com', client_id: 'claimcheck', name: 'Example' }
+  const taken = (given: object, env = {}) => {
+    const file = JSON.stringify({ sign_in: { oidc: { ...oidc, ...given } } })
+    return loadConfig(env, t.testdir({ 'claimcheck.config.json': file, secret: ' kept elsewhere\n' })).outsideSignIn
+  }
+  const expected = { issuer: oidc.issuer, clientId: 'claimcheck', clientSecret: 'here', name: 'Example' }
+  t.strictSame(taken({ client_secret: 'here' }), expected)
+  t.strictSame(taken({ client_secret_file: 'secret' }), { ...expected, clientSecret: 'kept elsewhere' })
+  const issuer = 'http://127.0.0.1:9000'
+  t.match(taken({ client_secret: 'here', issuer }, { ALLOW_PRIVATE: '127.0.0.1:9000' }), { issuer })
+})
+
+t.test('every problem of an outside provider is told, and no secret', async (t) => {
+  const sound = { issuer: 'https://id.example.com', client_id: 'claimcheck', client_secret: 'hush', name: 'Example' }
+  const rows: readonly (readonly [object, readonly RegExp[]])[] = [
+    [{ issuer: 'http://id.example.com' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'http://127.0.0.1:9000' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'https://id.example.com/?a=b' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'https://user:pass@id.example.com' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'nowhere' }, [/sign_in\.oidc\.issuer/]],
+    [{ client_secret_file: 'secret' }, [/sign_in\.oidc\.client_secret: either/]],
+    [{ client_secret: undefined }, [/sign_in\.oidc\.client_secret: either/]],
+    [{ client_secret: undefined, client_secret_file: 'none' }, [/client_secret_file: cannot be read: ENOENT/]],
+    [{ issuer: 'nowhere', client_secret: undefined }, [/issuer/, /client_secret/]],
+    [{ scope: 'all' }, [/sign_in\.oidc\.scope/]],
+    [{ name: '' }, [/sign_in\.oidc\.name/]],
+  ]
+  for (const [change, expected] of rows) {
+    const found = problems(t, {}, JSON.stringify({ sign_in: { oidc: { ...sound, ...change } } }))
+    t.match(found, expected)
+    t.equal(found.length, expected.length)
+    t.notMatch(found.join(), /hush/)
+  }
+})

@@ -10,6 +10,7 @@ import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
+import { addUserCommands } from './commands/user.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
 import { explain } from './errors.ts'
@@ -26,6 +27,7 @@ const program = new Command('claimcheck')
 addServeCommand(program)
 addMigrateCommand(program)
 addWorkspaceCommands(program)
+addUserCommands(program)
 addKeyCommands(program)
 addConnectionCommands(program)
 addSigningKeyCommands(program)

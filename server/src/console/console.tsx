@@ -7,13 +7,17 @@ import { ServiceError } from '../services/errors.ts'
 import { assetRoutes } from './assets.ts'
 import { answerErrorsWithPages } from './error-pages.tsx'
 import { pageHeaders } from './headers.ts'
+import { accountRoutes } from './pages/account.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
 import { claimRoutes } from './pages/claims.tsx'
 import { connectionRoutes } from './pages/connections.tsx'
 import { developerRoutes } from './pages/developers.tsx'
 import { entranceRoutes } from './pages/entrance.tsx'
 import { homeRoutes } from './pages/home.tsx'
+import { memberRoutes } from './pages/members.tsx'
 import { newClaimRoutes } from './pages/new-claim.tsx'
+import { linkRoutes, outsideRoutes } from './pages/outside.tsx'
+import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import type { ConsoleParts } from './parts.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
 import { identifyVisitors, requireSession } from './visit.ts'
@@ -34,12 +38,17 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
     answerErrorsWithPages(pages)
     identifyVisitors(pages, parts)
     entranceRoutes(pages, parts)
+    passkeySignInRoutes(pages, parts)
+    outsideRoutes(pages, parts)
     pages.all('/console/*', async () => {
       throw new ServiceError('not_found', 'there is no such page')
     })
     await pages.register(async (inside: App) => {
       requireSession(inside, parts.members)
       homeRoutes(inside, parts)
+      accountRoutes(inside, parts)
+      passkeyRoutes(inside, parts)
+      linkRoutes(inside, parts)
       applicationRoutes(inside, parts)
       consentRoutes(inside, parts)
       await inside.register(
@@ -48,6 +57,7 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
           developerRoutes(workspace, parts)
           claimRoutes(workspace, parts)
           newClaimRoutes(workspace, parts)
+          memberRoutes(workspace, parts)
         },
         { prefix: WORKSPACE_PREFIX },
       )

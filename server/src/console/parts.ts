@@ -12,7 +12,10 @@ import type { ConnectionService } from '../services/connections.ts'
 import type { KeyService } from '../services/keys.ts'
 import type { LogService } from '../services/log.ts'
 import type { AccountService } from '../services/people/accounts.ts'
+import type { IdentityService } from '../services/people/identities.ts'
 import type { MemberService } from '../services/people/members.ts'
+import type { OutsideSignIn } from '../services/people/outside-sign-in.ts'
+import type { PasskeyService } from '../services/people/passkeys.ts'
 import type { SessionService } from '../services/people/sessions.ts'
 import type { ReceiptService } from '../services/receipts.ts'
 
@@ -20,6 +23,9 @@ export interface ConsoleParts {
   readonly accounts: AccountService
   readonly sessions: SessionService
   readonly members: MemberService
+  readonly passkeys: PasskeyService
+  readonly identities: IdentityService
+  readonly outsideSignIn: OutsideSignIn | undefined
   readonly keys: KeyService
   readonly oauth: OAuth
   readonly applications: ApplicationService

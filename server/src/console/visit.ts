@@ -118,12 +118,31 @@ export function queryOf(request: FastifyRequest): Readonly<Record<string, string
 }
 
 function lastOf(values: unknown): Readonly<Record<string, string | undefined>> {
-  const entries = Object.entries((values ?? {}) as Record<string, string | readonly string[]>)
-  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? value : value.at(-1)]))
+  const entries = Object.entries(values ?? {}).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.at(-1) : value,
+  ])
+  // A body of JSON may hold anything.
+  return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
 }
 
 export function visitorOf(request: FastifyRequest): Visitor {
   return { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
+}
+
+interface Entering {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly sessions: Pick<SessionService, 'start' | 'end'>
+  readonly config: Pick<Config, 'publicUrl'>
+}
+
+/** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
+export async function enter({ request, reply, sessions, config }: Entering, userId: string, next: string) {
+  const visit = visitOf(request)
+  if (visit) await sessions.end(visit.user.id, visit.session.id)
+  signIn(reply, await sessions.start(userId, visitorOf(request)), config.publicUrl)
+  return reply.redirect(next, 303)
 }
 
 export function signIn(reply: FastifyReply, token: string, publicUrl: string | undefined): void {
@@ -139,8 +158,8 @@ function isSecure(publicUrl: string | undefined): boolean {
 }
 
 // `__Host-`: browsers take it over https alone, and from this very host. Without https, on one's own machine, there is no such cookie.
-function cookieName(publicUrl: string | undefined): string {
-  return isSecure(publicUrl) ? '__Host-claimcheck' : 'claimcheck'
+export function cookieName(publicUrl: string | undefined, ending = ''): string {
+  return `${isSecure(publicUrl) ? '__Host-' : ''}claimcheck${ending}`
 }
 
 /** The token of the console's session, of a request whose cookies `read` reads. */
@@ -151,7 +170,7 @@ export function sessionTokenOf(
   return read(cookieName(publicUrl))
 }
 
-function cookieOptions(publicUrl: string | undefined) {
+export function cookieOptions(publicUrl: string | undefined) {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(publicUrl) } as const
 }
 

@@ -14,7 +14,19 @@ import { clockOffset } from './clock-offset.ts'
 export interface Outbound {
   /** The requests of one check, counted and measured together. The timer is asked for its signal when one is made. */
   forCheck(timer: Pick<AbortController, 'signal'>, now: () => Instant): CheckRequests
+  /**
+   * One request of the installation's own, to where its operator or what they trust sends it: of any method, bounded like the
+   * others, and without following redirects. @throws DestinationError
+   */
+  request(url: string, init: OwnRequest): Promise<Response>
   close(): Promise<void>
+}
+
+export interface OwnRequest {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface CheckRequests {
@@ -68,6 +80,22 @@ export function createOutbound(
   }
 
   return {
+    async request(text, { method, headers, body, signal: given }) {
+      const url = checkUrl(text)
+      const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
+      const signal = given ? AbortSignal.any([given, timeout]) : timeout
+      const response = await undiciFetch(url.href, {
+        method,
+        headers: checkHeaders({ 'user-agent': `claimcheck/${VERSION}`, ...headers }),
+        body: body ?? null,
+        redirect: 'manual',
+        signal,
+        dispatcher: isAllowed(url) ? allowed : publicOnly,
+      }).catch((error: unknown) => {
+        throw failure(error, signal)
+      })
+      return bounded(response as unknown as Response, signal)
+    },
     forCheck(timer, now) {
       let requests = 0
       let clockOffsetMs = 0

@@ -63,8 +63,16 @@ export function userReads(db: Db) {
 }
 
 export function userWrites(db: Db) {
+  // On Postgres two transactions could each see what the other one takes away.
+  const lock = db.dialect === 'postgres' ? 'FOR UPDATE' : ''
+
   return {
     ...userReads(db),
+    /** Whom nobody else locks until this transaction ends. */
+    async lock(id: string): Promise<UserRow | undefined> {
+      const [row] = await db.query(`${SELECT_USERS} WHERE id = ? ${lock}`, [id])
+      return row && toUser(row)
+    },
     /** False when the address is taken. */
     async insert({ id, email, name, passwordHash, createdAt }: UserRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (email) DO NOTHING RETURNING id'

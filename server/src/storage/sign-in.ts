@@ -30,6 +30,11 @@ export interface LinkRow {
   readonly usedAt: Instant | null
 }
 
+export interface Invitation extends LinkRow {
+  /** Null: the command line. */
+  readonly creatorName: string | null
+}
+
 export interface PasskeyRow {
   /** The authenticator's own, in base64url. */
   readonly id: string
@@ -132,10 +137,15 @@ export function linkReads(db: Db) {
       return row && toLink(row)
     },
     /** Invitations that can still be used, newest first. */
-    async openInvitations(workspaceId: string, now: Instant): Promise<LinkRow[]> {
-      const sql = `${select} WHERE workspace_id = ? AND kind = 'invitation' AND used_at IS NULL AND expires_at > ?
-        ORDER BY created_at DESC, id`
-      return (await db.query(sql, [workspaceId, now])).map(toLink)
+    async openInvitations(workspaceId: string, now: Instant): Promise<Invitation[]> {
+      const columns = Object.keys(LINKS)
+        .map((name) => `links.${name}`)
+        .join(', ')
+      const sql = `SELECT ${columns}, users.name AS creator_name FROM links LEFT JOIN users ON users.id = links.created_by
+        WHERE workspace_id = ? AND kind = 'invitation' AND used_at IS NULL AND expires_at > ?
+        ORDER BY links.created_at DESC, links.id`
+      const rows = await db.query(sql, [workspaceId, now])
+      return rows.map((row) => ({ ...toLink(row), creatorName: nullableText(row.creator_name) }))
     },
   }
 }
@@ -161,6 +171,11 @@ export function linkWrites(db: Db) {
     async withdraw(workspaceId: string, id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id, workspace_id: workspaceId, kind: 'invitation' }).whereNull('used_at')
       return (await open.update({ used_at: at })) === 1
+    },
+    /** Every open invitation to the workspace that this person made. */
+    async withdrawAllBy(workspaceId: string, userId: string, at: Instant): Promise<void> {
+      const made = db.table('links').where({ workspace_id: workspaceId, kind: 'invitation', created_by: userId })
+      await made.whereNull('used_at').update({ used_at: at })
     },
   }
 }

@@ -6,21 +6,23 @@ import type { Link, Newcomer } from '../../services/people/accounts.ts'
 import { createAttempts } from '../attempts.ts'
 import { PlainPage, sendPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
+import { OutsideEntry, OutsideSignIn, PasskeySignIn } from '../parts/ways-in.tsx'
 import type { ConsoleParts } from '../parts.ts'
 import { paths, returnPath, signInPath } from '../paths.ts'
-import { formOf, queryOf, signIn, signOut, visitOf, visitorOf } from '../visit.ts'
+import { refusalOf } from '../refusal.ts'
+import { enter as enterSession, formOf, queryOf, signOut, visitOf } from '../visit.ts'
 
-type EntranceParts = Pick<ConsoleParts, 'accounts' | 'sessions' | 'counters' | 'config'>
+type EntranceParts = Pick<ConsoleParts, 'accounts' | 'sessions' | 'counters' | 'config' | 'outsideSignIn'>
 
 type Token = { Params: { token: string } }
 
-export function entranceRoutes(app: App, { accounts, sessions, counters, config }: EntranceParts): void {
-  const { publicUrl } = config
+export function entranceRoutes(app: App, parts: EntranceParts): void {
+  const { accounts, sessions, counters, config, outsideSignIn } = parts
+  const outside = outsideSignIn?.name
   const attempts = createAttempts(counters, config.signInLimit)
 
-  async function enter(request: FastifyRequest, reply: FastifyReply, userId: string, next: string) {
-    signIn(reply, await sessions.start(userId, visitorOf(request)), publicUrl)
-    return reply.redirect(next, 303)
+  function enter(request: FastifyRequest, reply: FastifyReply, userId: string, next: string) {
+    return enterSession({ request, reply, sessions, config }, userId, next)
   }
 
   async function requireLink<K extends Link['kind']>(token: string, kind: K): Promise<Extract<Link, { kind: K }>> {
@@ -32,7 +34,7 @@ export function entranceRoutes(app: App, { accounts, sessions, counters, config 
   app.get(paths.signIn, async (request, reply) => {
     const { next, done } = queryOf(request)
     if (visitOf(request)) return reply.redirect(returnPath(next), 303)
-    return sendPage(reply, <SignIn next={returnPath(next)} done={done} />)
+    return sendSignIn(reply, parts, { next: returnPath(next), done })
   })
 
   app.post(paths.signIn, async (request, reply) => {
@@ -41,19 +43,19 @@ export function entranceRoutes(app: App, { accounts, sessions, counters, config 
     const user = await accounts.byPassword(email, password)
     if (user) return enter(request, reply, user.id, returnPath(next))
     const problem = 'the e-mail address or the password is not right'
-    return sendPage(reply, <SignIn next={returnPath(next)} email={email} problem={problem} />, 422)
+    return sendSignIn(reply, parts, { next: returnPath(next), email, problem })
   })
 
   app.post(paths.signOut, async (request, reply) => {
     const visit = visitOf(request)
     if (visit) await sessions.end(visit.user.id, visit.session.id)
-    signOut(reply, publicUrl)
+    signOut(reply, config.publicUrl)
     return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
   })
 
   app.get<Token>('/console/setup/:token', async (request, reply) => {
     const link = await requireLink(request.params.token, 'setup')
-    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} />)
+    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} outside={outside} />)
   })
 
   app.post<Token>('/console/setup/:token', async (request, reply) => {
@@ -66,7 +68,8 @@ export function entranceRoutes(app: App, { accounts, sessions, counters, config 
       return enter(request, reply, userId, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
-      return sendPage(reply, <SetUp token={token} link={link} values={values} problem={problem} />, 422)
+      const page = <SetUp token={token} link={link} values={values} outside={outside} problem={problem} />
+      return sendPage(reply, page, 422)
     }
   })
 
@@ -74,7 +77,7 @@ export function entranceRoutes(app: App, { accounts, sessions, counters, config 
     const { token } = request.params
     const link = await requireLink(token, 'invitation')
     const visit = visitOf(request)
-    return sendPage(reply, <Join token={token} link={link} values={{}} visit={visit} />)
+    return sendPage(reply, <Join token={token} link={link} values={{}} visit={visit} outside={outside} />)
   })
 
   app.post<Token>('/console/join/:token', async (request, reply) => {
@@ -90,7 +93,8 @@ export function entranceRoutes(app: App, { accounts, sessions, counters, config 
       return visit ? reply.redirect(next, 303) : enter(request, reply, userId, next)
     } catch (error) {
       const problem = refusalOf(error)
-      return sendPage(reply, <Join token={token} link={link} values={values} visit={visit} problem={problem} />, 422)
+      const page = <Join {...{ token, link, values, visit, outside, problem }} />
+      return sendPage(reply, page, 422)
     }
   })
 
@@ -120,28 +124,34 @@ function newcomerOf({ name = '', email = '', password = '' }: Values): Newcomer 
   return { name, email, proof: { password } }
 }
 
-/** In words for the form. @throws whatever is no refusal */
-function refusalOf(error: unknown): string {
-  if (error instanceof ServiceError && (error.code === 'bad_request' || error.code === 'conflict')) return error.message
-  throw error
-}
-
 interface SignInProps {
+  /** One of our own paths. */
   readonly next: string
   readonly email?: string
   readonly problem?: string
   readonly done?: string | undefined
 }
 
-function SignIn({ next, email, problem, done }: SignInProps) {
+/** The page with every way in; with a problem, as what a form came to. */
+export function sendSignIn(
+  reply: FastifyReply,
+  { outsideSignIn }: Pick<EntranceParts, 'outsideSignIn'>,
+  props: SignInProps,
+): FastifyReply {
+  return sendPage(reply, <SignIn {...props} outside={outsideSignIn?.name} />, props.problem === undefined ? 200 : 422)
+}
+
+function SignIn({ next, email, problem, done, outside }: SignInProps & { readonly outside: string | undefined }) {
   return (
-    <PlainPage title="Sign in" problem={problem} done={done}>
+    <PlainPage title="Sign in" problem={problem} done={done} scripts={['passkeys']}>
       <PostForm action={paths.signIn}>
         <input type="hidden" name="next" value={next} />
         <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
         <Field name="password" label="Password" type="password" required autocomplete="current-password" />
         <button type="submit">Sign in</button>
       </PostForm>
+      <PasskeySignIn next={next} />
+      {outside === undefined ? null : <OutsideSignIn name={outside} next={next} />}
       <p class="help">
         A forgotten password is replaced by whoever runs this service: <code>npx claimcheck user reset EMAIL</code>{' '}
         prints a link.
@@ -179,14 +189,16 @@ interface SetUpProps {
   readonly token: string
   readonly link: Extract<Link, { kind: 'setup' }>
   readonly values: Values
+  readonly outside: string | undefined
   readonly problem?: string
 }
 
-function SetUp({ token, link, values, problem }: SetUpProps) {
+function SetUp({ token, link, values, outside, problem }: SetUpProps) {
   return (
     <PlainPage title="Set up Claimcheck" problem={problem}>
       <p>You are the first one here, and become the owner.</p>
       <PostForm action={paths.setup(token)}>
+        <input type="hidden" name="token" value={token} />
         <NewAccountFields values={values} />
         {link.hasWorkspace ? null : (
           <Field
@@ -199,6 +211,7 @@ function SetUp({ token, link, values, problem }: SetUpProps) {
           />
         )}
         <button type="submit">Set up</button>
+        <OutsideEntry name={outside} errand="setup" />
       </PostForm>
     </PlainPage>
   )
@@ -209,10 +222,11 @@ interface JoinProps {
   readonly link: Extract<Link, { kind: 'invitation' }>
   readonly values: Values
   readonly visit: ReturnType<typeof visitOf>
+  readonly outside: string | undefined
   readonly problem?: string
 }
 
-function Join({ token, link, values, visit, problem }: JoinProps) {
+function Join({ token, link, values, visit, outside, problem }: JoinProps) {
   const action = paths.invitation(token)
   return (
     <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
@@ -227,8 +241,10 @@ function Join({ token, link, values, visit, problem }: JoinProps) {
       ) : (
         <>
           <PostForm action={action}>
+            <input type="hidden" name="token" value={token} />
             <NewAccountFields values={values} />
             <button type="submit">Join</button>
+            <OutsideEntry name={outside} errand="join" />
           </PostForm>
           <p>
             You have an account? <a href={signInPath(action)}>Sign in</a> and come back here.

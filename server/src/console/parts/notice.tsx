@@ -14,6 +14,14 @@ const DONE: Readonly<Record<string, string>> = {
   'sessions-ended': 'All other sessions are ended.',
   'claim-submitted': 'The claim is submitted.',
   'claim-known': 'There was a claim with this client claim ID already: it is shown here, and nothing was submitted.',
+  'name-changed': 'The name is changed.',
+  'passkey-added': 'The passkey is added. From now on you can sign in with it.',
+  'passkey-removed': 'The passkey is removed, and lets nobody in any more.',
+  'sign-in-linked': 'The sign-in is linked. From now on you can come in with it.',
+  'sign-in-unlinked': 'The sign-in is unlinked, and lets nobody in here any more.',
+  'role-changed': 'The role is changed.',
+  'member-removed': 'The member is removed.',
+  'invitation-withdrawn': 'The invitation is withdrawn.',
 }
 
 export interface NoticeProps {

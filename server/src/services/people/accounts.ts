@@ -7,14 +7,10 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import { ServiceError } from '../errors.ts'
 import { readName } from '../names.ts'
 import { checkWorkspaceName } from '../workspaces.ts'
+import { type Identity, insertIdentity } from './identities.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 import { hashToken, isToken, newToken } from './tokens.ts'
-
-export interface Identity {
-  readonly issuer: string
-  readonly subject: string
-}
 
 /** Who joins: somebody with an account, or somebody new, who signs in with a password or through an outside provider. */
 export type Newcomer =
@@ -36,7 +32,7 @@ export interface AccountService {
   isNew(): Promise<boolean>
   /** A token for the first person; earlier ones end. Undefined when there are accounts. */
   setupToken(): Promise<string | undefined>
-  /** A token with which one person joins a workspace. @param createdBy null: the command line */
+  /** A token with which one person joins a workspace. @param createdBy null: the command line. @throws ServiceError `conflict` when they are no owner any more */
   inviteToken(workspaceId: string, role: Role, createdBy: string | null): Promise<string>
   /** A token with which somebody chooses a new password. @throws ServiceError `not_found` */
   resetToken(email: string): Promise<string>
@@ -50,17 +46,15 @@ export interface AccountService {
   reset(token: string, password: string): Promise<{ readonly userId: string }>
   /** Undefined unless both are right. */
   byPassword(email: string, password: string): Promise<User | undefined>
-  byIdentity(identity: Identity): Promise<User | undefined>
   /** Ends every other session. @throws ServiceError `bad_request` also when the current one is wrong */
   changePassword(
     userId: string,
     change: { readonly current: string; readonly next: string; readonly sessionId: string },
   ): Promise<void>
-  /** @throws ServiceError `conflict` when it is somebody else's */
-  addIdentity(userId: string, identity: Identity): Promise<void>
-  /** @throws ServiceError `conflict` when nothing else would be left to sign in with */
-  removeIdentity(userId: string, issuer: string): Promise<void>
-  identities(userId: string): Promise<readonly Identity[]>
+  /** @throws ServiceError `bad_request` */
+  rename(userId: string, name: string): Promise<void>
+  /** Everybody, oldest first. */
+  list(): Promise<readonly (User & { readonly createdAt: Instant })[]>
 }
 
 const SETUP_MS = 24 * 60 * 60_000
@@ -112,14 +106,9 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
           'there is an account with this address: sign in with it, and open the link again',
         )
       }
-      if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity)
+      if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, now())
       return user.id
     }
-  }
-
-  async function insertIdentity(tx: Writes, userId: string, identity: Identity): Promise<void> {
-    if (await tx.identities.insert({ ...identity, userId, createdAt: now() })) return
-    throw new ServiceError('conflict', 'this sign-in belongs to another account here')
   }
 
   async function useLink(tx: Writes, link: LinkRow): Promise<void> {
@@ -135,9 +124,13 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         return makeLink(tx, subject, SETUP_MS)
       }),
     inviteToken: (workspaceId, role, createdBy) =>
-      storage.write((tx) =>
-        makeLink(tx, { kind: 'invitation', workspaceId, role, userId: null, createdBy }, INVITATION_MS),
-      ),
+      storage.write(async (tx) => {
+        const owners = createdBy === null ? [] : await tx.members.lockOwners(workspaceId)
+        if (createdBy !== null && !owners.some(({ userId }) => userId === createdBy)) {
+          throw new ServiceError('conflict', 'only owners invite')
+        }
+        return makeLink(tx, { kind: 'invitation', workspaceId, role, userId: null, createdBy }, INVITATION_MS)
+      }),
     async resetToken(email) {
       const user = await storage.read.users.byEmail(email.trim().toLowerCase())
       if (!user) throw new ServiceError('not_found', `there is no account ${email}`)
@@ -210,11 +203,6 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       const user = await storage.read.users.byEmail(email.trim().toLowerCase())
       return (await isPassword(password, user?.passwordHash)) ? toUser(user!) : undefined
     },
-    async byIdentity({ issuer, subject }) {
-      const identity = await storage.read.identities.find(issuer, subject)
-      const user = identity && (await storage.read.users.byId(identity.userId))
-      return user && toUser(user)
-    },
     async changePassword(userId, { current, next, sessionId }) {
       const user = await storage.read.users.byId(userId)
       const isAllowed = user && (user.passwordHash === null || (await isPassword(current, user.passwordHash)))
@@ -225,22 +213,12 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         await tx.sessions.endAll(userId, sessionId)
       })
     },
-    addIdentity: (userId, identity) => storage.write((tx) => insertIdentity(tx, userId, identity)),
-    removeIdentity: (userId, issuer) =>
-      storage.write(async (tx) => {
-        const user = await tx.users.byId(userId)
-        const others = (await tx.identities.ofUser(userId)).filter((identity) => identity.issuer !== issuer)
-        const passkeys = await tx.passkeys.ofUser(userId)
-        if (!user?.passwordHash && others.length + passkeys.length === 0) {
-          throw new ServiceError(
-            'conflict',
-            'this is the only way in to your account: choose a password or add a passkey first',
-          )
-        }
-        await tx.identities.remove(userId, issuer)
-      }),
-    async identities(userId) {
-      return (await storage.read.identities.ofUser(userId)).map(({ issuer, subject }) => ({ issuer, subject }))
+    async rename(userId, name) {
+      const checked = readName(name)
+      await storage.write((tx) => tx.users.setName(userId, checked))
+    },
+    async list() {
+      return (await storage.read.users.list()).map((user) => ({ ...toUser(user), createdAt: user.createdAt }))
     },
   }
 }

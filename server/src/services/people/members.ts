@@ -1,7 +1,7 @@
 /** Members: who belongs to a workspace, and what they may do there. Members see; owners also change. */
 import type { Instant } from '@claimcheck/core'
 import { newId } from '../../ids.ts'
-import type { MemberOfWorkspace, Role, WorkspaceOfMember } from '../../storage/people.ts'
+import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { ServiceError } from '../errors.ts'
 import { checkWorkspaceName, nameTaken, type Workspace } from '../workspaces.ts'
@@ -11,6 +11,8 @@ export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 export interface Invitation {
   readonly id: string
   readonly role: Role
+  /** Who made it; null: the command line. */
+  readonly createdBy: string | null
   readonly createdAt: Instant
   readonly expiresAt: Instant
 }
@@ -24,9 +26,9 @@ export interface MemberService {
   namesOf(userIds: readonly (string | null)[]): Promise<ReadonlyMap<string, string>>
   /** A new workspace, whose owner is this person. @throws ServiceError `bad_request`, `conflict` */
   createWorkspace(userId: string, name: string): Promise<Workspace>
-  /** @throws ServiceError `not_found`, and `conflict` when no owner would be left */
+  /** Of an owner who becomes a member, open invitations end. @throws ServiceError `not_found`, and `conflict` when no owner would be left */
   setRole(workspaceId: string, memberId: string, role: Role): Promise<void>
-  /** @throws ServiceError `not_found`, and `conflict` when no owner would be left */
+  /** Open invitations of theirs end, too. @throws ServiceError `not_found`, and `conflict` when no owner would be left */
   remove(workspaceId: string, memberId: string): Promise<void>
   /** Those that nobody has used yet, newest first. */
   invitations(workspaceId: string): Promise<readonly Invitation[]>
@@ -35,9 +37,10 @@ export interface MemberService {
 }
 
 export function createMemberService({ storage, now }: { storage: Storage; now: () => Instant }): MemberService {
-  async function requireMember(tx: Writes, workspaceId: string, memberId: string): Promise<void> {
+  async function requireMember(tx: Writes, workspaceId: string, memberId: string): Promise<MemberRow> {
     const member = await tx.members.byId(memberId)
-    if (member?.workspaceId !== workspaceId) throw new ServiceError('not_found', 'there is no such member')
+    if (member?.workspaceId === workspaceId) return member
+    throw new ServiceError('not_found', 'there is no such member')
   }
 
   async function requireAnotherOwner(tx: Writes, workspaceId: string, memberId: string): Promise<void> {
@@ -66,19 +69,30 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
     },
     setRole: (workspaceId, memberId, role) =>
       storage.write(async (tx) => {
-        await requireMember(tx, workspaceId, memberId)
-        if (role !== 'owner') await requireAnotherOwner(tx, workspaceId, memberId)
+        const { userId } = await requireMember(tx, workspaceId, memberId)
+        if (role !== 'owner') {
+          await requireAnotherOwner(tx, workspaceId, memberId)
+          await tx.links.withdrawAllBy(workspaceId, userId, now())
+        }
         await tx.members.setRole(memberId, role)
       }),
     remove: (workspaceId, memberId) =>
       storage.write(async (tx) => {
-        await requireMember(tx, workspaceId, memberId)
+        const { userId } = await requireMember(tx, workspaceId, memberId)
         await requireAnotherOwner(tx, workspaceId, memberId)
+        // Else who made one could come back by it.
+        await tx.links.withdrawAllBy(workspaceId, userId, now())
         await tx.members.remove(memberId)
       }),
     async invitations(workspaceId) {
       const rows = await storage.read.links.openInvitations(workspaceId, now())
-      return rows.map(({ id, role, createdAt, expiresAt }) => ({ id, role: role!, createdAt, expiresAt }))
+      return rows.map(({ id, role, creatorName, createdAt, expiresAt }) => ({
+        id,
+        role: role!,
+        createdBy: creatorName,
+        createdAt,
+        expiresAt,
+      }))
     },
     async withdraw(workspaceId, invitationId) {
       if (await storage.write((tx) => tx.links.withdraw(workspaceId, invitationId, now()))) return

@@ -1,0 +1,35 @@
+/** `claimcheck user` */
+import type { Command } from 'commander'
+import { paths } from '../../console/paths.ts'
+import { publicAddress } from '../links.ts'
+import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('people with an account at the console')
+
+  subcommand(user, 'list', 'list accounts').action(async (options: OutputOptions) => {
+    const users = await withClaimcheck(({ accounts }) => accounts.list())
+    const listed = users.map(({ id, email, name, hasPassword, createdAt }) => ({
+      id,
+      email,
+      name,
+      has_password: hasPassword,
+      created_at: new Date(createdAt).toISOString(),
+    }))
+    const rows = listed.map((item) => [item.id, item.email, item.name, item.created_at])
+    print(options, listed, table(['ID', 'E-MAIL', 'NAME', 'SINCE'], rows))
+  })
+
+  subcommand(user, 'reset', 'print a link with which somebody chooses a new password')
+    .argument('<email>')
+    .action(async (email: string, options: OutputOptions) => {
+      const url = await withClaimcheck(
+        async ({ accounts, config }) => publicAddress(config) + paths.reset(await accounts.resetToken(email)),
+      )
+      print(options, { email, url }, [
+        url,
+        '',
+        'It works once, within an hour. With the new password, every session of the account ends.',
+      ])
+    })
+}

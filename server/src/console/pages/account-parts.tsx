@@ -1,0 +1,207 @@
+/** What the account's page lists: passkeys, the sign-in at an outside provider, and sessions. */
+import type { Instant } from '@claimcheck/core'
+import type { Passkey } from '../../services/people/passkeys.ts'
+import type { Session } from '../../services/people/sessions.ts'
+import { browserName } from '../browser-name.ts'
+import { CsrfField, Field, PostForm } from '../parts/form.tsx'
+import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/values.tsx'
+import { paths } from '../paths.ts'
+import type { PasskeyPlace } from '../relying-party.ts'
+
+export interface PasskeysProps {
+  readonly csrf: string
+  readonly now: Instant
+  readonly passkeys: readonly Passkey[]
+  readonly place: PasskeyPlace
+}
+
+export function Passkeys({ csrf, now, passkeys, place }: PasskeysProps) {
+  return (
+    <>
+      <h2>Passkeys</h2>
+      <p>
+        With a passkey you sign in by the fingerprint, face or PIN of a device, without a password that somebody could
+        guess or ask you for.
+      </p>
+      {passkeys.length === 0 ? null : (
+        <Table label="Passkeys" head={['Name', 'Added', 'Last used', 'Remove']}>
+          {passkeys.map(({ id, name, createdAt, lastUsedAt }) => (
+            <tr>
+              <td class="wide">{name}</td>
+              <td>
+                <Time at={createdAt} now={now} />
+              </td>
+              <td>
+                <Time at={lastUsedAt} now={now} none="never" />
+              </td>
+              <td>
+                <RowForm action={paths.removePasskey} csrf={csrf} id={id} label={`Remove the passkey ${name}`}>
+                  Remove
+                </RowForm>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {'party' in place ? <AddPasskey csrf={csrf} /> : <NoPasskeys {...place} />}
+    </>
+  )
+}
+
+/** Shown by its script, where the browser knows passkeys. */
+function AddPasskey({ csrf }: { readonly csrf: string }) {
+  return (
+    <>
+      <p class="help" data-passkey="none">
+        To add one, this page needs scripts, and a browser that knows passkeys.
+      </p>
+      <form
+        method="post"
+        action={paths.passkeys}
+        class="form"
+        data-passkey="create"
+        data-options={paths.passkeyOptions}
+        hidden
+      >
+        <CsrfField csrf={csrf} />
+        <input type="hidden" name="credential" />
+        <Field
+          name="passkey_name"
+          label="Name of a new passkey"
+          required
+          maxLength={100}
+          autocomplete="off"
+          help="To tell it from others, such as: work laptop."
+        />
+        <button type="submit">Add a passkey</button>
+        <p class="mistake" role="alert" />
+      </form>
+    </>
+  )
+}
+
+function NoPasskeys({ problem, instead }: Extract<PasskeyPlace, { problem: string }>) {
+  return (
+    <p class="notice warning">
+      {problem}{' '}
+      {instead === undefined ? (
+        'Whoever runs this service gives it an https address with a name (PUBLIC_URL).'
+      ) : (
+        <>
+          Open <a href={instead}>{instead}</a> instead, and sign in there.
+        </>
+      )}
+    </p>
+  )
+}
+
+export interface OutsideProps {
+  readonly csrf: string
+  /** The provider's name; undefined where none is configured. */
+  readonly provider: string | undefined
+  readonly isLinked: boolean
+}
+
+export function Outside({ csrf, provider, isLinked }: OutsideProps) {
+  if (provider === undefined) return null
+  return (
+    <>
+      <h2>{provider}</h2>
+      {isLinked ? (
+        <>
+          <p>Linked: you can sign in with {provider}.</p>
+          <PostForm action={paths.unlink} csrf={csrf}>
+            <button type="submit" class="danger quiet">
+              Unlink {provider}
+            </button>
+          </PostForm>
+        </>
+      ) : (
+        <>
+          <p>Not linked. Once it is, you can sign in with {provider}, too.</p>
+          <PostForm action={paths.outside} csrf={csrf}>
+            <input type="hidden" name="errand" value="link" />
+            <button type="submit" class="quiet">
+              Link {provider}
+            </button>
+          </PostForm>
+        </>
+      )}
+    </>
+  )
+}
+
+export interface SessionsProps {
+  readonly csrf: string
+  readonly now: Instant
+  readonly sessions: readonly Session[]
+  /** Of this page. */
+  readonly sessionId: string
+}
+
+export function Sessions({ csrf, now, sessions, sessionId }: SessionsProps) {
+  return (
+    <>
+      <h2>Sessions</h2>
+      <p>Where you are signed in. A session that you end is over at its next step.</p>
+      <Table label="Sessions" head={['Browser', 'Address', 'Signed in', 'Last seen', 'End']}>
+        {sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => (
+          <tr>
+            <td title={userAgent}>
+              {browserName(userAgent)} {id === sessionId ? <strong>(this one)</strong> : null}
+            </td>
+            <td>{address}</td>
+            <td>
+              <Time at={createdAt} now={now} />
+            </td>
+            <td>
+              <Time at={lastSeenAt} now={now} />
+            </td>
+            <td>
+              {id === sessionId ? (
+                <span class="none">by signing out</span>
+              ) : (
+                <RowForm
+                  action={paths.endSession}
+                  csrf={csrf}
+                  id={id}
+                  label={`End the session of ${browserName(userAgent)}`}
+                >
+                  End
+                </RowForm>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {sessions.length > 1 ? (
+        <PostForm action={paths.endOtherSessions} csrf={csrf}>
+          <button type="submit" class="danger quiet">
+            End all other sessions
+          </button>
+        </PostForm>
+      ) : null}
+    </>
+  )
+}
+
+interface RowFormProps {
+  readonly action: string
+  readonly csrf: string
+  readonly id: string
+  /** The button's name, for whoever does not see its row. */
+  readonly label: string
+  readonly children: string
+}
+
+function RowForm({ action, csrf, id, label, children }: RowFormProps) {
+  return (
+    <PostForm action={action} csrf={csrf} class="row">
+      <input type="hidden" name="id" value={id} />
+      <button type="submit" class="danger quiet" aria-label={label}>
+        {children}
+      </button>
+    </PostForm>
+  )
+}

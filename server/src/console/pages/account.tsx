@@ -1,0 +1,161 @@
+/** One's own account: the name, the ways in, and where one is signed in. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../http/instance.ts'
+import { createAttempts } from '../attempts.ts'
+import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import type { ConsoleParts } from '../parts.ts'
+import { paths } from '../paths.ts'
+import { refusalOf } from '../refusal.ts'
+import { passkeyPlace } from '../relying-party.ts'
+import { formOf, queryOf, sessionOf, viewerOf } from '../visit.ts'
+import {
+  Outside,
+  type OutsideProps,
+  Passkeys,
+  type PasskeysProps,
+  Sessions,
+  type SessionsProps,
+} from './account-parts.tsx'
+
+type AccountParts = Pick<
+  ConsoleParts,
+  'accounts' | 'sessions' | 'passkeys' | 'identities' | 'outsideSignIn' | 'counters' | 'config' | 'now'
+>
+
+export function accountRoutes(app: App, parts: AccountParts): void {
+  const { accounts, sessions, counters, config } = parts
+  const attempts = createAttempts(counters, config.signInLimit)
+
+  app.get(paths.account, async (request, reply) => sendAccount(request, reply, parts, { done: queryOf(request).done }))
+
+  app.post(paths.accountName, async (request, reply) => {
+    const { name = '' } = formOf(request)
+    try {
+      await accounts.rename(sessionOf(request).user.id, name)
+    } catch (error) {
+      return sendAccount(request, reply, parts, { problem: refusalOf(error), name })
+    }
+    return reply.redirect(`${paths.account}?done=name-changed`, 303)
+  })
+
+  app.post(paths.accountPassword, async (request, reply) => {
+    const { user, session } = sessionOf(request)
+    const { current = '', next = '' } = formOf(request)
+    await attempts.count(request, reply, user.email)
+    try {
+      await accounts.changePassword(user.id, { current, next, sessionId: session.id })
+    } catch (error) {
+      return sendAccount(request, reply, parts, { problem: refusalOf(error) })
+    }
+    return reply.redirect(`${paths.account}?done=password-changed`, 303)
+  })
+
+  app.post(paths.endSession, async (request, reply) => {
+    // One that is over already is as it should be.
+    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '')
+    return reply.redirect(`${paths.account}?done=session-ended`, 303)
+  })
+
+  app.post(paths.endOtherSessions, async (request, reply) => {
+    const { user, session } = sessionOf(request)
+    await sessions.endOthers(user.id, session.id)
+    return reply.redirect(`${paths.account}?done=sessions-ended`, 303)
+  })
+}
+
+interface Shown {
+  readonly problem?: string
+  readonly done?: string | undefined
+  /** What was given for a name. */
+  readonly name?: string
+}
+
+/** The account as it is now; with a problem, as what a form came to. */
+export async function sendAccount(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sessions, passkeys, identities, outsideSignIn, config, now }: Omit<AccountParts, 'accounts' | 'counters'>,
+  shown: Shown,
+): Promise<FastifyReply> {
+  const { user, session } = sessionOf(request)
+  const linked = await identities.list(user.id)
+  const props: AccountProps = {
+    ...shown,
+    viewer: viewerOf(request),
+    now: now(),
+    sessions: await sessions.list(user.id),
+    sessionId: session.id,
+    passkeys: await passkeys.list(user.id),
+    place: passkeyPlace(request, config.publicUrl),
+    provider: outsideSignIn?.name,
+    isLinked: linked.some(({ issuer }) => issuer === outsideSignIn?.issuer),
+  }
+  return sendPage(reply, <Account {...props} />, shown.problem === undefined ? 200 : 422)
+}
+
+type AccountProps = Shown &
+  Omit<SessionsProps, 'csrf'> &
+  Omit<PasskeysProps, 'csrf'> &
+  Omit<OutsideProps, 'csrf'> & { readonly viewer: Viewer }
+
+function Account({ viewer, name, problem, done, ...props }: AccountProps) {
+  const { user, csrf } = viewer
+  return (
+    <ConsolePage title="Account" viewer={viewer} section="account" problem={problem} done={done} scripts={['passkeys']}>
+      <p>
+        You sign in as <strong>{user.email}</strong>.
+      </p>
+      <div class="columns">
+        <div>
+          <h2>Name</h2>
+          <PostForm action={paths.accountName} csrf={csrf}>
+            <Field
+              name="name"
+              label="Your name"
+              value={name ?? user.name}
+              required
+              maxLength={100}
+              autocomplete="name"
+            />
+            <button type="submit">Change the name</button>
+          </PostForm>
+          <Passkeys {...props} csrf={csrf} />
+          <Outside {...props} csrf={csrf} />
+        </div>
+        <div>
+          <Password viewer={viewer} />
+        </div>
+      </div>
+      <Sessions {...props} csrf={csrf} />
+    </ConsolePage>
+  )
+}
+
+function Password({ viewer: { user, csrf } }: { readonly viewer: Viewer }) {
+  return (
+    <>
+      <h2>Password</h2>
+      <PostForm action={paths.accountPassword} csrf={csrf}>
+        {/* For password managers, which keep a password with its account. */}
+        <input type="hidden" name="email" value={user.email} autocomplete="username" />
+        {user.hasPassword ? (
+          <Field name="current" label="Current password" type="password" required autocomplete="current-password" />
+        ) : (
+          <p>You have none yet.</p>
+        )}
+        <Field
+          name="next"
+          label="New password"
+          type="password"
+          required
+          minLength={12}
+          maxLength={256}
+          autocomplete="new-password"
+          help="At least 12 characters. All your other sessions end."
+        />
+        <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>
+      </PostForm>
+    </>
+  )
+}

@@ -1,0 +1,143 @@
+/** What the members' page lists: members, and invitations that nobody has used yet. */
+import type { Instant } from '@claimcheck/core'
+import type { Invitation, MemberOfWorkspace, Role } from '../../services/people/members.ts'
+import type { Viewer } from '../page.tsx'
+import { PostForm, Select } from '../parts/form.tsx'
+import { Table } from '../parts/table.tsx'
+import { Code, Time } from '../parts/values.tsx'
+import { paths } from '../paths.ts'
+
+export interface MembersProps {
+  readonly viewer: Viewer
+  readonly workspaceId: string
+  readonly isOwner: boolean
+  readonly now: Instant
+  readonly members: readonly MemberOfWorkspace[]
+  readonly invitations: readonly Invitation[]
+  /** Just made, and shown this once. */
+  readonly invitation?: { readonly link: string; readonly role: Role }
+  readonly problem?: string
+  readonly done?: string | undefined
+}
+
+const AS: Readonly<Record<Role, string>> = { owner: 'an owner', member: 'a member' }
+
+export function MemberList({ viewer, workspaceId, isOwner, now, members }: MembersProps) {
+  const list = paths.members(workspaceId)
+  return (
+    <Table label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
+      {members.map((member) => (
+        <tr>
+          <td>
+            {member.name} {member.userId === viewer.user.id ? <small>(you)</small> : null}
+          </td>
+          <td>{member.email}</td>
+          <td>{member.role}</td>
+          <td>
+            <Time at={member.createdAt} now={now} />
+          </td>
+          <td>
+            <div class="actions">
+              {isOwner ? <RoleForm {...{ list, member, csrf: viewer.csrf }} /> : null}
+              <RemoveLink {...{ list, member, isOwner, isSelf: member.userId === viewer.user.id }} />
+            </div>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+interface OfMember {
+  readonly list: string
+  readonly member: MemberOfWorkspace
+}
+
+function RoleForm({ list, member, csrf }: OfMember & { readonly csrf: string }) {
+  const role: Role = member.role === 'owner' ? 'member' : 'owner'
+  return (
+    <PostForm action={`${list}/${member.id}/role`} csrf={csrf} class="row">
+      <button type="submit" class="quiet" name="role" value={role} aria-label={`Make ${member.name} ${AS[role]}`}>
+        Make {role}
+      </button>
+    </PostForm>
+  )
+}
+
+function RemoveLink({
+  list,
+  member,
+  isOwner,
+  isSelf,
+}: OfMember & { readonly isOwner: boolean; readonly isSelf: boolean }) {
+  if (!isOwner && !isSelf) return null
+  return (
+    <a
+      class="button danger quiet"
+      href={`${list}/${member.id}/remove`}
+      aria-label={isSelf ? 'Leave the workspace' : `Remove ${member.name}`}
+    >
+      {isSelf ? 'Leave' : 'Remove'}
+    </a>
+  )
+}
+
+export function Invitations({ viewer, workspaceId, now, invitations, invitation }: MembersProps) {
+  const action = `${paths.members(workspaceId)}/invitations`
+  return (
+    <>
+      <h2>Invite</h2>
+      {invitation ? (
+        <div class="card" role="status">
+          <p>
+            Send this link to whom you invite as {AS[invitation.role]}. It lets one person in, works for 7 days, and is
+            shown this once:
+          </p>
+          <Code text={invitation.link} label="invitation link" />
+        </div>
+      ) : null}
+      <PostForm action={action} csrf={viewer.csrf} class="inline">
+        <Select
+          name="role"
+          label="As"
+          options={[
+            ['member', 'Member'],
+            ['owner', 'Owner'],
+          ]}
+        />
+        <button type="submit">Make a link</button>
+      </PostForm>
+      {invitations.length === 0 ? null : (
+        <>
+          <h2>Open invitations</h2>
+          <Table label="Open invitations" head={['Role', 'By', 'Made', 'Expires', 'Withdraw']}>
+            {invitations.map(({ id, role, createdBy, createdAt, expiresAt }) => (
+              <tr>
+                <td>{role}</td>
+                <td>{createdBy ?? 'command line'}</td>
+                <td>
+                  <Time at={createdAt} now={now} />
+                </td>
+                <td>
+                  <Time at={expiresAt} now={now} />
+                </td>
+                <td>
+                  <PostForm action={`${action}/withdraw`} csrf={viewer.csrf} class="row">
+                    <input type="hidden" name="id" value={id} />
+                    <button
+                      type="submit"
+                      class="danger quiet"
+                      aria-label={`Withdraw the invitation for ${AS[role]} by ${createdBy ?? 'the command line'}`}
+                    >
+                      Withdraw
+                    </button>
+                  </PostForm>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,54 @@
+/** Other ways in than a password: a passkey, and the provider that the operator chose. */
+import { paths } from '../paths.ts'
+import { PostForm } from './form.tsx'
+
+/** Shown by its script, where the browser knows passkeys. */
+export function PasskeySignIn({ next }: { readonly next: string }) {
+  return (
+    <form
+      method="post"
+      action={paths.passkeySignIn}
+      class="form way-in"
+      data-passkey="get"
+      data-options={paths.passkeySignInOptions}
+      hidden
+    >
+      <input type="hidden" name="next" value={next} />
+      <input type="hidden" name="credential" />
+      <button type="submit" class="quiet">
+        Sign in with a passkey
+      </button>
+      <p class="mistake" role="alert" />
+    </form>
+  )
+}
+
+export function OutsideSignIn({ name, next }: { readonly name: string; readonly next: string }) {
+  return (
+    <PostForm action={paths.outside} class="form way-in">
+      <input type="hidden" name="errand" value="sign_in" />
+      <input type="hidden" name="next" value={next} />
+      <button type="submit" class="quiet">
+        Continue with {name}
+      </button>
+    </PostForm>
+  )
+}
+
+interface OutsideEntryProps {
+  readonly name: string | undefined
+  readonly errand: 'setup' | 'join'
+}
+
+/** Within the form of a new account, in place of its password: who somebody is comes from the provider. */
+export function OutsideEntry({ name, errand }: OutsideEntryProps) {
+  if (name === undefined) return null
+  return (
+    <p class="way-in">
+      <button type="submit" class="quiet" name="errand" value={errand} formaction={paths.outside} formnovalidate>
+        Continue with {name}
+      </button>{' '}
+      <span class="help">Your name and e-mail address come from there.</span>
+    </p>
+  )
+}

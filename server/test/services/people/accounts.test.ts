@@ -1,0 +1,102 @@
+import t from 'tap'
+import { first, NOON, newcomer, openPeople, PASSWORD, VISITOR } from './people.ts'
+
+const HOUR_MS = 60 * 60_000
+const DAY_MS = 24 * HOUR_MS
+
+t.test('links run out: a set-up and an invitation after days, a reset after an hour', async (t) => {
+  const people = await openPeople(t)
+  const { accounts, clock } = people
+  const setup = (await accounts.setupToken())!
+  clock.now = NOON + DAY_MS
+  t.equal(await accounts.link(setup), undefined)
+  await t.rejects(accounts.setUp(setup, newcomer('late'), 'acme'), { code: 'not_found' })
+
+  const { workspaceId } = await first(people)
+  const rows = [
+    [await accounts.inviteToken(workspaceId, 'member', null), 7 * DAY_MS],
+    [await accounts.resetToken('ann@example.com'), HOUR_MS],
+  ] as const
+  const begun = clock.now
+  for (const [token, lastsMs] of rows) {
+    clock.now = begun + lastsMs - 1
+    t.ok(await accounts.link(token))
+    clock.now = begun + lastsMs
+    t.equal(await accounts.link(token), undefined)
+  }
+  clock.now = begun + 7 * DAY_MS
+  await t.rejects(accounts.join(rows[0][0], newcomer('late')), { code: 'not_found' })
+  await t.rejects(accounts.reset(rows[1][0], PASSWORD), { code: 'not_found' })
+})
+
+t.test('a link is good for what it was made for, and for nothing else', async (t) => {
+  const people = await openPeople(t)
+  const { accounts } = people
+  const { workspaceId } = await first(people)
+  const invitation = await accounts.inviteToken(workspaceId, 'member', null)
+  const reset = await accounts.resetToken('ann@example.com')
+  await t.rejects(accounts.reset(invitation, PASSWORD), { code: 'not_found' })
+  await t.rejects(accounts.join(reset, newcomer('bob')), { code: 'not_found' })
+  await t.rejects(accounts.setUp(invitation, newcomer('bob'), 'other'), { code: 'not_found' })
+  t.equal(await accounts.link('none'), undefined)
+})
+
+t.test('of two who use one invitation at once, one joins', async (t) => {
+  const people = await openPeople(t)
+  const { accounts, members } = people
+  const { workspaceId } = await first(people)
+  const token = await accounts.inviteToken(workspaceId, 'member', null)
+  const outcomes = await Promise.allSettled(['bob', 'mia'].map((name) => accounts.join(token, newcomer(name))))
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.equal((await members.list(workspaceId)).length, 2)
+  t.equal((await accounts.list()).length, 2, 'and the other has no account')
+})
+
+t.test('only who is an owner now invites', async (t) => {
+  const people = await openPeople(t)
+  const { accounts } = people
+  const { workspaceId } = await first(people)
+  const bob = await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newcomer('bob'))
+  await t.rejects(accounts.inviteToken(workspaceId, 'member', bob.userId), { code: 'conflict' })
+})
+
+t.test('somebody unknown takes a password check like somebody known', async (t) => {
+  const people = await openPeople(t)
+  const { accounts } = people
+  await first(people)
+  const userOf = (email: string, password: string) => accounts.byPassword(email, password)
+  t.match(await userOf(' ANN@example.com ', PASSWORD), { email: 'ann@example.com' })
+  t.equal(await userOf('ann@example.com', 'wrong password'), undefined)
+
+  // Work, not time: what argon2 takes of the processor is many times what a look-up takes.
+  const spent = async (email: string) => {
+    const before = process.cpuUsage()
+    for (let count = 0; count < 5; count++) await userOf(email, 'wrong password')
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  await spent('nobody@example.com')
+  const [known, unknown] = [await spent('ann@example.com'), await spent('nobody@example.com')]
+  t.ok(unknown > known / 3, `${unknown} µs of work for somebody unknown, ${known} for somebody known`)
+})
+
+t.test('a new password ends other sessions, and a reset ends all', async (t) => {
+  const people = await openPeople(t)
+  const { accounts, sessions } = people
+  const { userId } = await first(people)
+  const tokens = [await sessions.start(userId, VISITOR), await sessions.start(userId, VISITOR)]
+  const { session } = (await sessions.find(tokens[0]!))!
+  const next = 'another password altogether'
+  await t.rejects(accounts.changePassword(userId, { current: 'wrong', next, sessionId: session.id }), {
+    code: 'bad_request',
+  })
+  t.ok(await sessions.find(tokens[1]!), 'nothing ended')
+  await accounts.changePassword(userId, { current: PASSWORD, next, sessionId: session.id })
+  t.ok(await sessions.find(tokens[0]!))
+  t.equal(await sessions.find(tokens[1]!), undefined)
+
+  await accounts.reset(await accounts.resetToken('ann@example.com'), PASSWORD)
+  t.equal(await sessions.find(tokens[0]!), undefined)
+  t.ok(await accounts.byPassword('ann@example.com', PASSWORD))
+  t.equal(await accounts.byPassword('ann@example.com', next), undefined)
+})

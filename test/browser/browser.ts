@@ -1,0 +1,58 @@
+/** A real browser, and pages in it that fail their test on whatever a user of the console should never meet. */
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+
+export type { Browser, BrowserContext, Page }
+
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--headless=new']
+
+/** CHROMIUM_PATH, or the one that comes with the packages. Closed with the test. */
+export async function launchBrowser(t: Test): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM_PATH || (await packagedChromium())
+  const browser = await chromium.launch({ executablePath, headless: true, args: ARGUMENTS })
+  t.teardown(() => browser.close())
+  return browser
+}
+
+async function packagedChromium(): Promise<string> {
+  const { default: packaged } = await import('@sparticuz/chromium')
+  return packaged.executablePath()
+}
+
+export interface Watched {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** Of a step that is to be refused: browsers write each answer of 400 and above to the console. */
+  expectStatus(status: number): void
+}
+
+/**
+ * A browser context of its own, as somebody has on a machine of their own.
+ * An error in the console, one that no script caught, and a request to another origin each fail the test.
+ */
+export async function openPage(
+  t: Test,
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const context = await browser.newContext({ baseURL: origin, ...options })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const expected = new Set<number>()
+  page.on('console', (message) => {
+    if (message.type() !== 'error' || isExpected(message.text(), expected)) return
+    t.fail(`the browser's console: ${message.text()}`, { at: message.location() })
+  })
+  page.on('pageerror', (error) => t.fail(`a script failed: ${error.message}`))
+  context.on('request', (request) => {
+    const { origin: asked, protocol } = new URL(request.url())
+    if (asked !== origin && protocol !== 'data:') t.fail(`a request to another origin: ${request.url()}`)
+  })
+  return { context, page, expectStatus: (status) => expected.add(status) }
+}
+
+function isExpected(text: string, statuses: ReadonlySet<number>): boolean {
+  const [, status] = /^Failed to load resource: .* status of (\d{3})/.exec(text) ?? []
+  return status !== undefined && statuses.has(Number(status))
+}

@@ -1,0 +1,125 @@
+/** Passkeys in a real browser, with a device that it plays. */
+import t, { type Test as TapTest } from 'tap'
+import { Installation } from '../support/installation.ts'
+import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
+import { addAuthenticator } from './authenticator.ts'
+import { type Browser, launchBrowser, openPage, type Page } from './browser.ts'
+
+async function opened(t: TapTest, browser: Browser, options: { javaScriptEnabled?: boolean } = {}) {
+  const installation = await Installation.start({ file: { rate_limits: { sign_in: 100 } } })
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  await Visitor.first(host)
+  const origin = `http://localhost:${new URL(host.url).port}`
+  return { host, origin, ...(await openPage(t, browser, origin, options)) }
+}
+
+async function signInByPassword(page: Page): Promise<void> {
+  await page.goto('/console/sign-in?next=/console/account')
+  await page.getByLabel('E-mail').fill(emailOf('owner'))
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/console/account')
+}
+
+async function addPasskey(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name of a new passkey').fill(name)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+}
+
+async function signInByPasskey(page: Page): Promise<void> {
+  await page.goto('/console/sign-in?next=/console/account')
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL('**/sign-in?done=signed-out')
+}
+
+t.test('passkeys', async (t) => {
+  const browser = await launchBrowser(t)
+
+  await t.test('a passkey is added, signs in without an e-mail address, and is removed for good', async (t) => {
+    const { context, page, expectStatus } = await opened(t, browser)
+    const device = await addAuthenticator(context, page)
+    await signInByPassword(page)
+    await addPasskey(page, 'work laptop')
+    await page.waitForURL('**/console/account?done=passkey-added')
+    t.equal(await device.passkeys(), 1)
+    t.match(await page.getByRole('region', { name: 'Passkeys' }).innerText(), /work laptop\s+now\s+never/)
+
+    await signOut(page)
+    await signInByPasskey(page)
+    await page.waitForURL('**/console/account')
+    t.match(await page.getByRole('region', { name: 'Passkeys' }).innerText(), /work laptop\s+.*\s+now/)
+
+    await page.getByRole('button', { name: 'Remove the passkey work laptop' }).click()
+    await page.waitForURL('**/console/account?done=passkey-removed')
+    await signOut(page)
+    expectStatus(422)
+    await signInByPasskey(page)
+    await page.getByText('This passkey belongs to no account here, or was removed.').waitFor()
+    await page.goto('/console')
+    t.match(page.url(), /sign-in/)
+  })
+
+  await t.test('a device has one passkey for an account', async (t) => {
+    const { context, page } = await opened(t, browser)
+    await addAuthenticator(context, page)
+    await signInByPassword(page)
+    await addPasskey(page, 'first')
+    await page.waitForURL('**/console/account?done=passkey-added')
+    await addPasskey(page, 'second')
+    await page.getByText('This device has a passkey for this account already.').waitFor()
+  })
+
+  await t.test('a device that does not recognise its owner lets nobody in', async (t) => {
+    const { context, page } = await opened(t, browser)
+    const device = await addAuthenticator(context, page)
+    await signInByPassword(page)
+    await addPasskey(page, 'phone')
+    await page.waitForURL('**/console/account?done=passkey-added')
+    await signOut(page)
+    await device.recognise(false)
+    await signInByPasskey(page)
+    await page.getByText('The browser has given no passkey').waitFor()
+    t.match(page.url(), /sign-in/)
+  })
+
+  await t.test('a counter that went back is a copy, and refused', async (t) => {
+    const { context, page, expectStatus } = await opened(t, browser)
+    const device = await addAuthenticator(context, page)
+    await signInByPassword(page)
+    await addPasskey(page, 'phone')
+    await page.waitForURL('**/console/account?done=passkey-added')
+    await device.setSignCount(50)
+    await signOut(page)
+    await signInByPasskey(page)
+    await page.waitForURL('**/console/account')
+    await signOut(page)
+    await device.setSignCount(10)
+    expectStatus(422)
+    await signInByPasskey(page)
+    await page.getByText('This passkey was not accepted.').waitFor()
+    t.match(page.url(), /sign-in/)
+  })
+
+  await t.test('without scripts there is a password, and nothing that does not work', async (t) => {
+    const { page } = await opened(t, browser, { javaScriptEnabled: false })
+    await page.goto('/console/sign-in')
+    t.notOk(await page.getByRole('button', { name: 'Sign in with a passkey' }).isVisible())
+    await signInByPassword(page)
+    t.notOk(await page.getByRole('button', { name: 'Add a passkey' }).isVisible())
+    t.ok(await page.getByText('this page needs scripts').isVisible())
+  })
+
+  await t.test('at an IP address the page says where passkeys work', async (t) => {
+    const { host, origin } = await opened(t, browser)
+    const { page } = await openPage(t, browser, host.url)
+    await signInByPassword(page)
+    const link = page.getByRole('link', { name: `${origin}/console/account` })
+    t.equal(await link.getAttribute('href'), `${origin}/console/account`)
+    t.notOk(await page.getByRole('button', { name: 'Add a passkey' }).isVisible())
+  })
+})

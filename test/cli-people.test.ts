@@ -1,0 +1,78 @@
+/** The commands about people: links that work on a running server, and nothing printed that is kept. */
+import t, { type Test } from 'tap'
+import { runClaimcheck } from './support/command.ts'
+import { Installation } from './support/installation.ts'
+import { emailOf, PASSWORD, Visitor } from './support/visitor.ts'
+
+async function installed(t: Test) {
+  const installation = await Installation.start()
+  t.teardown(() => installation.remove())
+  const run = (...args: string[]) =>
+    runClaimcheck(t.testdir(), args, { ...installation.env, PUBLIC_URL: installation.url })
+  const json = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(...args, '--json')
+    if (code !== 0) throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+  return { installation, host: installation.host, run, json }
+}
+
+t.test('accounts are listed, without anything that signs in', async (t) => {
+  const { host, run, json } = await installed(t)
+  t.strictSame(await json('user', 'list'), [])
+  await Visitor.first(host)
+  const users = await json('user', 'list')
+  t.match(users, [{ id: /^usr_/, email: emailOf('owner'), name: 'owner', has_password: true, created_at: /Z$/ }])
+  t.notMatch(JSON.stringify(users), /argon2/)
+  t.match((await run('user', 'list')).stdout, /E-MAIL.*\n.*owner@example\.com/)
+})
+
+t.test('a new password is chosen by the link that the command prints, once', async (t) => {
+  const { host, run, json } = await installed(t)
+  await Visitor.first(host)
+  const { url } = await json('user', 'reset', emailOf('owner'))
+  const { pathname, origin } = new URL(url)
+  t.equal(origin, host.url)
+  const password = 'another password altogether'
+  const page = await new Visitor(host).post(pathname, { password })
+  t.notMatch(page.path, /sign-in|reset/)
+  t.equal((await new Visitor(host).post(pathname, { password })).status, 404)
+  const old = await new Visitor(host).post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
+  t.equal(old.status, 422)
+  t.match(await run('user', 'reset', 'nobody@example.com'), { code: 1, stdout: '', stderr: /nobody@example\.com/ })
+  t.match(await run('user', 'reset'), { code: 2 })
+})
+
+t.test('an invitation that the command prints makes one member, of the role that it names', async (t) => {
+  const { installation, host, run, json } = await installed(t)
+  const owner = await Visitor.first(host)
+  const id = await owner.workspaceId()
+  for (const role of ['owner', 'member'] as const) {
+    const invited = await json('workspace', 'invite', 'acme', '--role', role)
+    t.match(invited, { workspace_id: id, name: 'acme', role })
+    await Visitor.enter(host, new URL(invited.url).pathname, `new ${role}`)
+    const joined = (await installation.claimcheck.members.list(id)).find(({ name }) => name === `new ${role}`)
+    t.equal(joined?.role, role)
+  }
+  t.match(await json('workspace', 'invite', id), { role: 'member' }, 'members, unless told otherwise')
+  t.match((await run('workspace', 'invite', 'acme')).stdout, /\/console\/join\/[\w-]{43}\n/)
+  t.match(await run('workspace', 'invite', 'nobody'), { code: 1, stderr: /nobody/ })
+  t.match(await run('workspace', 'invite', 'acme', '--role', 'king'), { code: 2 })
+})
+
+t.test('without a public address, links lead to where the service listens', async (t) => {
+  const { installation, host } = await installed(t)
+  await Visitor.first(host)
+  const rows = [
+    [{ HOST: '127.0.0.1', PORT: '8123' }, /^http:\/\/127\.0\.0\.1:8123\/console\/reset\//],
+    [{ HOST: '::1', PORT: '8123' }, /^http:\/\/\[::1\]:8123\/console\/reset\//],
+    [{ HOST: '::1', PUBLIC_URL: 'https://claims.example.com/' }, /^https:\/\/claims\.example\.com\/console\/reset\//],
+  ] as const
+  for (const [env, expected] of rows) {
+    const { stdout } = await runClaimcheck(t.testdir(), ['user', 'reset', emailOf('owner')], {
+      ...installation.env,
+      ...env,
+    })
+    t.match(stdout, expected)
+  }
+})

@@ -1,0 +1,147 @@
+/** One's own account: name, password, and sessions that end where they are told to. */
+import t, { type Test as TapTest } from 'tap'
+import { Installation } from '../support/installation.ts'
+import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+
+const ACCOUNT = '/console/account'
+
+async function installed(t: TapTest, options = {}): Promise<Installation> {
+  const installation = await Installation.start(options)
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+async function signedIn(host: Visitor['host'], name: string, userAgent: string): Promise<Visitor> {
+  const visitor = new Visitor(host)
+  await visitor.post('/console/sign-in', { email: emailOf(name), password: PASSWORD }, { 'user-agent': userAgent })
+  return visitor
+}
+
+/** The ids of the sessions that can be ended. */
+function sessionIds(html: string): string[] {
+  return [...html.matchAll(/name="id" value="(ses_[^"]+)"/g)].map(([, id]) => id!)
+}
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+const EDGE =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36 Edg/143.0.0.0'
+
+t.test('the account shows who one is, and takes another name', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const page = await owner.get(ACCOUNT)
+  t.match(textOf(page.html), /You sign in as owner@example\.com/)
+  const renamed = await owner.post(`${ACCOUNT}/name`, { name: ' Ann <b> ' })
+  t.equal(renamed.path, `${ACCOUNT}?done=name-changed`)
+  t.match(textOf(renamed.html), /Ann <b> Sign out Account The name is changed/)
+  t.notMatch(renamed.html, /<b>/)
+  for (const name of ['', ' ', 'x'.repeat(101), 'a\u0007b']) {
+    const refused = await owner.post(`${ACCOUNT}/name`, { name })
+    t.equal(refused.status, 422)
+    t.match(textOf(refused.html), /A name has 1 to 100 characters/)
+  }
+})
+
+t.test('a new password takes the current one, and ends every other session', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const other = await signedIn(host, 'owner', FIREFOX)
+  await owner.get(ACCOUNT)
+  const next = 'another password altogether'
+  const rows = [
+    [{ current: 'wrong password', next }, /The current password is not right/],
+    [{ current: '', next }, /The current password is not right/],
+    [{ current: PASSWORD, next: 'short' }, /at least 12 characters/],
+  ] as const
+  for (const [fields, message] of rows) {
+    const refused = await owner.post(`${ACCOUNT}/password`, fields)
+    t.equal(refused.status, 422)
+    t.match(textOf(refused.html), message)
+    t.notOk(
+      [PASSWORD, next].some((secret) => refused.html.includes(secret)),
+      'no password is sent back',
+    )
+  }
+  const changed = await owner.post(`${ACCOUNT}/password`, { current: PASSWORD, next })
+  t.equal(changed.path, `${ACCOUNT}?done=password-changed`)
+  t.match((await other.get(ACCOUNT)).path, /sign-in/)
+  t.equal((await owner.get(ACCOUNT)).status, 200)
+  const old = await new Visitor(host).post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
+  t.equal(old.status, 422)
+})
+
+t.test('guesses at the current password are limited like those at signing in', async (t) => {
+  const { host } = await installed(t, { file: { rate_limits: { sign_in: 3 } } })
+  const owner = await Visitor.first(host)
+  await owner.get(ACCOUNT)
+  const statuses = []
+  for (let count = 0; count < 4; count++) {
+    statuses.push((await owner.post(`${ACCOUNT}/password`, { current: 'wrong password', next: PASSWORD })).status)
+  }
+  t.equal(statuses.at(-1), 429)
+})
+
+t.test('sessions are listed by browser and address, and end one by one or all others at once', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const firefox = await signedIn(host, 'owner', FIREFOX)
+  const edge = await signedIn(host, 'owner', EDGE)
+  const page = await owner.get(ACCOUNT)
+  t.match(textOf(page.html), /Firefox on Linux/)
+  t.match(textOf(page.html), /Edge on Windows/)
+  t.match(textOf(page.html), /Unknown browser \(this one\) 127\.0\.0\.1/)
+  t.notMatch(page.html, owner.cookies.get('claimcheck')!)
+  const ids = sessionIds(page.html)
+  t.equal(ids.length, 2)
+
+  const ended = await owner.post(`${ACCOUNT}/sessions/end`, { id: ids[0]! })
+  t.equal(ended.path, `${ACCOUNT}?done=session-ended`)
+  t.match((await edge.get(ACCOUNT)).path, /sign-in/, 'the newest is the first of the list')
+  t.equal((await firefox.get(ACCOUNT)).status, 200)
+
+  const third = await signedIn(host, 'owner', EDGE)
+  await owner.get(ACCOUNT)
+  t.match((await owner.post(`${ACCOUNT}/sessions/end-others`)).path, /done=sessions-ended/)
+  for (const visitor of [firefox, third]) t.match((await visitor.get(ACCOUNT)).path, /sign-in/)
+  t.same(sessionIds((await owner.get(ACCOUNT)).html), [])
+})
+
+t.test("nobody ends or sees somebody else's session", async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const mia = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
+  const again = await signedIn(host, 'Mia', FIREFOX)
+  const [id] = sessionIds((await mia.get(ACCOUNT)).html)
+  await owner.get(ACCOUNT)
+  await owner.post(`${ACCOUNT}/sessions/end`, { id: id! })
+  t.equal((await again.get(ACCOUNT)).status, 200)
+  t.notMatch(textOf((await owner.get(ACCOUNT)).html), /Firefox/)
+})
+
+t.test('a session that is ended on one host is over on every other', async (t) => {
+  const installation = await installed(t)
+  if (installation.database.dialect === 'sqlite') return t.pass('one host has a file to itself')
+  const other = await installation.addHost()
+  const owner = await Visitor.first(installation.host)
+  const elsewhere = new Visitor(other)
+  await elsewhere.post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
+  t.equal((await elsewhere.get(ACCOUNT)).status, 200)
+  await owner.get(ACCOUNT)
+  await owner.post(`${ACCOUNT}/sessions/end-others`)
+  t.match((await elsewhere.get(ACCOUNT)).path, /sign-in/)
+})
+
+t.test('whoever is not signed in is sent to sign in', async (t) => {
+  const { host } = await installed(t)
+  t.equal((await new Visitor(host).get(ACCOUNT)).path, '/console/sign-in?next=%2Fconsole%2Faccount')
+  for (const path of [
+    'name',
+    'password',
+    'sessions/end',
+    'sessions/end-others',
+    'passkeys/options',
+    'passkeys/remove',
+  ]) {
+    t.match((await new Visitor(host).post(`${ACCOUNT}/${path}`)).path, /sign-in/, path)
+  }
+})

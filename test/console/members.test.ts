@@ -1,0 +1,137 @@
+/** Members: who sees, who changes, and that what an owner takes away is gone at the next request. */
+import t, { type Test as TapTest } from 'tap'
+import { Installation } from '../support/installation.ts'
+import { emailOf, textOf, Visitor } from '../support/visitor.ts'
+
+async function acme(t: TapTest) {
+  const installation = await Installation.start()
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  const owner = await Visitor.first(host)
+  const id = await owner.workspaceId()
+  const path = `/console/w/${id}/members`
+  const memberId = async (name: string) => {
+    const members = await host.claimcheck.members.list(id)
+    return members.find(({ email }) => email === emailOf(name))!.id
+  }
+  return { installation, host, owner, id, path, memberId }
+}
+
+function linkIn(html: string): string {
+  return new URL(/https?:\/\/[^"<]+\/console\/join\/[\w-]{43}/.exec(html)![0]).pathname
+}
+
+t.test('members see the list, and nothing to change in it but their own leaving', async (t) => {
+  const { host, id, path, memberId } = await acme(t)
+  const mia = await Visitor.joining(host, id, 'member', 'Mia')
+  const page = await mia.get(path)
+  t.match(textOf(page.html), /owner owner@example\.com owner .*Mia \(you\) mia@example\.com member/)
+  t.notMatch(page.html, /\/role"|\/invitations/)
+  t.same([...page.html.matchAll(/href="[^"]*\/remove"/g)].length, 1)
+
+  const ownerId = await memberId('owner')
+  for (const target of ['invitations', 'invitations/withdraw', `${ownerId}/role`]) {
+    t.equal((await mia.post(`${path}/${target}`, { role: 'owner', id: 'lnk_x' })).status, 403, target)
+  }
+  t.equal((await mia.get(`${path}/${ownerId}/remove`)).status, 404)
+  t.equal((await mia.post(`${path}/${ownerId}/remove`)).status, 404)
+})
+
+t.test('a workspace of others answers like none', async (t) => {
+  const { host, owner, path, memberId } = await acme(t)
+  await host.claimcheck.workspaces.create('other')
+  const stranger = await Visitor.joining(host, (await host.claimcheck.workspaces.find('other')).id, 'owner', 'Stranger')
+  await stranger.get('/console/account')
+  const ownerId = await memberId('owner')
+  for (const wrong of [path, `${path}/${ownerId}/remove`]) {
+    const [theirs, none] = [await stranger.get(wrong), await stranger.get(wrong.replace(/ws_[^/]+/, 'ws_none'))]
+    t.equal(theirs.status, 404)
+    t.equal(textOf(theirs.html), textOf(none.html))
+  }
+  t.equal((await stranger.post(`${path}/invitations`, { role: 'owner' })).status, 404)
+  const own = `/console/w/${(await host.claimcheck.workspaces.find('other')).id}/members`
+  t.equal((await stranger.post(`${own}/${ownerId}/remove`)).status, 404, "another workspace's member in one's own")
+  t.equal((await stranger.post(`${own}/${ownerId}/role`, { role: 'member' })).status, 404)
+  t.equal((await owner.get(path)).status, 200)
+})
+
+t.test('an owner invites by a link that is shown once, and lets one person in', async (t) => {
+  const { host, owner, path } = await acme(t)
+  await owner.get(path)
+  const made = await owner.post(`${path}/invitations`, { role: 'member' })
+  const link = linkIn(made.html)
+  t.match(made.html, /data-copy="http/)
+  const listed = await owner.get(path)
+  t.match(textOf(listed.html), /Open invitations.*member owner now in \d+ days/)
+  t.notMatch(listed.html, /console\/join/, 'it is not shown again')
+
+  await Visitor.enter(host, link, 'Mia')
+  t.notMatch(textOf((await owner.get(path)).html), /Open invitations/)
+  t.match(textOf((await owner.get(path)).html), /Mia mia@example\.com member/)
+  t.equal((await new Visitor(host).get(link)).status, 404)
+  t.equal((await owner.post(`${path}/invitations`, { role: 'king' })).status, 400)
+})
+
+t.test('an invitation that is withdrawn lets nobody in', async (t) => {
+  const { host, owner, path } = await acme(t)
+  await owner.get(path)
+  const link = linkIn((await owner.post(`${path}/invitations`, { role: 'owner' })).html)
+  const [, id] = /name="id" value="(lnk_[^"]+)"/.exec((await owner.get(path)).html)!
+  const page = await owner.post(`${path}/invitations/withdraw`, { id: id! })
+  t.equal(page.path, `${path}?done=invitation-withdrawn`)
+  t.equal((await new Visitor(host).get(link)).status, 404)
+  t.equal((await owner.post(`${path}/invitations/withdraw`, { id: id! })).status, 404)
+})
+
+t.test('a role that is changed holds at the next request', async (t) => {
+  const { host, owner, id, path, memberId } = await acme(t)
+  const mia = await Visitor.joining(host, id, 'member', 'Mia')
+  await owner.get(path)
+  await mia.get(path)
+  const target = `${path}/${await memberId('Mia')}/role`
+  t.equal((await owner.post(target, { role: 'owner' })).path, `${path}?done=role-changed`)
+  const made = await mia.post(`${path}/invitations`, { role: 'owner' })
+  t.equal(made.status, 200)
+  await owner.post(target, { role: 'member' })
+  t.equal((await mia.post(`${path}/invitations`, { role: 'owner' })).status, 403)
+  t.equal((await new Visitor(host).get(linkIn(made.html))).status, 404, 'what they had invited for as an owner ends')
+})
+
+t.test('a member is removed after being asked for, and sees nothing from their next request on', async (t) => {
+  const { host, owner, id, path, memberId } = await acme(t)
+  const mia = await Visitor.joining(host, id, 'owner', 'Mia')
+  await mia.get(path)
+  const link = linkIn((await mia.post(`${path}/invitations`, { role: 'owner' })).html)
+  const target = `${path}/${await memberId('Mia')}/remove`
+  const asked = await owner.get(target)
+  t.match(textOf(asked.html), /Remove Mia\?/)
+  t.equal((await mia.get(path)).status, 200, 'asking alone does nothing')
+  t.equal((await owner.post(target)).path, `${path}?done=member-removed`)
+  t.equal((await mia.get(path)).status, 404)
+  t.equal((await mia.get('/console/account')).status, 200, 'the account stays')
+  t.equal((await mia.get(link)).status, 404, 'nobody comes back by a link of their own')
+})
+
+t.test('the last owner stays, and is told why', async (t) => {
+  const { host, owner, id, path, memberId } = await acme(t)
+  await owner.get(path)
+  const ownerId = await memberId('owner')
+  for (const [target, fields] of [
+    [`${path}/${ownerId}/role`, { role: 'member' }],
+    [`${path}/${ownerId}/remove`, {}],
+  ] as const) {
+    const refused = await owner.post(target, fields)
+    t.equal(refused.status, 422)
+    t.match(textOf(refused.html), /A workspace has an owner: make somebody else one first/)
+  }
+  const mia = await Visitor.joining(host, id, 'member', 'Mia')
+  await mia.get(path)
+  const left = await mia.post(`${path}/${await memberId('Mia')}/remove`)
+  t.equal(left.path, '/console/workspaces/new', 'a member may leave')
+  await Visitor.joining(host, id, 'owner', 'Second')
+  t.equal(
+    (await owner.post(`${path}/${ownerId}/remove`)).path,
+    '/console/workspaces/new',
+    'and so may one of two owners',
+  )
+})

@@ -1,0 +1,275 @@
+/** Signing in through an outside OpenID provider: a real one, on this machine. */
+import t, { type Test as TapTest } from 'tap'
+import { Installation } from '../support/installation.ts'
+import { OpenIdProvider } from '../support/openid-provider.ts'
+import { emailOf, type Page, textOf, Visitor } from '../support/visitor.ts'
+
+const BEGIN = '/console/sign-in/outside'
+const CALLBACK = `${BEGIN}/callback`
+const ACCOUNT = '/console/account'
+
+async function installed(t: TapTest) {
+  const provider = await OpenIdProvider.start()
+  t.teardown(() => provider.close())
+  const installation = await Installation.start({
+    env: provider.env,
+    file: { sign_in: provider.section, rate_limits: { sign_in: 0 } },
+  })
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  provider.open(host.url + CALLBACK)
+  return { installation, host, provider }
+}
+
+/** Where the browser is sent. */
+async function begin(visitor: Visitor, fields: Readonly<Record<string, string>>): Promise<string> {
+  const page = await visitor.post(BEGIN, fields)
+  const url = /^0;url=(.*)$/.exec(page.headers.get('refresh') ?? '')?.[1]
+  if (url === undefined) throw new Error(`${page.status} ${textOf(page.html)}`)
+  return url
+}
+
+/** Over there and back. */
+async function goThrough(
+  provider: OpenIdProvider,
+  visitor: Visitor,
+  fields: Readonly<Record<string, string>>,
+  login: string,
+): Promise<Page> {
+  const back = await provider.signIn(await begin(visitor, fields), login)
+  return visitor.get(back.pathname + back.search)
+}
+
+/** The first person, linked to who is `ann` over there. */
+async function linked(host: Visitor['host'], provider: OpenIdProvider): Promise<Visitor> {
+  const owner = await Visitor.first(host)
+  await owner.get(ACCOUNT)
+  await goThrough(provider, owner, { errand: 'link' }, 'ann')
+  return owner
+}
+
+t.test('the first person sets up through the provider, and comes in by it again', async (t) => {
+  const { host, provider } = await installed(t)
+  const token = (await host.claimcheck.accounts.setupToken())!
+  const visitor = new Visitor(host)
+  t.match((await visitor.get(`/console/setup/${token}`)).html, /Continue with Example/)
+  const unnamed = await visitor.post(BEGIN, { errand: 'setup', token, workspace: '' })
+  t.equal(unnamed.status, 400)
+  const page = await goThrough(provider, visitor, { errand: 'setup', token, workspace: 'acme' }, 'ann')
+  t.match(page.path, /^\/console\/w\/ws_/)
+  const account = await visitor.get(ACCOUNT)
+  t.match(textOf(account.html), /ann of Example.*You sign in as ann@example\.com.*Linked/)
+  t.match(textOf(account.html), /You have none yet/)
+
+  const again = new Visitor(host)
+  t.match((await again.get('/console/sign-in')).html, /Continue with Example/)
+  t.equal((await goThrough(provider, again, { errand: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
+})
+
+t.test('the provider is asked with a state, a nonce and the digest of a verifier that stays here', async (t) => {
+  const { host, provider } = await installed(t)
+  await Visitor.first(host)
+  const visitor = new Visitor(host)
+  const url = new URL(await begin(visitor, { errand: 'sign_in', next: '//evil.example' }))
+  t.equal(url.searchParams.get('response_type'), 'code')
+  t.equal(url.searchParams.get('code_challenge_method'), 'S256')
+  for (const name of ['state', 'nonce', 'code_challenge']) t.match(url.searchParams.get(name), /^[\w-]{43}$/)
+  const other = new URL(await begin(visitor, { errand: 'sign_in' }))
+  t.not(other.searchParams.get('state'), url.searchParams.get('state'))
+  t.equal((await new Visitor(host).post(BEGIN, { errand: 'sign_in' }, { origin: 'https://evil.example' })).status, 403)
+  t.equal(provider.issuer, url.origin)
+})
+
+t.test('an identity that is linked to no account is told to ask for an invitation', async (t) => {
+  const { host, provider } = await installed(t)
+  await linked(host, provider)
+  const visitor = new Visitor(host)
+  const page = await goThrough(provider, visitor, { errand: 'sign_in' }, 'bob')
+  t.equal(page.status, 403)
+  t.match(textOf(page.html), /Ask an owner of a workspace for an invitation/)
+  t.equal(visitor.cookies.size, 0)
+})
+
+t.test(
+  'an invitation is accepted through the provider; an address that has an account is never linked to it',
+  async (t) => {
+    const { host, provider } = await installed(t)
+    const owner = await Visitor.first(host)
+    const id = await owner.workspaceId()
+    const invite = () => host.claimcheck.accounts.inviteToken(id, 'member', null)
+    const token = await invite()
+    const bob = new Visitor(host)
+    t.match((await bob.get(`/console/join/${token}`)).html, /Continue with Example/)
+    const joined = await goThrough(provider, bob, { errand: 'join', token }, 'bob')
+    t.match(joined.path, new RegExp(`^/console/w/${id}/`))
+    t.equal((await new Visitor(host).post(BEGIN, { errand: 'join', token })).status, 404, 'the link was used')
+
+    const taken = new Visitor(host)
+    const page = await goThrough(provider, taken, { errand: 'join', token: await invite() }, 'owner')
+    t.equal(page.status, 422, `the account ${emailOf('owner')} has a password of its own`)
+    t.match(textOf(page.html), /There is an account with this address/)
+    t.equal(taken.cookies.size, 0)
+    t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'owner')).status, 403)
+
+    const secondLink = await invite()
+    const twice = await goThrough(provider, new Visitor(host), { errand: 'join', token: secondLink }, 'bob')
+    t.equal(twice.status, 422, 'who has an account is not given another')
+    t.equal((await new Visitor(host).get(`/console/join/${secondLink}`)).status, 200, 'and the link can still be used')
+  },
+)
+
+t.test('an account is linked and unlinked by its owner, and no identity belongs to two', async (t) => {
+  const { host, provider } = await installed(t)
+  const owner = await linked(host, provider)
+  t.match(textOf((await owner.get(ACCOUNT)).html), /Linked: you can sign in with Example/)
+  t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
+
+  const mia = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
+  await mia.get(ACCOUNT)
+  const taken = await goThrough(provider, mia, { errand: 'link' }, 'ann')
+  t.equal(taken.status, 422)
+  t.match(textOf(taken.html), /This sign-in belongs to another account here/)
+  t.match(textOf((await goThrough(provider, owner, { errand: 'link' }, 'zoe')).html), /unlink it first/)
+
+  t.equal((await owner.post(`${ACCOUNT}/unlink`)).path, `${ACCOUNT}?done=sign-in-unlinked`)
+  t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'ann')).status, 403)
+  t.equal((await owner.post(`${ACCOUNT}/unlink`)).status, 404)
+})
+
+t.test('the only way in cannot be unlinked', async (t) => {
+  const { host, provider } = await installed(t)
+  const token = (await host.claimcheck.accounts.setupToken())!
+  const ann = new Visitor(host)
+  await goThrough(provider, ann, { errand: 'setup', token, workspace: 'acme' }, 'ann')
+  await ann.get(ACCOUNT)
+  const refused = await ann.post(`${ACCOUNT}/unlink`)
+  t.equal(refused.status, 422)
+  t.match(textOf(refused.html), /This is the only way in to your account/)
+  const next = 'a password of her own'
+  t.equal((await ann.post(`${ACCOUNT}/password`, { next })).path, `${ACCOUNT}?done=password-changed`)
+  t.equal((await ann.post(`${ACCOUNT}/unlink`)).path, `${ACCOUNT}?done=sign-in-unlinked`)
+})
+
+t.test('linking takes a form of the session that is linked, and the same person at both ends', async (t) => {
+  const { host, provider } = await installed(t)
+  const owner = await Visitor.first(host)
+  await owner.get(ACCOUNT)
+  t.equal((await owner.post(BEGIN, { errand: 'link', _csrf: 'x' })).status, 403)
+  t.equal((await new Visitor(host).post(BEGIN, { errand: 'link' })).status, 404)
+  const back = await provider.signIn(await begin(owner, { errand: 'link' }), 'ann')
+  owner.cookies.delete('claimcheck')
+  t.equal((await owner.get(back.pathname + back.search)).status, 403, 'signed out meanwhile')
+  t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'ann')).status, 403)
+})
+
+t.test('an answer is good once, and in the browser that was sent', async (t) => {
+  const { host, provider } = await installed(t)
+  await linked(host, provider)
+  const visitor = new Visitor(host)
+  const back = await provider.signIn(await begin(visitor, { errand: 'sign_in' }), 'ann')
+  const ticket = visitor.cookies.get('claimcheck-outside')!
+  const path = back.pathname + back.search
+  const elsewhere = await new Visitor(host).get(path)
+  t.equal(elsewhere.status, 422)
+  t.match(textOf(elsewhere.html), /was begun elsewhere/)
+  t.match((await visitor.get(path)).path, /^\/console\/w\//)
+  const replaying = new Visitor(host)
+  replaying.cookies.set('claimcheck-outside', ticket)
+  t.equal((await replaying.get(path)).status, 422)
+  t.equal(replaying.cookies.has('claimcheck'), false)
+})
+
+t.test('an answer that does not fit what was asked lets nobody in', async (t) => {
+  const { host, provider } = await installed(t)
+  await linked(host, provider)
+
+  async function refused(what: string, change: (back: URL, asked: URL) => Promise<void> | void, message: RegExp) {
+    const visitor = new Visitor(host)
+    const asked = await begin(visitor, { errand: 'sign_in' })
+    const back = await provider.signIn(asked, 'ann')
+    await change(back, new URL(asked))
+    const page = await visitor.get(back.pathname + back.search)
+    provider.alter = (tokens) => tokens
+    t.equal(page.status, 422, what)
+    t.match(textOf(page.html), message, what)
+    t.equal(visitor.cookies.has('claimcheck'), false, what)
+  }
+
+  const misfit = /What Example answered does not fit this sign-in/
+  await refused('another state', (back) => back.searchParams.set('state', 'x'.repeat(43)), misfit)
+  await refused('no state', (back) => back.searchParams.delete('state'), misfit)
+  await refused('another issuer', (back) => back.searchParams.set('iss', 'https://evil.example'), misfit)
+  await refused('an invented code', (back) => back.searchParams.set('code', 'x'.repeat(43)), misfit)
+  await refused('nothing', (back) => back.searchParams.forEach((_, name) => back.searchParams.delete(name)), misfit)
+  const oidcError = (back: URL) => {
+    back.searchParams.delete('code')
+    back.searchParams.set('error', 'server_error')
+    back.searchParams.set('error_description', '<script>')
+  }
+  await refused('an error', oidcError, /Example refused the sign-in/)
+
+  const forOther = async (_back: URL, asked: URL) => {
+    const idToken = await provider.idTokenForOther('ann', asked.searchParams.get('nonce')!)
+    provider.alter = (tokens) => ({ ...tokens, id_token: idToken })
+  }
+  await refused('an ID token for another client', forOther, misfit)
+  let stolen: unknown
+  provider.alter = (tokens) => {
+    stolen = tokens.id_token
+    return tokens
+  }
+  t.match((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'ann')).path, /^\/console\/w\//)
+  const ofEarlier = () => {
+    provider.alter = (tokens) => ({ ...tokens, id_token: stolen })
+  }
+  await refused('the ID token of an earlier sign-in', ofEarlier, misfit)
+  const resigned = () => {
+    provider.alter = (tokens) => ({
+      ...tokens,
+      id_token: String(tokens.id_token).replace(/\.[^.]+$/, `.${'A'.repeat(342)}`),
+    })
+  }
+  await refused('an ID token that is not signed by the provider', resigned, misfit)
+  const without = () => {
+    provider.alter = ({ id_token: _, ...tokens }) => tokens
+  }
+  await refused('no ID token', without, misfit)
+})
+
+t.test('who says no over there is not signed in', async (t) => {
+  const { host, provider } = await installed(t)
+  await Visitor.first(host)
+  const visitor = new Visitor(host)
+  const back = await provider.refuse(await begin(visitor, { errand: 'sign_in' }))
+  const page = await visitor.get(back.pathname + back.search)
+  t.equal(page.status, 422)
+  t.match(textOf(page.html), /Example did not let you in/)
+})
+
+t.test('a provider that is away costs only this way in', async (t) => {
+  const { host, provider } = await installed(t)
+  const visitor = new Visitor(host)
+  provider.isDown = true
+  await Visitor.first(host)
+  const page = await visitor.post(BEGIN, { errand: 'sign_in' })
+  t.equal(page.status, 503)
+  t.match(textOf(page.html), /Example cannot be reached just now: sign in another way, or try again later/)
+  t.equal((await visitor.get('/console/sign-in')).status, 200)
+  provider.isDown = false
+  const url = await begin(visitor, { errand: 'sign_in' })
+  t.ok(url, 'it is asked again once it is back')
+  const back = await provider.signIn(url, 'ann')
+  provider.isDown = true
+  t.equal((await visitor.get(back.pathname + back.search)).status, 503, 'also half-way')
+})
+
+t.test('where no provider is configured there is none', async (t) => {
+  const installation = await Installation.start()
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  const owner = await Visitor.first(host)
+  await owner.get(ACCOUNT)
+  for (const path of [BEGIN, `${ACCOUNT}/unlink`]) t.equal((await owner.post(path)).status, 404)
+  t.equal((await owner.get(CALLBACK)).status, 404)
+  t.notMatch((await new Visitor(host).get('/console/sign-in')).html, /Continue with/)
+})

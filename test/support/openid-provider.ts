@@ -1,0 +1,164 @@
+/** An outside OpenID provider on this machine, and somebody who signs in there as whoever they say. */
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Provider from 'oidc-provider'
+
+export const CLIENT = { client_id: 'claimcheck', client_secret: 'a secret of forty characters, or nearly so' }
+/** Another client of the same provider, of which its tokens also say who somebody is. */
+export const OTHER_CLIENT = { client_id: 'other', client_secret: 'another secret of the other client there' }
+const OTHER_CALLBACK = 'http://127.0.0.1:1/callback'
+
+type Tokens = Record<string, unknown>
+
+export class OpenIdProvider {
+  readonly issuer: string
+  readonly #server: Server
+  #provider: Provider | undefined
+  /** What its token endpoint answers, changed. */
+  alter: (tokens: Tokens) => Tokens = (tokens) => tokens
+  isDown = false
+
+  private constructor(server: Server) {
+    this.#server = server
+    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  static async start(): Promise<OpenIdProvider> {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new OpenIdProvider(server)
+  }
+
+  /** What lets a host reach it, and what configures a host to sign in through it. */
+  get env(): { readonly ALLOW_PRIVATE: string } {
+    return { ALLOW_PRIVATE: new URL(this.issuer).host }
+  }
+
+  get section(): object {
+    return { oidc: { issuer: this.issuer, ...CLIENT, name: 'Example' } }
+  }
+
+  /** Serves those who come from `callbackUrl`. */
+  open(callbackUrl: string): void {
+    const provider = new Provider(this.issuer, {
+      clients: [
+        { ...CLIENT, redirect_uris: [callbackUrl] },
+        { ...OTHER_CLIENT, redirect_uris: [OTHER_CALLBACK] },
+      ],
+      claims: { openid: ['sub'], email: ['email'], profile: ['name'] },
+      cookies: { keys: ['a key of the test'] },
+      findAccount: (_context, id) => ({
+        accountId: id,
+        claims: () => ({ sub: id, name: `${id} of Example`, email: `${id}@example.com` }),
+      }),
+    })
+    provider.use(async (context, next) => {
+      if (this.isDown) {
+        context.status = 503
+        return
+      }
+      await next()
+      if (context.path === '/token' && context.status === 200) context.body = this.alter(context.body as Tokens)
+    })
+    this.#provider = provider
+    this.#server.on('request', provider.callback())
+  }
+
+  async close(): Promise<void> {
+    this.#provider = undefined
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  /** Goes where our page sends them, signs in, agrees. Returns the address that they are sent back to. */
+  signIn(url: string, login: string): Promise<URL> {
+    return new Person(this.issuer).follow(url, login)
+  }
+
+  /** Says no there. */
+  refuse(url: string): Promise<URL> {
+    return new Person(this.issuer).follow(url, undefined)
+  }
+
+  /** A genuine ID token that says who somebody is to the other client. */
+  async idTokenForOther(login: string, nonce: string): Promise<string> {
+    const verifier = 'v'.repeat(43)
+    const challenge = createHash('sha256').update(verifier).digest('base64url')
+    const url = new URL(`${this.issuer}/auth`)
+    url.search = new URLSearchParams({
+      client_id: OTHER_CLIENT.client_id,
+      redirect_uri: OTHER_CALLBACK,
+      response_type: 'code',
+      scope: 'openid',
+      nonce,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    }).toString()
+    const back = await this.signIn(url.href, login)
+    const response = await fetch(`${this.issuer}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        ...OTHER_CLIENT,
+        grant_type: 'authorization_code',
+        code: back.searchParams.get('code')!,
+        redirect_uri: OTHER_CALLBACK,
+        code_verifier: verifier,
+      }),
+    })
+    const { id_token } = (await response.json()) as { readonly id_token?: string }
+    if (id_token === undefined) throw new Error(`the provider answered ${response.status}`)
+    return id_token
+  }
+}
+
+const MOST_STEPS = 12
+
+/** At the provider's pages. */
+class Person {
+  readonly #issuer: string
+  readonly #cookies = new Map<string, string>()
+
+  constructor(issuer: string) {
+    this.#issuer = issuer
+  }
+
+  /** @param login undefined: they say no */
+  async follow(url: string, login: string | undefined): Promise<URL> {
+    let response = await this.#ask(new URL(url))
+    for (let count = 0; count < MOST_STEPS; count++) {
+      const location = response.headers.get('location')
+      if (location !== null) {
+        const next = new URL(location, this.#issuer)
+        if (next.origin !== this.#issuer) return next
+        response = await this.#ask(next)
+        continue
+      }
+      const html = await response.text()
+      const [, action] = /<form[^>]*action="([^"]+)"/.exec(html) ?? []
+      const [, prompt] = /name="prompt" value="([^"]+)"/.exec(html) ?? []
+      if (!action || !prompt) throw new Error(`the provider answered ${response.status}: ${html.slice(0, 500)}`)
+      const at = new URL(action, this.#issuer)
+      if (login === undefined) {
+        response = await this.#ask(new URL(`${at.pathname}/abort`, this.#issuer))
+        continue
+      }
+      const fields = prompt === 'login' ? { prompt, login, password: 'any' } : { prompt }
+      response = await this.#ask(at, { method: 'POST', body: new URLSearchParams(fields) })
+    }
+    throw new Error('the provider leads nowhere')
+  }
+
+  async #ask(url: URL, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, { ...init, headers: { cookie }, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!
+      this.#cookies.set(name!, value!)
+    }
+    return response
+  }
+}
