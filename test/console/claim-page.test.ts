@@ -1,6 +1,9 @@
 /** A claim's page, for each way that a claim may stand. */
+import { resolve } from 'node:path'
+import { newId } from '@claimcheck/server/ids'
 import t from 'tap'
 import { claimsConsole } from '../support/claims-console.ts'
+import { SCRIPTED } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const MINUTE_MS = 60_000
@@ -138,4 +141,22 @@ t.test('the page of a claim in an anchored log tells the chain, the transaction 
   t.match(textOf(page.html), /Anchored on eip155:84532, in block 4711, by transaction 0xbbbbbb…bbbbbbbb/)
   t.match(page.html, `data-copy="${txHash}"`)
   t.notMatch(textOf(page.html), 'Not anchored yet')
+})
+
+t.test('the page tells the connection that a claim is read through, also once that is gone', async (t) => {
+  const plugins = [SCRIPTED, { use: resolve('plugins/codehost/dist/index.js') }]
+  const { installation, owner, client, path, workspaceId } = await claimsConsole(t, { plugins })
+  const { connections, storage } = installation.claimcheck
+  const { claim_id } = (await client.submit()).body
+  const row = (await storage.read.claims.byId(workspaceId, claim_id))!
+  // Nothing listens there: it is kept all the same.
+  const { id } = await connections.add(workspaceId, 'git', { base_url: 'https://127.0.0.1:1' })
+  const read = { ...row, claimId: newId('clm_', row.submittedAt), clientClaimId: 'read', connectionId: id }
+  await storage.write((tx) => tx.claims.insertNew([{ ...read, access: 'connection', receiptId: null }]))
+  const connection = async (claimId: string) =>
+    /<dt>Connection<\/dt><dd>(.*?)<\/dd>/.exec((await owner.get(`${path}/${claimId}`)).html)?.[1]
+  t.equal(await connection(claim_id), undefined)
+  t.match(await connection(read.claimId), />git</)
+  await connections.remove(id, workspaceId)
+  t.match(await connection(read.claimId), 'not connected any more')
 })

@@ -1,4 +1,5 @@
 /** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
+import { newId } from '@claimcheck/server/ids'
 import t from 'tap'
 import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
@@ -146,6 +147,27 @@ t.test('with a filter, so many claims are looked at at a time, and the next page
   const full = await claims.list(workspaceId, { limit: 1, agentId: 'agent-1', mostExamined: 3 })
   t.match(full, { claims: [{}], cutShort: false })
   t.ok(full.nextCursor, 'a full page is followed by another')
+})
+
+t.test('the table says where it stopped looking, and leads further back', async (t) => {
+  const { installation, owner, client, path, workspaceId } = await claimsConsole(t)
+  const { storage } = installation.claimcheck
+  const rare = (await client.submit({ agent_id: 'rare' })).body.claim_id
+  const row = (await storage.read.claims.byId(workspaceId, rare))!
+  for (let start = 0; start < 10_000; start += 5000) {
+    const more = Array.from({ length: 5000 }, (_, index) => {
+      const submittedAt = row.submittedAt + 1 + start + index
+      const names = { claimId: newId('clm_', submittedAt), clientClaimId: `more-${start + index}`, agentId: 'other' }
+      return { ...row, ...names, submittedAt, receiptId: null }
+    })
+    await storage.write((tx) => tx.claims.insertNew(more))
+  }
+  const page = await owner.get(`${path}?agent_id=rare`)
+  t.match(textOf(page.html), 'None of the claims that were looked at is as the filters say')
+  t.match(textOf(page.html), 'Only the 10,000 newest claims were looked at for these filters')
+  const further = await owner.get(linkOf(page.html, 'older')!)
+  t.strictSame(listed(further.html), [rare])
+  t.notMatch(textOf(further.html), 'were looked at')
 })
 
 t.test('the counts tell each verdict of the last day and the last month, as bars and as a table', async (t) => {

@@ -119,3 +119,18 @@ t.test('a form without its token, or from another site, makes no claim', async (
   t.equal((await owner.post(`${path}/new`, GOOD, { origin: 'https://evil.example' })).status, 403)
   t.strictSame(listed((await owner.get(path)).html), [])
 })
+
+t.test('while the host is read-only, the form says so and keeps what was typed', async (t) => {
+  const { installation, owner, path } = await claimsConsole(t)
+  const { storage, headMemory, logGuard } = installation.claimcheck
+  const log = (await storage.read.log.state())!
+  // As if the database had been put back to an older one.
+  headMemory.remember({ ...log, treeSize: log.treeSize + 1000 })
+  await logGuard.maySign()
+  await logGuard.examine()
+  const page = await owner.post(`${path}/new`, GOOD)
+  t.equal(page.status, 503)
+  t.match(textOf(page.html), 'it is an older one')
+  t.equal(typedIn(page.html, 'target'), 'somewhere')
+  t.strictSame(listed((await owner.get(path)).html), [])
+})
