@@ -19,6 +19,8 @@ export class Service {
   readonly #env: NodeJS.ProcessEnv
   #server: ChildProcess | undefined
   url = ''
+  /** Where its first person sets it up; undefined when there was one. */
+  setupUrl: string | undefined
 
   private constructor(folder: string, env: NodeJS.ProcessEnv) {
     this.folder = folder
@@ -46,7 +48,9 @@ export class Service {
     })
     const [line] = await Promise.race([once(this.#server.stdout!, 'data'), once(this.#server, 'exit')])
     if (this.#server.exitCode !== null) throw new Error('the service did not start')
-    this.url = JSON.parse(String(line)).url
+    const { url, setup_url } = JSON.parse(String(line))
+    this.url = url
+    this.setupUrl = setup_url
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 /** Signing in through an outside OpenID provider: a real one, on this machine. */
 import t, { type Test as TapTest } from 'tap'
 import { Installation } from '../support/installation.ts'
-import { OpenIdProvider } from '../support/openid-provider.ts'
+import { NAMELESS, OpenIdProvider } from '../support/openid-provider.ts'
 import { emailOf, type Page, textOf, Visitor } from '../support/visitor.ts'
 
 const BEGIN = '/console/sign-in/outside'
@@ -111,6 +111,10 @@ t.test(
     t.equal(taken.cookies.size, 0)
     t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'owner')).status, 403)
 
+    const nameless = await goThrough(provider, new Visitor(host), { errand: 'join', token: await invite() }, NAMELESS)
+    t.equal(nameless.status, 422)
+    t.match(textOf(nameless.html), /Example does not tell your e-mail address: begin with a password/)
+
     const secondLink = await invite()
     const twice = await goThrough(provider, new Visitor(host), { errand: 'join', token: secondLink }, 'bob')
     t.equal(twice.status, 422, 'who has an account is not given another')
@@ -200,7 +204,10 @@ t.test('an answer that does not fit what was asked lets nobody in', async (t) =>
   await refused('no state', (back) => back.searchParams.delete('state'), misfit)
   await refused('another issuer', (back) => back.searchParams.set('iss', 'https://evil.example'), misfit)
   await refused('an invented code', (back) => back.searchParams.set('code', 'x'.repeat(43)), misfit)
-  await refused('nothing', (back) => back.searchParams.forEach((_, name) => back.searchParams.delete(name)), misfit)
+  const nothing = (back: URL) => {
+    back.search = ''
+  }
+  await refused('nothing', nothing, misfit)
   const oidcError = (back: URL) => {
     back.searchParams.delete('code')
     back.searchParams.set('error', 'server_error')

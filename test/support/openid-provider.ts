@@ -8,6 +8,8 @@ import Provider from 'oidc-provider'
 export const CLIENT = { client_id: 'claimcheck', client_secret: 'a secret of forty characters, or nearly so' }
 /** Another client of the same provider, of which its tokens also say who somebody is. */
 export const OTHER_CLIENT = { client_id: 'other', client_secret: 'another secret of the other client there' }
+/** Somebody of whom the provider tells no more than that it is always the same. */
+export const NAMELESS = 'nameless'
 const OTHER_CALLBACK = 'http://127.0.0.1:1/callback'
 
 type Tokens = Record<string, unknown>
@@ -15,7 +17,6 @@ type Tokens = Record<string, unknown>
 export class OpenIdProvider {
   readonly issuer: string
   readonly #server: Server
-  #provider: Provider | undefined
   /** What its token endpoint answers, changed. */
   alter: (tokens: Tokens) => Tokens = (tokens) => tokens
   isDown = false
@@ -52,7 +53,9 @@ export class OpenIdProvider {
       cookies: { keys: ['a key of the test'] },
       findAccount: (_context, id) => ({
         accountId: id,
-        claims: () => ({ sub: id, name: `${id} of Example`, email: `${id}@example.com` }),
+        // Who is nameless there says nothing more.
+        claims: () =>
+          id === NAMELESS ? { sub: id } : { sub: id, name: `${id} of Example`, email: `${id}@example.com` },
       }),
     })
     provider.use(async (context, next) => {
@@ -63,12 +66,10 @@ export class OpenIdProvider {
       await next()
       if (context.path === '/token' && context.status === 200) context.body = this.alter(context.body as Tokens)
     })
-    this.#provider = provider
     this.#server.on('request', provider.callback())
   }
 
   async close(): Promise<void> {
-    this.#provider = undefined
     this.#server.closeAllConnections()
     this.#server.close()
     await once(this.#server, 'close')

@@ -79,22 +79,25 @@ export function createOutbound(
     return url
   }
 
+  /** To a URL that was checked. @throws DestinationError */
+  async function send(url: URL, { method, headers, body, signal }: OwnRequest & { readonly signal: AbortSignal }) {
+    const response = await undiciFetch(url.href, {
+      method,
+      headers: checkHeaders({ 'user-agent': `claimcheck/${VERSION}`, ...headers }),
+      body: body ?? null,
+      redirect: 'manual',
+      signal,
+      dispatcher: isAllowed(url) ? allowed : publicOnly,
+    }).catch((error: unknown) => {
+      throw failure(error, signal)
+    })
+    return bounded(response as unknown as Response, signal)
+  }
+
   return {
-    async request(text, { method, headers, body, signal: given }) {
-      const url = checkUrl(text)
+    async request(text, { signal, ...init }) {
       const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
-      const signal = given ? AbortSignal.any([given, timeout]) : timeout
-      const response = await undiciFetch(url.href, {
-        method,
-        headers: checkHeaders({ 'user-agent': `claimcheck/${VERSION}`, ...headers }),
-        body: body ?? null,
-        redirect: 'manual',
-        signal,
-        dispatcher: isAllowed(url) ? allowed : publicOnly,
-      }).catch((error: unknown) => {
-        throw failure(error, signal)
-      })
-      return bounded(response as unknown as Response, signal)
+      return send(checkUrl(text), { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
     },
     forCheck(timer, now) {
       let requests = 0
@@ -104,17 +107,9 @@ export function createOutbound(
         if (++requests > MOST_REQUESTS) throw refused('too many requests in one check')
         const { signal } = timer
         const sentAt = now()
-        const response = await undiciFetch(url.href, {
-          method: init?.method ?? 'GET',
-          headers: checkHeaders({ 'user-agent': `claimcheck/${VERSION}`, ...init?.headers }),
-          redirect: 'manual',
-          signal,
-          dispatcher: isAllowed(url) ? allowed : publicOnly,
-        }).catch((error: unknown) => {
-          throw failure(error, signal)
-        })
+        const response = await send(url, { method: init?.method ?? 'GET', headers: init?.headers ?? {}, signal })
         clockOffsetMs = Math.max(clockOffsetMs, clockOffset(response.headers.get('date'), sentAt, now()))
-        return bounded(response as unknown as Response, signal)
+        return response
       }
 
       return {

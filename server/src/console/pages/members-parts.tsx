@@ -57,7 +57,7 @@ function RoleForm({ list, member, csrf }: OfMember & { readonly csrf: string }) 
   const role: Role = member.role === 'owner' ? 'member' : 'owner'
   return (
     <PostForm action={`${list}/${member.id}/role`} csrf={csrf} class="row">
-      <button type="submit" class="quiet" name="role" value={role} aria-label={`Make ${member.name} ${AS[role]}`}>
+      <button type="submit" class="quiet" name="role" value={role} aria-label={`Make ${role}: ${member.name}`}>
         Make {role}
       </button>
     </PostForm>
@@ -99,7 +99,7 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation 
       <PostForm action={action} csrf={viewer.csrf} class="inline">
         <Select
           name="role"
-          label="As"
+          label="Role"
           options={[
             ['member', 'Member'],
             ['owner', 'Owner'],

@@ -67,6 +67,11 @@ export function outsideRoutes(app: App, parts: OutsideRoutesParts): void {
 
   async function arrive(request: FastifyRequest, reply: FastifyReply, { errand, identity, ...person }: Returned) {
     const newcomer: Newcomer = { ...person, proof: { identity } }
+    const begins = errand.kind === 'setup' || errand.kind === 'join'
+    if (begins && person.email === '') {
+      const problem = `${name} does not tell your e-mail address: begin with a password, and link ${name} afterwards`
+      throw new ServiceError('bad_request', problem)
+    }
     const entering = { request, reply, sessions, config }
     switch (errand.kind) {
       case 'sign_in': {

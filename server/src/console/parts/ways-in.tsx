@@ -44,11 +44,11 @@ interface OutsideEntryProps {
 export function OutsideEntry({ name, errand }: OutsideEntryProps) {
   if (name === undefined) return null
   return (
-    <p class="way-in">
+    <div class="way-in">
       <button type="submit" class="quiet" name="errand" value={errand} formaction={paths.outside} formnovalidate>
         Continue with {name}
-      </button>{' '}
-      <span class="help">Your name and e-mail address come from there.</span>
-    </p>
+      </button>
+      <p class="help">Your name and e-mail address come from there.</p>
+    </div>
   )
 }

@@ -17,8 +17,8 @@ export type Errand =
 export interface Returned {
   readonly errand: Errand
   readonly identity: Identity
-  /** As the provider has them; empty where it tells none. */
   readonly name: string
+  /** Empty where the provider tells none. */
   readonly email: string
 }
 
@@ -49,6 +49,7 @@ interface Expected {
 const DISCOVERED_FOR_MS = 60 * 60_000
 /** How far the provider's clock may be off. */
 const TOLERANCE_SECONDS = 60
+const LONGEST_NAME = 100
 const SCOPE = 'openid profile email'
 
 export function createOutsideSignIn({ config, outbound, tickets, logger }: OutsideParts): OutsideSignIn | undefined {
@@ -152,16 +153,16 @@ export function createOutsideSignIn({ config, outbound, tickets, logger }: Outsi
         const claims = tokens.claims()!
         const described =
           expected.errand.kind === 'sign_in' ? claims : await describe(configuration, tokens.access_token, claims)
-        const { name: fullName, email } = described
-        return {
-          errand: expected.errand,
-          identity: { issuer, subject: claims.sub },
-          name: typeof fullName === 'string' ? fullName : '',
-          email: typeof email === 'string' ? email : '',
-        }
+        return { errand: expected.errand, identity: { issuer, subject: claims.sub }, ...personOf(described) }
       })
     },
   }
+}
+
+/** A name is what people read: of one that is too long its beginning, and in place of none the address. */
+function personOf({ name, email }: Readonly<Record<string, unknown>>) {
+  const address = typeof email === 'string' ? email : ''
+  return { name: (typeof name === 'string' && name.trim().slice(0, LONGEST_NAME)) || address, email: address }
 }
 
 /** Nobody answered, or with a failure of their own; as distinct from an answer that cannot be believed. */

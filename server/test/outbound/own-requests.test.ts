@@ -1,0 +1,59 @@
+/** Requests of the installation's own: of any method, held to the same places and bounds as those of checks. */
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import t, { type Test } from 'tap'
+
+async function serve(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function outboundTo(t: Test, ...allowPrivate: string[]) {
+  const outbound = createOutbound({ allowPrivate })
+  t.teardown(() => outbound.close())
+  return outbound
+}
+
+const POST = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'what was sent' }
+
+t.test('what is allowed by name is sent to, with its body', async (t) => {
+  const host = await serve(t, async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    response.end(`${request.method} ${request.headers['content-type']} ${text}`)
+  })
+  const response = await outboundTo(t, host).request(`http://${host}/`, POST)
+  t.equal(await response.text(), 'POST text/plain what was sent')
+})
+
+t.test('what is private, or not https, is not sent to', async (t) => {
+  const host = await serve(t, () => t.fail('it was reached'))
+  const outbound = outboundTo(t)
+  for (const url of [`http://${host}/`, `https://${host}/`, 'http://example.com/', 'https://u:p@example.com/', 'x']) {
+    await t.rejects(outbound.request(url, POST), { code: 'unavailable' }, url)
+  }
+})
+
+t.test('a redirect is an answer, and not followed', async (t) => {
+  const host = await serve(t, (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end())
+  t.equal((await outboundTo(t, host).request(`http://${host}/`, POST)).status, 302)
+})
+
+t.test('who asks may stop waiting, and large answers are cut', async (t) => {
+  const host = await serve(t, (request, response) => {
+    if (request.url === '/large') response.end(Buffer.alloc(6 * 1024 * 1024))
+  })
+  const outbound = outboundTo(t, host)
+  const signal = AbortSignal.timeout(50)
+  await t.rejects(outbound.request(`http://${host}/silent`, { ...POST, signal }), { code: 'timeout' })
+  const large = await outbound.request(`http://${host}/large`, POST)
+  await t.rejects(large.text(), { code: 'unexpected_response' })
+})
