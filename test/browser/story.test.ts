@@ -1,0 +1,106 @@
+/** What a new user does, by clicking alone: from the link of the first start to the first verified claim, and what is shown once is shown once. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Service } from '../../scripts/demo/service.ts'
+import { Agent } from '../destinations/agent.ts'
+import { GitServer } from '../destinations/git-server.ts'
+import { launchBrowser, openPage, type Page } from './browser.ts'
+
+const SLUG = 'acme/api'
+const READER = { username: 'reader', password: 'a-token-that-reads' }
+/** For the README: `npm run screenshots`. */
+const SCREENSHOTS = process.env.SCREENSHOTS
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.evaluate(() => window.scrollTo(0, 0))
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+}
+
+t.test('from the first start to the first verified claim', { timeout: 120_000 }, async (t) => {
+  const gitServer = await GitServer.start()
+  t.teardown(() => gitServer.close())
+  await gitServer.createRepository(SLUG, { credentials: READER })
+  const agent = await Agent.create()
+  t.teardown(() => agent.close())
+  const service = await Service.create([new URL(gitServer.url).host])
+  t.teardown(() => service.remove())
+  await service.start()
+
+  const browser = await launchBrowser(t)
+  const { page } = await openPage(t, browser, service.url, { viewport: { width: 1280, height: 860 } })
+  page.setDefaultTimeout(15_000)
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const follow = (name: string | RegExp) => page.getByRole('link', { name }).first().click()
+
+  await page.goto(service.setupUrl!)
+  await page.getByLabel('Your name').fill('Ann Example')
+  await page.getByLabel('E-mail').fill('ann@example.com')
+  await page.getByLabel('Password').fill('correct horse battery staple')
+  await page.getByLabel('Workspace').fill('acme')
+  await press('Set up')
+  await page.getByRole('heading', { name: 'Claims', level: 1 }).waitFor()
+  await page.getByText(/curl/).first().waitFor()
+
+  await follow('Connections')
+  await follow(/git over HTTP/)
+  await page.getByLabel(/Base URL/i).fill(gitServer.url)
+  await page.getByLabel(/Username/).fill(READER.username)
+  await page.getByLabel(/Password/).fill(READER.password)
+  await press('Connect')
+  await page.getByText('codehost.commit.push').first().waitFor()
+  await picture(page, 'connections')
+
+  const sha = await agent.commit()
+  const remote = new URL(`/${SLUG}.git`, gitServer.url)
+  remote.username = READER.username
+  remote.password = READER.password
+  await agent.push(remote.href, sha, 'main')
+
+  await follow('Claims')
+  await follow(/Submit a claim/)
+  await page.getByLabel('Target').fill(SLUG)
+  await page.getByLabel(/^sha/i).fill(sha)
+  await page.getByLabel(/^branch/i).fill('main')
+  await page.getByLabel('Agent').fill('release-bot')
+  await press('Submit')
+  await page.getByText('It is there as claimed, and was in time.').first().waitFor()
+  await picture(page, 'claim')
+  t.match(await page.locator('h1').innerText(), /verified|Claim/)
+  const receipt = await page.getByRole('link', { name: /^rcpt_/ }).getAttribute('href')
+  t.match(receipt, /\/v1\/receipts\/rcpt_/)
+  const verify = await service.run('verify', new URL(receipt!, service.url).href)
+  t.equal(verify.code, 0, 'the receipt holds')
+
+  await follow('Claims')
+  await page.locator('table').getByText('release-bot').waitFor()
+
+  await t.test('a key is shown once, works, and is revoked in two steps', async (t) => {
+    await follow('Developers')
+    await page.getByLabel('Name').fill('ci')
+    await press('Make a key')
+    const key = /svc_sk_[\w-]{43}/.exec(await page.locator('main').innerText())?.[0]
+    t.ok(key, 'the key is shown')
+    await picture(page, 'key')
+    await page.goto(page.url())
+    t.notMatch(await page.content(), key!, 'once')
+    const whoami = () => fetch(`${service.url}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })
+    t.equal((await whoami()).status, 200)
+    await page.getByRole('link', { name: 'Revoke ci' }).click()
+    t.equal((await whoami()).status, 200, 'asked first')
+    await press('Revoke the key')
+    await page.getByText('The key is revoked.').waitFor()
+    t.equal((await whoami()).status, 401)
+    t.match(await page.locator('table').innerText(), /ci\s.*svc_sk_….*revoked/s, 'listed for ever')
+  })
+
+  await t.test('everything can be reached and used by keyboard alone', async (t) => {
+    await page.goto(`${service.url}/console`)
+    await page.keyboard.press('Tab')
+    t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
+    await page.keyboard.press('Enter')
+    t.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+  })
+})

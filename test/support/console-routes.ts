@@ -1,0 +1,33 @@
+/** Every route of the console, as it is declared: so that what is said of all of them is said of new ones, too. */
+import { consoleRoutes } from '@claimcheck/server/console/console'
+import type { Claimcheck } from '@claimcheck/server/container'
+import { fastify } from 'fastify'
+
+export interface ConsoleRoute {
+  readonly method: 'GET' | 'POST'
+  /** `/console/w/:workspace/claims` */
+  readonly url: string
+}
+
+export async function routesOf(claimcheck: Claimcheck): Promise<readonly ConsoleRoute[]> {
+  const app = fastify()
+  const routes: ConsoleRoute[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    // Of an address that is not there, any method is told so.
+    if (url.includes('*') || url.includes('/assets/')) return
+    for (const name of ['GET', 'POST'] as const) if ([method].flat().includes(name)) routes.push({ method: name, url })
+  })
+  await consoleRoutes(app as never, claimcheck)
+  await app.ready()
+  await app.close()
+  return routes
+}
+
+/** @throws Error for a parameter that `values` does not know */
+export function filled({ url }: ConsoleRoute, values: Readonly<Record<string, string>>): string {
+  return url.replace(/:(\w+)/g, (_, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`a parameter that nobody has thought of: ${name} of ${url}`)
+    return encodeURIComponent(value)
+  })
+}
