@@ -26,6 +26,11 @@ export interface Watched {
   expectStatus(status: number): void
 }
 
+export interface PageOptions extends BrowserContextOptions {
+  /** Other origins that may be asked, too: of what a person is led to. */
+  readonly alsoAt?: readonly string[]
+}
+
 /**
  * A browser context of its own, as somebody has on a machine of their own.
  * An error in the console, one that no script caught, and a request to another origin each fail the test.
@@ -34,7 +39,7 @@ export async function openPage(
   t: Test,
   browser: Browser,
   origin: string,
-  options: BrowserContextOptions = {},
+  { alsoAt = [], ...options }: PageOptions = {},
 ): Promise<Watched> {
   const context = await browser.newContext({ baseURL: origin, ...options })
   t.teardown(() => context.close())
@@ -47,7 +52,8 @@ export async function openPage(
   page.on('pageerror', (error) => t.fail(`a script failed: ${error.message}`))
   context.on('request', (request) => {
     const { origin: asked, protocol } = new URL(request.url())
-    if (asked !== origin && protocol !== 'data:') t.fail(`a request to another origin: ${request.url()}`)
+    if (asked !== origin && !alsoAt.includes(asked) && protocol !== 'data:')
+      t.fail(`a request to another origin: ${request.url()}`)
   })
   return { context, page, expectStatus: (status) => expected.add(status) }
 }

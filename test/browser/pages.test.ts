@@ -1,0 +1,155 @@
+/** Every page of the console in a real browser: nothing that axe finds, as wide as the screen, markup as text, and readable without scripts. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import t, { type Test as TapTest } from 'tap'
+import { Client } from '../support/client.ts'
+import { filled, routesOf } from '../support/console-routes.ts'
+import { Installation, SCRIPTED } from '../support/installation.ts'
+import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
+import { launchBrowser, openPage, type Page } from './browser.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** In every field that takes text. */
+const MARKUP = `<img src=x class=pwned onerror=alert(1)>"'</script>&amp;`
+const CALLBACK = 'https://desk.example/callback'
+const SCREENS = [
+  { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+  { viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' },
+] as const
+
+/** A workspace in which everything is there, and all of it is called as nothing should be. */
+async function fullWorkspace(t: TapTest) {
+  const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js') }]
+  const desk = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
+  const file = { rate_limits: { sign_in: 0, key: 0 }, oauth: { clients: [desk] } }
+  const installation = await Installation.start({ plugins, file })
+  t.teardown(() => installation.remove())
+  const { host, claimcheck } = installation
+  const owner = await Visitor.first(host)
+  const workspace = await owner.workspaceId()
+  const { members } = claimcheck
+  await claimcheck.accounts.inviteToken(workspace, 'member', null)
+  const member = await Visitor.joining(host, workspace, 'member', 'Mia')
+  await member.get('/console/account')
+  await member.post('/console/account/name', { name: MARKUP })
+  const { id: key, key: secret } = await claimcheck.keys.create(workspace, MARKUP)
+  await claimcheck.keys.revoke((await claimcheck.keys.create(workspace, 'old')).id)
+  const { id: connection } = await claimcheck.connections.add(workspace, 'mailbox', { token: 'secret' })
+  const client = new Client(host, workspace, secret)
+  const fields = { agent_id: MARKUP, target: MARKUP }
+  const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString()
+  const claims = [
+    { params: { see: 'present' }, client_claim_id: MARKUP },
+    { params: { see: 'absent' } },
+    { params: { see: 'present' }, claimed_at: minutes(30) },
+    { params: { see: 'forbidden' } },
+    { action: 'other.thing.do', params: { text: MARKUP } },
+  ]
+  const ids = []
+  for (const claim of claims) ids.push((await client.submit({ ...fields, ...claim })).body.claim_id as string)
+  const mia = (await members.list(workspace)).find(({ email }) => email === emailOf('Mia'))!.id
+  const values = { workspace, key, connection, provider: 'mailbox', member: mia, claim_id: ids[0]! }
+  return { installation, claimcheck, owner, values, claimIds: ids }
+}
+
+type World = Awaited<ReturnType<typeof fullWorkspace>>
+
+/** Those that somebody who is signed in can open by their address. */
+async function insidePages({ claimcheck, values, claimIds }: World): Promise<string[]> {
+  const routes = (await routesOf(claimcheck)).filter(
+    ({ method, url }) =>
+      method === 'GET' && !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/keys$/.test(url),
+  )
+  const claims = `/console/w/${values.workspace}/claims`
+  return [
+    ...routes.map((route) => filled(route, values)),
+    ...claimIds.map((id) => `${claims}/${id}`),
+    `${claims}?verdict=unverifiable&period=30d`,
+    `${claims}/new?action=test.outcome.reach`,
+  ]
+}
+
+/** With tokens that are good, for somebody who is not signed in. */
+async function outsidePages({ claimcheck, values }: World): Promise<string[]> {
+  const { accounts } = claimcheck
+  return [
+    '/console/sign-in',
+    `/console/join/${await accounts.inviteToken(values.workspace, 'owner', null)}`,
+    `/console/reset/${await accounts.resetToken(emailOf('owner'))}`,
+  ]
+}
+
+function consentPath(): string {
+  const query = new URLSearchParams({
+    client_id: 'desk',
+    redirect_uri: CALLBACK,
+    response_type: 'code',
+    scope: 'claims:read claims:submit',
+    state: MARKUP,
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  })
+  return `/oauth/authorize?${query}`
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto('/console/sign-in')
+  await page.getByLabel('E-mail').fill(emailOf('owner'))
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/claims')
+}
+
+async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), `${path} has a heading`)
+  await page.evaluate(AXE)
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
+    const { violations } = await axe.run()
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  })
+  t.strictSame(violations, [], `${path}: axe`)
+  const tooWideBy = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  t.ok(tooWideBy <= 0, `${path} is too wide by ${tooWideBy} px`)
+  t.equal(await page.locator('.pwned').count(), 0, `${path}: markup is text`)
+}
+
+interface AxeViolation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+t.test('pages', async (t) => {
+  const world = await fullWorkspace(t)
+  const browser = await launchBrowser(t)
+  const { url } = world.installation.host
+  const inside = await insidePages(world)
+  t.ok(inside.length >= 16, `${inside.length} pages`)
+
+  for (const screen of SCREENS) {
+    await t.test(`every page is right at ${screen.viewport.width} px, ${screen.colorScheme}`, async (t) => {
+      const { page, expectStatus } = await openPage(t, browser, url, screen)
+      page.on('dialog', (dialog) => t.fail(`markup ran: ${dialog.message()}`))
+      for (const path of await outsidePages(world)) await looksRight(t, page, path)
+      await signIn(page)
+      for (const path of inside) await looksRight(t, page, path)
+      await looksRight(t, page, consentPath())
+      t.match(await page.locator('main').innerText(), '<img src=x', 'the name of the application')
+      expectStatus(404)
+      await looksRight(t, page, '/console/nothing')
+    })
+  }
+
+  await t.test('every page can be read without scripts', async (t) => {
+    const { page } = await openPage(t, browser, url, { javaScriptEnabled: false })
+    await signIn(page)
+    for (const path of inside) {
+      await page.goto(path)
+      t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), path)
+      t.equal(await page.locator('button.copy:visible').count(), 0, 'what would do nothing is not shown')
+    }
+  })
+})
