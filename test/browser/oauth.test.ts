@@ -1,0 +1,83 @@
+/** An application that a person lets in, in a real browser: from its link over signing in and consent to whoami. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test as TapTest } from 'tap'
+import { Application, CLIENT, OAUTH, whoami } from '../support/application.ts'
+import { Installation } from '../support/installation.ts'
+import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
+import { launchBrowser, openPage } from './browser.ts'
+
+/** Where the application waits for the browser to come back. */
+async function callback(t: TapTest) {
+  const returned: URL[] = []
+  const server = createServer((request, response) => {
+    const url = new URL(request.url!, 'http://127.0.0.1')
+    if (url.pathname === '/back') returned.push(url)
+    response.setHeader('content-type', 'text/html')
+    response.end('<!doctype html><title>Desk</title><link rel="icon" href="data:,"><h1>Back at the application</h1>')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return { returned, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+t.test('applications', async (t) => {
+  const installation = await Installation.start({ file: { oauth: OAUTH } })
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  const owner = await Visitor.first(host)
+  const workspace = await owner.workspaceId()
+  const browser = await launchBrowser(t)
+  const { returned, origin } = await callback(t)
+  const application = new Application({ ...CLIENT, redirect_uris: [`${origin}/back`] })
+  const { page } = await openPage(t, browser, host.url, { alsoAt: [origin] })
+
+  await t.test('a person signs in on the way, allows it, and is led back', async (t) => {
+    await page.goto(application.request({ scope: 'claims:read connections:read' }))
+    await page.getByLabel('E-mail').fill(emailOf('owner'))
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('heading', { name: /^Allow Desk/ }).waitFor()
+    const text = await page.locator('main').innerText()
+    for (const named of [CLIENT.client_name, 'claims:read', 'connections:read', host.url, 'acme']) t.match(text, named)
+    await page.getByRole('button', { name: 'Allow', exact: true }).click()
+    await page.getByText('Back at the application').waitFor()
+    const { searchParams } = returned.at(-1)!
+    t.equal(searchParams.get('state'), application.state)
+    const { body } = await application.exchange(host, searchParams.get('code'))
+    t.match(await whoami(host, body.access_token), {
+      status: 200,
+      body: {
+        kind: 'oauth',
+        workspace_id: workspace,
+        scopes: ['claims:read', 'connections:read'],
+        audience: host.url,
+      },
+    })
+
+    await t.test('and stops it afterwards', async (t) => {
+      await page.goto(`${host.url}/console/account`)
+      await page.getByRole('link', { name: 'Connected applications' }).click()
+      await page.getByRole('button', { name: /Stop|Revoke/ }).click()
+      await page.getByText('The application is stopped.').waitFor()
+      t.equal((await whoami(host, body.access_token)).status, 401)
+    })
+  })
+
+  await t.test('who does not allow it is led back with that', async (t) => {
+    await page.goto(application.request())
+    await page.getByRole('button', { name: 'Do not allow' }).click()
+    await page.getByText('Back at the application').waitFor()
+    t.equal(returned.at(-1)!.searchParams.get('error'), 'access_denied')
+  })
+
+  await t.test('a redirect that the application never named is told here, and not followed', async (t) => {
+    const { page, expectStatus } = await openPage(t, browser, host.url)
+    expectStatus(400)
+    const before = returned.length
+    await page.goto(application.request({ redirect_uri: 'https://evil.example/back' }))
+    t.match(page.url(), host.url)
+    t.match(await page.locator('main').innerText(), /redirect/i)
+    t.equal(returned.length, before)
+  })
+})
