@@ -104,7 +104,8 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   return (
     <ConsolePage title="Account" viewer={viewer} section="account" problem={problem} done={done} scripts={['passkeys']}>
       <p>
-        You sign in as <strong>{user.email}</strong>.
+        You sign in as <strong>{user.email}</strong>. Programs that you let in are under{' '}
+        <a href={paths.applications}>Connected applications</a>.
       </p>
       <div class="columns">
         <div>
