@@ -1,13 +1,6 @@
 /** Passkeys: keys that browsers and security devices keep, each for one host name, with which somebody signs in without a password. */
 import type { Instant } from '@claimcheck/core'
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Config } from '../../config.ts'
 import type { PasskeyRow } from '../../storage/sign-in.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -82,6 +75,9 @@ const USER_VERIFICATION = 'required'
 const OVER = 'this took too long, or was begun elsewhere: try again'
 const NOT_ACCEPTED = 'this passkey was not accepted'
 
+// Large, and most hosts and all commands do without.
+const loadWebAuthn = () => import('@simplewebauthn/server')
+
 export function createPasskeyService({ storage, tickets, now, config }: PasskeyParts): PasskeyService {
   async function begin(options: { readonly challenge: string }, userId: string | null): Promise<Begun> {
     const challenge: Challenge = { challenge: options.challenge, userId }
@@ -102,6 +98,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
     },
     async beginRegistration(user, party) {
       const known = await storage.read.passkeys.ofUser(user.id)
+      const { generateRegistrationOptions } = await loadWebAuthn()
       const options = await generateRegistrationOptions({
         rpName: 'Claimcheck',
         rpID: party.id,
@@ -119,6 +116,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       const expectedChallenge = await takeChallenge(ticket, user.id)
       const response = parse<RegistrationResponseJSON>(credential)
       const passkeyName = readName(name)
+      const { verifyRegistrationResponse } = await loadWebAuthn()
       const { registrationInfo } = await accepted(() =>
         verifyRegistrationResponse({
           response,
@@ -149,6 +147,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       })
     },
     async beginSignIn(party) {
+      const { generateAuthenticationOptions } = await loadWebAuthn()
       const options = await generateAuthenticationOptions({ rpID: party.id, userVerification: USER_VERIFICATION })
       return begin(options, null)
     },
@@ -163,6 +162,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
         throw new ServiceError('bad_request', 'this passkey belongs to no account here, or was removed')
       }
       const { id, publicKey, counter } = passkey
+      const { verifyAuthenticationResponse } = await loadWebAuthn()
       const { authenticationInfo } = await accepted(() =>
         verifyAuthenticationResponse({
           response,
