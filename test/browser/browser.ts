@@ -1,6 +1,7 @@
 /** A real browser, and pages in it that fail their test on whatever a user of the console should never meet. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { packagedChromium } from './packaged-chromium.ts'
 
 export type { Browser, BrowserContext, Page }
 
@@ -8,15 +9,11 @@ const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--headless=new']
 
 /** CHROMIUM_PATH, or the one that comes with the packages. Closed with the test. */
 export async function launchBrowser(t: Test): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM_PATH || (await packagedChromium())
-  const browser = await chromium.launch({ executablePath, headless: true, args: ARGUMENTS })
+  const { CHROMIUM_PATH } = process.env
+  const how = CHROMIUM_PATH ? { executablePath: CHROMIUM_PATH } : await packagedChromium()
+  const browser = await chromium.launch({ ...how, headless: true, args: ARGUMENTS })
   t.teardown(() => browser.close())
   return browser
-}
-
-async function packagedChromium(): Promise<string> {
-  const { default: packaged } = await import('@sparticuz/chromium')
-  return packaged.executablePath()
 }
 
 export interface Watched {

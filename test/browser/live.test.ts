@@ -1,19 +1,13 @@
 /** Pages that keep themselves up to date, in a browser: what they bring in, and what of somebody's doing they leave alone. */
-import chromium from '@sparticuz/chromium'
-import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 import t from 'tap'
 import { type ClaimsConsole, claimsConsole } from '../support/claims-console.ts'
-
-// The container's sandbox is all there is here; web security stays on.
-const ARGUMENTS = ['--no-sandbox', '--headless=new', '--disable-gpu']
+import { type Browser, launchBrowser, type Page } from './browser.ts'
 
 let browser: Browser
 
 t.before(async () => {
-  browser = await playwright.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS })
+  browser = await launchBrowser(t)
 })
-
-t.teardown(() => browser.close())
 
 async function open({ owner, installation }: ClaimsConsole, path: string): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1000, height: 500 } })
