@@ -64,8 +64,8 @@ t.test('without a public address, links lead to where the service listens', asyn
   const { installation, host } = await installed(t)
   await Visitor.first(host)
   const rows = [
-    [{ HOST: '127.0.0.1', PORT: '8123' }, /^http:\/\/127\.0\.0\.1:8123\/console\/reset\//],
-    [{ HOST: '::1', PORT: '8123' }, /^http:\/\/\[::1\]:8123\/console\/reset\//],
+    [{ HOST: '127.0.0.1', PORT: '8123' }, /^http:\/\/localhost:8123\/console\/reset\//],
+    [{ HOST: '::', PORT: '8123' }, /^http:\/\/\[::\]:8123\/console\/reset\//],
     [{ HOST: '::1', PUBLIC_URL: 'https://claims.example.com/' }, /^https:\/\/claims\.example\.com\/console\/reset\//],
   ] as const
   for (const [env, expected] of rows) {

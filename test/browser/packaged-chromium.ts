@@ -17,7 +17,8 @@ export async function packagedChromium(): Promise<Executable> {
     env: {
       ...(process.env as Record<string, string>),
       LD_LIBRARY_PATH: join(UNPACKED, 'al2023/lib'),
-      FONTCONFIG_PATH: join(UNPACKED, 'fonts'),
+      // The package has one font; a machine with its own has better ones.
+      ...(existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(UNPACKED, 'fonts') }),
     },
   }
 }

@@ -30,7 +30,8 @@ t.test('from the first start to the first verified claim', { timeout: 120_000 },
   await service.start()
 
   const browser = await launchBrowser(t)
-  const { page } = await openPage(t, browser, service.url, { viewport: { width: 1280, height: 860 } })
+  const { origin } = new URL(service.setupUrl!)
+  const { page } = await openPage(t, browser, origin, { viewport: { width: 1280, height: 860 } })
   page.setDefaultTimeout(15_000)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const follow = (name: string | RegExp) => page.getByRole('link', { name }).first().click()
@@ -97,7 +98,7 @@ t.test('from the first start to the first verified claim', { timeout: 120_000 },
   })
 
   await t.test('everything can be reached and used by keyboard alone', async (t) => {
-    await page.goto(`${service.url}/console`)
+    await page.goto(`${origin}/console`)
     await page.keyboard.press('Tab')
     t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
     await page.keyboard.press('Enter')

@@ -4,6 +4,7 @@ import { loadConfig } from '../../config.ts'
 import { paths } from '../../console/paths.ts'
 import { describeDatabase } from '../../database-url.ts'
 import { VERSION } from '../../version.ts'
+import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addServeCommand(program: Command): void {
@@ -29,16 +30,17 @@ export function addServeCommand(program: Command): void {
     process.on('SIGINT', stop)
 
     const { accounts, registry } = claimcheck
-    const consoleUrl = (config.publicUrl ?? server.url) + paths.home
+    // The port is known once we listen, where any free one is asked for.
+    const address = publicAddress({ ...config, port: Number(new URL(server.url).port || 80) })
     const setupToken = await accounts.setupToken()
-    const setupUrl = setupToken && (config.publicUrl ?? server.url) + paths.setup(setupToken)
+    const setupUrl = setupToken && address + paths.setup(setupToken)
     const actions = registry.profiles().map(({ action }) => action)
     print(options, { url: server.url, ...(setupUrl ? { setup_url: setupUrl } : {}) }, [
       `Claimcheck ${VERSION} listens on ${server.url}`,
       `  database  ${describeDatabase(config.databaseUrl)}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
       `  API       ${server.url}/docs`,
-      `  console   ${consoleUrl}`,
+      `  console   ${address}${paths.home}`,
       ...(setupUrl ? ['Next: open this link, once, to become the owner:', `  ${setupUrl}`] : []),
     ])
   })
