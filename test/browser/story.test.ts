@@ -1,6 +1,7 @@
 /** What a new user does, by clicking alone: from the link of the first start to the first verified claim, and what is shown once is shown once. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Client, createClient } from '@claimcheck/core/client'
 import t from 'tap'
 import { Service } from '../../scripts/demo/service.ts'
 import { Agent } from '../destinations/agent.ts'
@@ -17,6 +18,35 @@ async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.evaluate(() => window.scrollTo(0, 0))
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+}
+
+const TOLERANCE_MS = 10 * 60_000
+
+/** One claim for each verdict, and one that waits; those that need an end of the tolerance were made ten minutes ago. */
+async function claimEverything(client: Client, agent: Agent, remote: string): Promise<void> {
+  let count = 0
+  const claim = async (sha: string, agentId: string, action = 'codehost.commit.push', short = true) => {
+    const claimedAt = Date.now() + 2000 - TOLERANCE_MS
+    const soon = { claimed_at: claimedAt, deadline_at: claimedAt + TOLERANCE_MS + 4000 }
+    const times = Object.entries(short ? soon : { claimed_at: Date.now() })
+    await client.submit({
+      client_claim_id: `run-${++count}`,
+      agent_id: agentId,
+      action,
+      target: SLUG,
+      params: { sha, branch: 'main' },
+      ...(Object.fromEntries(times.map(([name, at]) => [name, new Date(at).toISOString()])) as { claimed_at: string }),
+    })
+  }
+  const [late, aside, never] = await Promise.all([agent.commit(), agent.commit(), agent.commit()])
+  await agent.push(remote, aside, 'experiment')
+  await claim(aside, 'docs-writer')
+  await claim(never, 'nightly-build')
+  await claim(late, 'release-bot')
+  await claim(never, 'release-bot', 'codehost.release.publish', false)
+  await claim(never, 'docs-writer', undefined, false)
+  await new Promise((done) => setTimeout(done, 3500))
+  await agent.push(remote, late, 'main', { force: true })
 }
 
 t.test('from the first start to the first verified claim', { timeout: 120_000 }, async (t) => {
@@ -52,7 +82,6 @@ t.test('from the first start to the first verified claim', { timeout: 120_000 },
   await page.getByLabel(/Password/).fill(READER.password)
   await press('Connect')
   await page.getByText('codehost.commit.push').first().waitFor()
-  await picture(page, 'connections')
 
   const sha = await agent.commit()
   const remote = new URL(`/${SLUG}.git`, gitServer.url)
@@ -68,7 +97,6 @@ t.test('from the first start to the first verified claim', { timeout: 120_000 },
   await page.getByLabel('Agent').fill('release-bot')
   await press('Submit')
   await page.getByText('It is there as claimed, and was in time.').first().waitFor()
-  await picture(page, 'claim')
   t.match(await page.locator('h1').innerText(), /verified|Claim/)
   const receipt = await page.getByRole('link', { name: /^rcpt_/ }).getAttribute('href')
   t.match(receipt, /\/v1\/receipts\/rcpt_/)
@@ -89,6 +117,25 @@ t.test('from the first start to the first verified claim', { timeout: 120_000 },
     t.notMatch(await page.content(), key!, 'once')
     const whoami = () => fetch(`${service.url}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })
     t.equal((await whoami()).status, 200)
+
+    await t.test('what an agent submits with it comes into the table by itself, with each verdict', async (t) => {
+      await follow('Claims')
+      const client = createClient({ baseUrl: service.url, key: key! })
+      await claimEverything(client, agent, remote.href)
+      for (const verdict of ['late', 'mismatch', 'failed', 'unverifiable', 'queued']) {
+        await page.locator('tbody .verdict').getByText(verdict).first().waitFor({ timeout: 30_000 })
+      }
+      await picture(page, 'claims')
+      const words = await page.locator('tbody .verdict').allInnerTexts()
+      t.strictSame([...new Set(words.map((word) => word.trim()))].sort(), [
+        ...['failed', 'late', 'mismatch', 'queued', 'unverifiable', 'verified'],
+      ])
+      await page.getByRole('row', { name: /late/ }).getByRole('link').first().click()
+      await page.getByText('It is there as claimed, and came after the tolerance.').first().waitFor()
+      await picture(page, 'claim')
+      await follow('Developers')
+    })
+
     await page.getByRole('link', { name: 'Revoke ci' }).click()
     t.equal((await whoami()).status, 200, 'asked first')
     await press('Revoke the key')
