@@ -1,7 +1,7 @@
 /** What OAuth remembers of codes, tokens, grants and requests: under the hash of their secret, and sealed, so that a copy of the database opens nothing. */
 import type { Instant } from '@claimcheck/core'
 import { SecretError, type Secrets } from '../secrets.ts'
-import { hashToken } from '../services/people/tokens.ts'
+import { hashToken, recordContext } from '../services/people/tokens.ts'
 import type { RecordRow } from '../storage/records.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -53,7 +53,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
   function opened({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
     if (expiresAt !== null && expiresAt <= now()) return undefined
     try {
-      return { payload: JSON.parse(secrets.open(payload, contextOf(kind, idHash))), consumedAt, expiresAt }
+      return { payload: JSON.parse(secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
     } catch (error) {
       // Of another secret key, or changed: no record of ours.
       if (error instanceof SecretError) return undefined
@@ -73,7 +73,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
       const row: RecordRow = {
         kind,
         idHash,
-        payload: secrets.seal(JSON.stringify(payload), contextOf(kind, idHash)),
+        payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
         grantId: model === GRANT ? id : (payload.grantId ?? null),
         uid: model === GRANT ? (payload.accountId ?? null) : null,
         consumedAt: null,
@@ -107,9 +107,4 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
 
 function kindOf(model: string): string {
   return `oauth:${model}`
-}
-
-/** A payload opens in its own row alone. */
-function contextOf(kind: string, idHash: string): string {
-  return `${kind}:${idHash}`
 }

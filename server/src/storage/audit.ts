@@ -3,6 +3,7 @@ import { ANCHORS } from './anchor-row.ts'
 import type { Db, Dialect, Row } from './db.ts'
 import { FUNCTIONS, linesOf, readLines, SEPARATORS } from './lines.ts'
 import type { TileRow } from './log.ts'
+import type { RecordRow as StoredRecord } from './records.ts'
 import { type Columns, names, rowsOf, toJson } from './rows.ts'
 
 /** A receipt's fields in a line, in this order. */
@@ -49,9 +50,13 @@ export interface Orphan {
 
 const TILE_KEY: Columns = { level: 'integer', tile_index: 'bigint', width: 'integer' }
 const TABLES = {
+  users: 'id, email, name, password_hash, created_at',
   workspaces: 'id, name, created_at',
-  api_keys: 'id, workspace_id, name, key_hash, last_four, created_at, revoked_at',
-  connections: 'id, workspace_id, provider, options, sealed_secrets, scopes, connected_at, disconnected_at',
+  members: 'id, role, created_at',
+  sessions: 'id, token_hash, created_at, last_seen_at, expires_at',
+  links: 'id, token_hash, kind, workspace_id, role, user_id, created_at, expires_at, used_at',
+  api_keys: 'id, workspace_id, name, key_hash, last_four, created_at, last_used_at, revoked_at',
+  connections: 'id, workspace_id, provider, options, sealed_secrets, scopes, notes, connected_at, disconnected_at',
 } as const
 
 /** Owners are few, their rows many: each is looked for in the owners' primary key. */
@@ -62,6 +67,8 @@ const BELONGS: readonly (readonly [table: string, id: string, column: string, ow
   ['members', 'id', 'workspace_id', 'workspaces', 'id'],
   ['members', 'id', 'user_id', 'users', 'id'],
   ['sessions', 'id', 'user_id', 'users', 'id'],
+  ['links', 'id', 'workspace_id', 'workspaces', 'id'],
+  ['links', 'id', 'user_id', 'users', 'id'],
   ['passkeys', 'id', 'user_id', 'users', 'id'],
   ['identities', 'subject', 'user_id', 'users', 'id'],
   ['sealed_signing_keys', 'key_id', 'key_id', 'signing_keys', 'key_id'],
@@ -144,12 +151,18 @@ export function auditReads(db: Db) {
       const found: Orphan[] = []
       for (const [table, id, column, owner, key] of BELONGS) {
         const sql = `SELECT ${id} AS id, ${column} AS missing FROM ${table}
-          WHERE NOT EXISTS (SELECT 1 FROM ${owner} WHERE ${owner}.${key} = ${table}.${column}) LIMIT ?`
+          WHERE ${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${owner} WHERE ${owner}.${key} = ${table}.${column}) LIMIT ?`
         for (const row of await db.query(sql, [limit])) {
           found.push({ table, id: String(row.id), missing: `${owner} ${row.missing}` })
         }
       }
       return found
+    },
+    /** The next records, after the last of these. */
+    async records(after: readonly [kind: string, idHash: string], limit: number): Promise<RecordRow[]> {
+      const sql = `SELECT kind, id_hash, payload FROM records WHERE (kind, id_hash) > (?, ?) ORDER BY kind, id_hash LIMIT ?`
+      const rows = await db.query(sql, [...after, limit])
+      return rows.map((row) => ({ kind: String(row.kind), idHash: String(row.id_hash), payload: String(row.payload) }))
     },
     /** The next rows of a small table, as they are stored. */
     async rows(table: keyof typeof TABLES, after: string, limit: number): Promise<Row[]> {
@@ -157,6 +170,8 @@ export function auditReads(db: Db) {
     },
   }
 }
+
+type RecordRow = Pick<StoredRecord, 'kind' | 'idHash' | 'payload'>
 
 /** Fields of a claim that are JSON in a line, and plain in a row. */
 export const JSON_FIELDS = ['client_claim_id', 'agent_id', 'target'] as const

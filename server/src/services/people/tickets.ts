@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core'
 import type { Secrets } from '../../secrets.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { hashToken, isToken, newToken } from './tokens.ts'
+import { hashToken, isToken, newToken, recordContext } from './tokens.ts'
 
 export interface TicketService {
   /** @param payload plain data, which nobody else sees. Returns what the browser keeps */
@@ -33,7 +33,7 @@ export function createTicketService(parts: TicketParts): TicketService {
       const idHash = hashToken(ticket)
       const at = now()
       // Asked for here: the key is made when something is sealed first.
-      const sealed = parts.secrets.seal(JSON.stringify(payload), placeOf(kind, idHash))
+      const sealed = parts.secrets.seal(JSON.stringify(payload), recordContext(kind, idHash))
       const expiresAt = at + LASTS_MS[kind]
       await storage.write(async (tx) => {
         await tx.records.removeExpired(at)
@@ -47,11 +47,7 @@ export function createTicketService(parts: TicketParts): TicketService {
       const row = await storage.read.records.find(kind, idHash)
       if (!row || row.expiresAt! <= now()) return undefined
       if (!(await storage.write((tx) => tx.records.remove(kind, idHash)))) return undefined
-      return JSON.parse(parts.secrets.open(row.payload, placeOf(kind, idHash)))
+      return JSON.parse(parts.secrets.open(row.payload, recordContext(kind, idHash)))
     },
   }
-}
-
-function placeOf(kind: TicketKind, idHash: string): string {
-  return `record ${kind} ${idHash}`
 }

@@ -14,3 +14,8 @@ export function hashToken(token: string): string {
 export function isToken(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text)
 }
+
+/** What is kept under a token's hash is sealed for that place, and opens nowhere else. */
+export function recordContext(kind: string, idHash: string): string {
+  return `record:${kind}:${idHash}`
+}

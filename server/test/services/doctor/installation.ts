@@ -67,6 +67,16 @@ export async function install(folder: string): Promise<Installed> {
   }
 }
 
+/** Somebody who set it up and is signed in, with open links of each kind, and a record. */
+async function fillPeople({ accounts, sessions, tickets }: Claimcheck, workspaceId: string): Promise<void> {
+  const newcomer = { name: 'Ann', email: 'ann@example.com', proof: { password: 'correct horse battery' } }
+  const { userId } = await accounts.setUp((await accounts.setupToken())!, newcomer, '')
+  await sessions.start(userId, { userAgent: 'agent', address: '::1' })
+  await accounts.inviteToken(workspaceId, 'member', userId)
+  await accounts.resetToken('ann@example.com')
+  await tickets.issue('passkey_challenge', { challenge: 'c' })
+}
+
 /** Decided one by one and together, under two keys, in one look and in three, through a connection and without; and waiting. */
 export async function fill({ claimcheck, workspaceId, submit }: Installed): Promise<void> {
   const { keys, storage, secrets, sequencer, signingKeys, workspaces } = claimcheck
@@ -82,6 +92,7 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed): Prom
     const gone = { ...UNREAD, sealedSecrets: {}, scopes: [], connectedAt: NOON, disconnectedAt: NOON + 5 }
     await tx.connections.insert({ id: newId('conn_', NOON), ...connection, ...gone })
   })
+  await fillPeople(claimcheck, workspaceId)
   await submit('present')
   await submit('nothing')
   await Promise.all(Array.from({ length: LEAVES - 5 }, () => submit('present')))
