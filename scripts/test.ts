@@ -6,10 +6,24 @@ import { resolve } from 'node:path'
 import type { Dialect } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 
+/** Of the console, what finds, counts, sorts and races; the rest shows it. */
+const CONSOLE = [
+  'claims',
+  'entrance',
+  'isolation',
+  'keys',
+  'members',
+  'oauth',
+  'oauth-grants',
+  'oauth-hosts',
+  'passkeys',
+]
 /** What a database must not change. */
-const ON_BOTH = ['anchors/published.test.js', 'api/', 'cli.test.js', 'console/', 'crash/']
-  .map((path) => `build/test/${path}`)
-  .concat('build/server/test/storage/')
+const ON_BOTH = [
+  'build/server/test/storage/',
+  ...['anchors/published.test.js', 'api/', 'cli.test.js', 'crash/'].map((path) => `build/test/${path}`),
+  ...CONSOLE.map((name) => `build/test/console/${name}.test.js`),
+]
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const chosen = process.argv.slice(2)
@@ -17,7 +31,8 @@ const again = (chosen.length === 0 ? testFiles() : chosen).filter((file) =>
   ON_BOTH.some((path) => file.startsWith(path)),
 )
 
-const postgres = await startPostgres()
+// No test takes the machine's power away.
+const postgres = await startPostgres({ fsync: false })
 try {
   const passed = await passes('sqlite', chosen)
   const passedAgain = again.length === 0 || (passed !== undefined && (await passes('postgres', again)))

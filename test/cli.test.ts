@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { type Env, type Outcome, runClaimcheck } from './support/command.ts'
-import { createDatabase, TEST_DATABASE } from './support/database.ts'
-import { Installation, SCRIPTED } from './support/installation.ts'
+import t from 'tap'
+import { runClaimcheck } from './support/command.ts'
+import { commandLine } from './support/command-line.ts'
+import { TEST_DATABASE } from './support/database.ts'
+import { Installation } from './support/installation.ts'
 import { dump, query } from './support/sql.ts'
 
 const ON_SQLITE = TEST_DATABASE === 'sqlite'
@@ -15,34 +14,6 @@ const ON_SQLITE = TEST_DATABASE === 'sqlite'
 const DROP_GUARD = {
   sqlite: 'DROP TRIGGER receipts_no_update',
   postgres: 'DROP TRIGGER receipts_append_only ON receipts',
-}
-
-/** The command in a folder of its own, with an empty database. */
-interface CommandLine {
-  readonly folder: string
-  readonly databaseUrl: string
-  run(args: readonly string[], env?: Env): Promise<Outcome>
-  /** Of a command that succeeds, with `--json`. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers, and fail when these are not what they say.
-  json(...args: string[]): Promise<any>
-}
-
-async function commandLine(t: Test, configuration?: object): Promise<CommandLine> {
-  const folder = t.testdir()
-  if (configuration) writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify(configuration))
-  const database = await createDatabase()
-  t.teardown(() => database.remove())
-  const run: CommandLine['run'] = (args, env) => runClaimcheck(folder, args, { ...database.env, ...env })
-  return {
-    folder,
-    databaseUrl: database.env.DATABASE_URL ?? `sqlite:${join(folder, 'data/claimcheck.db')}`,
-    run,
-    json: async (...args) => {
-      const { code, stdout, stderr } = await run([...args, '--json'])
-      if (code !== 0) throw new Error(`claimcheck ${args.join(' ')} ended with ${code}: ${stderr}`)
-      return JSON.parse(stdout)
-    },
-  }
 }
 
 t.test('workspaces and keys are made, listed and revoked', async (t) => {
@@ -92,42 +63,6 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   t.strictSame(await cli.json('connection', 'list'), [])
 })
 
-t.test('verify ends with 0 for a valid receipt, 1 for a bad one, 2 for one that could not be checked', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
-  const client = await installation.client('verify')
-  const { receipt_id } = (await client.submit()).body
-  const address = `${installation.url}/v1/receipts/${receipt_id}`
-  const receipt = await (await fetch(address)).text()
-  const keys = await (await fetch(`${installation.url}/.well-known/poaw-keys.json`)).text()
-  const folder = t.testdir({
-    'receipt.json': receipt,
-    'keys.json': keys,
-    'tampered.json': receipt.replace('"verified"', '"failed"'),
-    'no-keys.json': '{}',
-  })
-
-  const run = (args: readonly string[]) => runClaimcheck(folder, args, {})
-  t.match(await run(['verify', address]), { code: 0, stdout: /verified/ })
-  t.match(await run(['verify', 'receipt.json', '--keys', 'keys.json']), { code: 0 })
-  const report = await run(['verify', 'receipt.json', '--keys', 'keys.json', '--json'])
-  t.match(JSON.parse(report.stdout), { valid: true, verdict: 'verified', checks: { signature: true } })
-
-  t.match(await run(['verify', 'tampered.json', '--keys', 'keys.json']), { code: 1 })
-
-  for (const args of [
-    ['receipt.json'],
-    ['receipt.json', '--keys', 'missing.json'],
-    ['receipt.json', '--keys', 'no-keys.json'],
-    ['missing.json', '--keys', 'keys.json'],
-    [`${installation.url}/v1/receipts/rcpt_unknown`],
-    ['http://127.0.0.1:1/receipt'],
-    [],
-  ]) {
-    t.match(await run(['verify', ...args]), { code: 2, stdout: '', stderr: /\w/ }, args.join(' '))
-  }
-})
-
 t.test('doctor finds a changed byte, and names the row', async (t) => {
   const installation = await Installation.start()
   t.teardown(() => installation.remove())
@@ -143,65 +78,6 @@ t.test('doctor finds a changed byte, and names the row', async (t) => {
   const { code, stdout } = await doctor('--json')
   t.equal(code, 1)
   t.match(JSON.parse(stdout), { ok: false, problems: [/leaf 1/] })
-})
-
-t.test('wrong usage is explained, and ends with 2', async (t) => {
-  const cli = await commandLine(t)
-  for (const args of [['nonsense'], ['serve', '--nonsense'], ['key', 'nonsense'], ['workspace', 'create']]) {
-    t.match(await cli.run(args), { code: 2, stdout: '', stderr: /\w/ }, args.join(' '))
-  }
-  t.match(await cli.run(['--help']), { code: 0, stdout: /serve/ })
-  t.match(await cli.run(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/ })
-})
-
-t.test('a configuration with several mistakes is refused with each of them listed', async (t) => {
-  const cli = await commandLine(t, { plugins: 'all', rate_limits: { key: -1 }, checks: { grace: 5 } })
-  const env = { PORT: '99999', SECRET_KEY: 'short', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://u:password@host/db' }
-  const { code, stderr } = await cli.run(['serve'], env)
-  t.equal(code, 1)
-  for (const named of [
-    'PORT',
-    'SECRET_KEY',
-    'LOG_LEVEL',
-    'DATABASE_URL',
-    'plugins',
-    'rate_limits.key',
-    'checks.grace',
-  ]) {
-    t.match(stderr, named)
-  }
-  t.notMatch(stderr, /password|short|at .*\.js/)
-})
-
-t.test('plugins that cannot be used are refused with each problem listed', async (t) => {
-  const cli = await commandLine(t, {
-    plugins: [{ use: './misnamed.mjs' }, { use: 'not-installed' }, { use: './throws.mjs' }, SCRIPTED, SCRIPTED],
-  })
-  writeFileSync(join(cli.folder, 'misnamed.mjs'), 'export default { name: "no plugin" }')
-  writeFileSync(join(cli.folder, 'throws.mjs'), 'throw new Error("a mistake at its top")')
-  const { code, stderr } = await cli.run(['serve'])
-  t.equal(code, 1)
-  for (const named of ['misnamed', 'not-installed', 'a mistake at its top', 'test.outcome.reach'])
-    t.match(stderr, named)
-})
-
-t.test('a port in use, and a folder or a database that cannot be used, are told in a line', async (t) => {
-  const cli = await commandLine(t)
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as { port: number }
-  const inUse = await cli.run(['serve'], { PORT: String(port) })
-  t.match(inUse, { code: 1, stderr: new RegExp(`${port}`) })
-  t.notMatch(inUse.stderr, /at .*\.js/)
-
-  writeFileSync(join(cli.folder, 'a-file'), '')
-  t.match(await cli.run(['migrate'], { DATABASE_URL: '', DATA_DIR: join(cli.folder, 'a-file/data') }), {
-    code: 1,
-    stderr: /a-file/,
-  })
-  writeFileSync(join(cli.folder, 'no-database'), 'this is no database, whatever its name says'.repeat(100))
-  t.match(await cli.run(['migrate'], { DATABASE_URL: 'sqlite:no-database' }), { code: 1, stderr: /no-database/ })
 })
 
 t.test('a database from a newer version is refused', async (t) => {
