@@ -98,6 +98,15 @@ t.test('a filter that no claim can have is told, and left out', async (t) => {
   t.match(textOf(page.html), 'No claim has the verdict “<b>”')
 })
 
+t.test('an agent of as many characters as a claim may have can be filtered for, whatever the characters', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const agent = '🤖'.repeat(256)
+  const { claim_id } = (await client.submit({ agent_id: agent })).body
+  const page = await owner.get(`${path}?${new URLSearchParams({ agent_id: agent })}`)
+  t.notMatch(textOf(page.html), 'the filter is left out')
+  t.strictSame(listed(page.html), [claim_id])
+})
+
 t.test('pages hold while claims arrive: nothing comes twice, and nothing is left out', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
   const submit = async (count: number, agent: string) => {
