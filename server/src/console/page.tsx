@@ -26,7 +26,7 @@ interface DocumentProps {
   readonly children: ComponentChildren
 }
 
-export type Script = 'copy' | 'live' | 'passkeys' | 'theme'
+export type Script = 'copy' | 'live' | 'passkeys'
 
 function Document({ title, scripts = [], children }: DocumentProps) {
   return (
