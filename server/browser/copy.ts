@@ -1,4 +1,4 @@
-/** Copy buttons: there only where scripts run. */
+/** Copy buttons: there only where scripts run, and where the browser lets them copy, which it does over https and on one's own machine alone. */
 
 const SHOWN_MS = 1500
 
@@ -17,6 +17,7 @@ document.addEventListener('click', async (event) => {
 
 /** Shows the buttons in a part of the page that has just come. */
 function show(root: ParentNode): void {
+  if (!('clipboard' in navigator)) return
   for (const button of root.querySelectorAll<HTMLButtonElement>('button[data-copy]')) button.hidden = false
 }
 

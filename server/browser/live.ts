@@ -5,6 +5,8 @@
 
 const EVERY_MS = 3000
 const SLOWEST_MS = 60_000
+/** What takes longer is no answer: a connection that broke may be silent for many minutes. */
+const LONGEST_MS = 10_000
 
 /** Failures in a row before it is told: a single one is nothing to speak of. */
 const TOLD_AFTER = 3
@@ -14,8 +16,8 @@ let failures = 0
 /** Thrown when there is no use in asking again. */
 class Ended extends Error {}
 
-async function refresh(): Promise<void> {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual' })
+async function refresh(signal: AbortSignal): Promise<void> {
+  const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual', signal })
   // Redirects lead to where one signs in.
   if (response.type === 'opaqueredirect') {
     throw new Ended('You are signed out, and this page is no longer kept up to date. Load it again to sign in.')
@@ -115,14 +117,18 @@ function tell(text: string): void {
 async function again(): Promise<void> {
   if (!document.querySelector('[data-live]')) return
   if (document.visibilityState === 'visible') {
+    const asking = new AbortController()
+    const timer = setTimeout(() => asking.abort(), LONGEST_MS)
     try {
-      await refresh()
+      await refresh(asking.signal)
       failures = 0
       tell('')
     } catch (error) {
       if (error instanceof Ended) return tell(error.message)
       failures++
       if (failures >= TOLD_AFTER) tell('The service does not answer: this page may not be up to date.')
+    } finally {
+      clearTimeout(timer)
     }
   }
   // Whoever does not answer is asked less and less.

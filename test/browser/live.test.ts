@@ -113,3 +113,16 @@ t.test('a service that does not answer is told in the end, and asked again until
   await pass(page, 60)
   t.equal(await status.textContent(), '')
 })
+
+t.test('a service that keeps silent is told like one that does not answer', async (t) => {
+  const console = await claimsConsole(t)
+  const { client, path } = console
+  await client.submit()
+  const page = await open(console, path)
+  await page.route('**/claims', () => {})
+  await pass(page, 60)
+  t.match(await page.locator('#live-status').textContent(), 'does not answer')
+  await page.unrouteAll()
+  await pass(page, 60)
+  t.equal(await page.locator('#live-status').textContent(), '')
+})

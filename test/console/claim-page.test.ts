@@ -40,7 +40,11 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
     () => ({ claimed_at: justOver(), params: { see: 'differs' } }),
     [/Something else is there/, /Check 1 : it differs in content/, /content_mismatch/],
   ],
-  ['failed', () => ({ claimed_at: justOver(), params: { see: 'absent' } }), [/it was not there/, /not_found/]],
+  [
+    'failed',
+    () => ({ claimed_at: justOver(), params: { see: 'absent' } }),
+    [/It was not there by the deadline\. .* It was not there by the deadline\. not_found/],
+  ],
   [
     'unverifiable',
     () => ({ action: 'other.thing.do', params: {} }),
@@ -63,7 +67,13 @@ for (const [verdict, claim, told] of rows) {
     t.equal(page.status, 200)
     for (const expected of told) t.match(text, expected)
     t.match(text, /Claimed by agent-1/)
-    t.match(text, new RegExp(`Decided : ${verdict} .*In the log as leaf 0\\. .*Not anchored yet`))
+    t.match(
+      text,
+      new RegExp(
+        `Decided : ${verdict} .*In the log as leaf 0\\. .*Not anchored : this service does not anchor its log`,
+      ),
+    )
+    t.notMatch(text, /to come Not anchored/)
     t.match(text, client_claim_id)
     t.match(page.html, `title="${claim_digest}"`)
     t.match(page.html, `href="/v1/receipts/${receipt_id}"`)
@@ -140,7 +150,7 @@ t.test('the page of a claim in an anchored log tells the chain, the transaction 
   const page = await owner.get(`${path}/${claim_id}`)
   t.match(textOf(page.html), /Anchored on eip155:84532, in block 4711, by transaction 0xbbbbbb…bbbbbbbb/)
   t.match(page.html, `data-copy="${txHash}"`)
-  t.notMatch(textOf(page.html), 'Not anchored yet')
+  t.notMatch(textOf(page.html), 'Not anchored')
 })
 
 t.test('the page tells the connection that a claim is read through, also once that is gone', async (t) => {
@@ -159,4 +169,17 @@ t.test('the page tells the connection that a claim is read through, also once th
   t.match(await connection(read.claimId), />git</)
   await connections.remove(id, workspaceId)
   t.match(await connection(read.claimId), 'not connected any more')
+})
+
+t.test('of a decided claim whose receipt is missing it is not said that it has yet to be decided', async (t) => {
+  const { installation, owner, client, path, workspaceId } = await claimsConsole(t)
+  const { claim_id } = (await client.submit()).body
+  const { storage } = installation.claimcheck
+  const row = (await storage.read.claims.byId(workspaceId, claim_id))!
+  const [claimId, receiptId] = [newId('clm_', row.submittedAt), newId('rcpt_', row.submittedAt)]
+  await storage.write((tx) => tx.claims.insertNew([{ ...row, claimId, receiptId, clientClaimId: 'another' }]))
+  const page = await owner.get(`${path}/${claimId}`)
+  t.equal(page.status, 200)
+  t.match(textOf(page.html), 'its receipt cannot be shown')
+  t.notMatch(textOf(page.html), 'There is none yet')
 })

@@ -1,4 +1,5 @@
 /** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
+import { resolve } from 'node:path'
 import { newId } from '@claimcheck/server/ids'
 import t from 'tap'
 import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'
@@ -10,7 +11,7 @@ t.test('a workspace without claims shows the command that submits the first one'
   const { installation, owner, path, workspaceId } = await claimsConsole(t)
   const page = await owner.get(path)
   t.equal(page.status, 200)
-  t.match(textOf(page.html), `curl ${installation.url}/v1/claims`)
+  t.match(textOf(page.html), `curl '${installation.url}/v1/claims'`)
   t.match(textOf(page.html), '"action": "test.outcome.reach"')
   t.match(page.html, `href="/console/w/${workspaceId}/developers"`)
   t.match(page.html, `href="${path}/new"`)
@@ -25,8 +26,15 @@ t.test('a workspace without claims shows the command that submits the first one'
 t.test('the command of the empty table works once its words are replaced', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
   const { html } = await owner.get(path)
-  const [, body] = /-d '(\{.*\})'/s.exec(textOf(html))!
+  const [, body] = /-d '(\{.*?\})'/s.exec(textOf(html))!
   t.equal((await client.post(body!)).body.verdict, 'verified')
+})
+
+t.test("the command of the empty table has the plugin's own example of a target", async (t) => {
+  const plugins = [{ use: resolve('plugins/codehost/dist/index.js') }]
+  const { owner, path } = await claimsConsole(t, { plugins })
+  const [, body] = /-d '(\{.*?\})'/s.exec(textOf((await owner.get(path)).html))!
+  t.match(JSON.parse(body!), { action: 'codehost.commit.push', target: /^[\w-]+\/[\w-]+$/ })
 })
 
 t.test('the table tells of each claim how it stands, and leads to its page', async (t) => {
@@ -96,6 +104,15 @@ t.test('a filter that no claim can have is told, and left out', async (t) => {
   const page = await owner.get(`${path}?span=__proto__&unknown=1&verdict=%3Cb%3E`)
   t.equal(page.status, 200)
   t.match(textOf(page.html), 'No claim has the verdict “<b>”')
+})
+
+t.test('an agent of as many characters as a claim may have can be filtered for, whatever the characters', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const agent = '🤖'.repeat(256)
+  const { claim_id } = (await client.submit({ agent_id: agent })).body
+  const page = await owner.get(`${path}?${new URLSearchParams({ agent_id: agent })}`)
+  t.notMatch(textOf(page.html), 'the filter is left out')
+  t.strictSame(listed(page.html), [claim_id])
 })
 
 t.test('pages hold while claims arrive: nothing comes twice, and nothing is left out', async (t) => {

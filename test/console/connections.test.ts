@@ -94,6 +94,19 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   t.equal(host.claimcheck.registry.connectionTypes().length, 3)
 })
 
+t.test('a form that is sent twice while its destination is tried connects once', async (t) => {
+  const { github, workspaceId, path, connections, connect } = await installed(t)
+  const fields = { option_base_url: github.url, option_token: RIGHT }
+  const answers = await Promise.all([connect(fields), connect(fields)])
+  t.strictSame(
+    answers.map((answer) => answer.path),
+    [`${path}?done=connected`, `${path}?done=connected`],
+  )
+  t.equal((await connections.list(workspaceId)).length, 1)
+  await connect(fields)
+  t.equal((await connections.list(workspaceId)).length, 2, 'what is sent later is another')
+})
+
 t.test('a destination that does not let the token read is like one that refuses it', async (t) => {
   const { github, workspaceId, connections, connect } = await installed(t)
   github.faults.inject({ fault: status(403), times: 1 })

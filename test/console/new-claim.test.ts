@@ -81,6 +81,11 @@ t.test('what a claim may not be is told beside its field, and what was typed sta
     const page = await owner.post(`${path}/new`, { ...GOOD, [field]: value })
     t.equal(page.status, 422, `${field}: ${value}`)
     t.match(problemAt(page.html, field), told, `${field}: ${value}`)
+    t.match(
+      page.html,
+      new RegExp(`<\\w+ id="${field}"[^>]*aria-invalid="true"`),
+      `${field} is marked for whoever cannot see`,
+    )
     t.match(textOf(page.html), 'The claim was not submitted')
     t.equal(typedIn(page.html, 'client_claim_id') ?? '', field === 'client_claim_id' ? value : 'one', 'the id stays')
     if (field !== 'agent_id') t.equal(typedIn(page.html, 'agent_id'), 'by-hand')

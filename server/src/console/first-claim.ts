@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 interface FirstClaim {
   /** Where the service is. */
   readonly origin: string
+  /** Or what stands for one. */
   readonly key: string
   /** Undefined where no plugin offers an action. */
   readonly profile: Claimable | undefined

@@ -26,7 +26,9 @@ interface DocumentProps {
   readonly children: ComponentChildren
 }
 
-export type Script = 'copy' | 'live' | 'passkeys' | 'theme'
+export type Script = 'copy' | 'live' | 'once' | 'passkeys'
+
+const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']
 
 function Document({ title, scripts = [], children }: DocumentProps) {
   return (
@@ -38,7 +40,7 @@ function Document({ title, scripts = [], children }: DocumentProps) {
         <meta name="color-scheme" content="light dark" />
         <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
         <link rel="stylesheet" href={assetPath('console.css')} />
-        {['copy' as const, ...scripts].map((name) => (
+        {[...ON_EVERY_PAGE, ...scripts].map((name) => (
           <script type="module" src={assetPath(`${name}.js`)} />
         ))}
       </head>

@@ -116,10 +116,15 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   return {
     async check(claim, history) {
       const record = await check(claim, history)
-      if (claim.connectionId !== null) activity.connectionRead(claim.connectionId, record)
+      if (claim.connectionId !== null && wasTried(record)) activity.connectionRead(claim.connectionId, record)
       return record
     },
   }
+}
+
+/** Where nothing here judges the claim any more, nothing was asked through its connection. */
+function wasTried(record: CheckRecord): boolean {
+  return isRead(record) || record.failure.code !== 'unsupported_action'
 }
 
 /** What a verifier sees of a claim. */

@@ -58,7 +58,8 @@ export interface ConnectionService {
   add(workspaceId: string, provider: string, options: JsonObject): Promise<ConnectionSummary>
   /**
    * Tries the destination once and keeps the connection when it can be read; where somebody insists, also when it could
-   * not be told. Credentials that are refused are not kept.
+   * not be told. Credentials that are refused are not kept. What is sent again while it is being tried is the same connection:
+   * of two alike nobody could tell which a claim means.
    * @throws ServiceError as `add` does
    */
   connect(
@@ -108,6 +109,8 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   const { timeoutMs } = dependencies.config.checks
   // A connection never changes: what was unsealed once need not be again, while its row says that it is active.
   const opened = new LRUCache<string, Connection>({ max: 1000 })
+  /** What is being tried for somebody, by everything that was sent. */
+  const connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
 
   function open(row: ConnectionRow): Connection {
     const known = opened.get(row.id)
@@ -199,14 +202,23 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return toSummary(row)
   }
 
+  const connect: ConnectionService['connect'] = async (workspaceId, provider, options, { userId, insists }) => {
+    const tried = await tryOut(provider, options)
+    const { failure } = tried
+    const isRefused = failure !== null && REFUSALS.has(failure)
+    if (failure !== null && (isRefused || !insists)) return { failure, isRefused }
+    return keep(workspaceId, tried, userId)
+  }
+
   return {
     add: async (workspaceId, provider, options) => keep(workspaceId, await tryOut(provider, options), null),
-    async connect(workspaceId, provider, options, { userId, insists }) {
-      const tried = await tryOut(provider, options)
-      const { failure } = tried
-      const isRefused = failure !== null && REFUSALS.has(failure)
-      if (failure !== null && (isRefused || !insists)) return { failure, isRefused }
-      return keep(workspaceId, tried, userId)
+    async connect(workspaceId, provider, options, by) {
+      const sent = JSON.stringify([workspaceId, provider, options, by.userId, by.insists])
+      const same = connecting.get(sent)
+      if (same) return same
+      const connected = connect(workspaceId, provider, options, by).finally(() => connecting.delete(sent))
+      connecting.set(sent, connected)
+      return connected
     },
     async list(workspaceId) {
       return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(

@@ -26,7 +26,7 @@ function failedAt(afterMs: number, retryAt: number): CheckRecord {
   return { sentAt: at, answeredAt: at, failure: { code: 'rate_limited', retryAt } }
 }
 
-const UNDECIDED = { toleranceMs: 10 * MINUTE_MS, receipt: undefined, landing: undefined }
+const UNDECIDED = { toleranceMs: 10 * MINUTE_MS, receipt: undefined, landing: undefined, anchors: true }
 
 /** Kinds in order, with the numbers of checks. */
 function told(story: readonly Moment[]): string[] {
@@ -64,7 +64,7 @@ t.test('a decision, its leaf and its anchor come in this order, and an anchor to
     proof: { leaf_index: 4, tree_size: 9 },
   } as Receipt
   const landing = { chain: 'eip155:1', txHash: '0x1', uid: '0x2' }
-  const parts = { detail: detail([absentAt(3000)]), toleranceMs: undefined, receipt }
+  const parts = { detail: detail([absentAt(3000)]), toleranceMs: undefined, receipt, anchors: true }
   const start = ['claimed', 'submitted', 'checks 1', 'decided', 'logged']
 
   const pending = storyOf({ ...parts, landing: undefined })
@@ -73,6 +73,8 @@ t.test('a decision, its leaf and its anchor come in this order, and an anchor to
     pending.find(({ kind }) => kind === 'logged'),
     { at: issuedAt, leafIndex: 4, treeSize: 9 },
   )
+  t.match(pending.at(-1), { isToCome: true })
+  t.match(storyOf({ ...parts, landing: undefined, anchors: false }).at(-1), { kind: 'unanchored', isToCome: false })
   const block = { number: 7, time: NOON + MINUTE_MS }
   t.strictSame(told(storyOf({ ...parts, landing: { ...landing, block } })), [...start, 'anchored', 'deadline'])
   t.strictSame(told(storyOf({ ...parts, landing })), [...start, 'deadline', 'anchored'])

@@ -70,12 +70,13 @@ function runner(
   const connection = { id: 'conn_1', provider: 'test', options: over.options ?? { host: 'a', token: TOKEN } }
   const verifier = defineVerifier({ profile, providers: ['test'], check: check as () => Promise<typeof ABSENT> })
   const logged: unknown[][] = []
+  const noted: string[] = []
   const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
   const outbound = createOutbound({ allowPrivate: over.allowPrivate ?? [] })
   t.teardown(() => outbound.close())
   const tools = { logger, cache: createCheckCache() }
   const { check: run } = createCheckRunner({
-    activity: { connectionRead() {} },
+    activity: { connectionRead: (id) => noted.push(id) },
     registry: {
       plugins: [],
       anchorer: undefined,
@@ -94,7 +95,7 @@ function runner(
       checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
     },
   })
-  return { run, logged, connection }
+  return { run, logged, noted, connection }
 }
 
 async function failure(t: Test, check: Check, over?: Parameters<typeof runner>[2]): Promise<unknown> {
@@ -308,6 +309,14 @@ t.test('a claim that cannot be read is not given to a verifier', async (t) => {
   for (const [over, code] of rows) t.match(await run({ ...claim, ...over }, []), { failure: { code } })
   t.equal(checks, 0)
   t.match(await run({ ...claim, access: 'anonymous', connectionId: null }, []), { observation: ABSENT })
+})
+
+t.test('a claim that nothing here judges any more is no failure of its connection', async (t) => {
+  const { run, noted, connection } = runner(t, () => ABSENT)
+  await run({ ...claim, profileVersion: '2' }, [])
+  t.strictSame(noted, [])
+  await run(claim, [])
+  t.strictSame(noted, [connection.id])
 })
 
 t.test('a connection whose secrets do not open fails the check, and says nothing of the agent', async (t) => {

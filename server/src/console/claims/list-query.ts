@@ -21,7 +21,7 @@ interface FilterField {
   readonly fits: (value: string) => boolean
 }
 
-/** Lengths are those of what a claim may say: a longer value fits none. */
+/** Lengths, in code points, are those of what a claim may say: a longer value fits none. */
 const FIELDS: Readonly<Record<keyof TableFilter, FilterField>> = {
   verdict: { name: 'verdict', label: 'verdict', fits: (value) => VERDICTS.some((one) => one === value) },
   state: { name: 'state', label: 'state', fits: (value) => value === 'queued' || value === 'decided' },
@@ -35,7 +35,7 @@ const ENTRIES = Object.entries(FIELDS) as [keyof TableFilter, FilterField][]
 const LONGEST_SHOWN = 64
 
 function ofLength(most: number) {
-  return (value: string) => value.length <= most && contentIssues(value, []).length === 0
+  return (value: string) => [...value].length <= most && contentIssues(value, []).length === 0
 }
 
 export function readListQuery(query: Readonly<Record<string, string | undefined>>): ListQuery {

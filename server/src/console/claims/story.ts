@@ -31,7 +31,7 @@ interface Moments {
   readonly decided: Timed
   readonly logged: Timed & { readonly leafIndex: number; readonly treeSize: number }
   readonly anchored: { readonly at: Instant | null; readonly landing: Landing }
-  readonly unanchored: { readonly at: null }
+  readonly unanchored: { readonly at: null; readonly isToCome: boolean }
 }
 
 export type MomentKind = keyof Moments
@@ -46,10 +46,12 @@ export interface StoryParts {
   readonly toleranceMs: number | undefined
   readonly receipt: Receipt | undefined
   readonly landing: Landing | undefined
+  /** Whether this service anchors its log now. */
+  readonly anchors: boolean
 }
 
 /** What has no time comes last. At the same time, cause comes before effect. */
-export function storyOf({ detail, toleranceMs, receipt, landing }: StoryParts): readonly Moment[] {
+export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: StoryParts): readonly Moment[] {
   const { claim, history } = detail
   const moments: Moment[] = [
     { kind: 'claimed', at: claim.claimedAt },
@@ -58,7 +60,7 @@ export function storyOf({ detail, toleranceMs, receipt, landing }: StoryParts): 
     ...history.map((record, index) => checksOf({ number: index + 1, record })),
     { kind: 'deadline', at: claim.deadlineAt },
     ...(claim.nextCheckAt === null ? [] : [{ kind: 'next' as const, at: claim.nextCheckAt }]),
-    ...(receipt ? ending(receipt, landing) : []),
+    ...(receipt ? ending(receipt, landing, anchors) : []),
   ]
   return gathered(moments.toSorted((one, other) => placeOf(one) - placeOf(other)))
 }
@@ -71,12 +73,14 @@ function placeOf({ at }: Moment): number {
   return at ?? Number.POSITIVE_INFINITY
 }
 
-function ending({ body, proof }: Receipt, landing: Landing | undefined): Moment[] {
+function ending({ body, proof }: Receipt, landing: Landing | undefined, anchors: boolean): Moment[] {
   const at = parseInstant(body.issued_at)!
   return [
     { kind: 'decided', at },
     ...(proof ? [{ kind: 'logged' as const, at, leafIndex: proof.leaf_index, treeSize: proof.tree_size }] : []),
-    landing ? { kind: 'anchored', at: landing.block?.time ?? null, landing } : { kind: 'unanchored', at: null },
+    landing
+      ? { kind: 'anchored', at: landing.block?.time ?? null, landing }
+      : { kind: 'unanchored', at: null, isToCome: anchors },
   ]
 }
 

@@ -2,8 +2,8 @@
 import { type ActionProfile, type Instant, VERDICTS } from '@claimcheck/core'
 import type { Span, Standing, Stretch } from '../../services/claim-counts.ts'
 import type { ClaimPage, ClaimStatus } from '../../services/claims.ts'
-import { exampleCommand } from '../claims/example.ts'
 import { type ListQuery, listPath } from '../claims/list-query.ts'
+import { firstClaimCommand } from '../first-claim.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, Select } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
@@ -248,9 +248,9 @@ function NoClaims({ viewer, profile, origin, now, isOwner }: ListProps) {
     <Empty heading="No claims yet">
       <p>
         Agents submit claims with a key, which owners make under <a href={paths.developers(workspaceId)}>Developers</a>.
-        Put it in place of <code>KEY</code>, and your own values in place of the other words in capitals.
+        Put it in place of <code>KEY</code>, and what your agent did in place of the example.
       </p>
-      <Code text={exampleCommand(origin, profile, now)} label="the command" />
+      <Code text={firstClaimCommand({ origin, key: 'KEY', profile, now })} label="the command" />
       {isOwner ? (
         <p>
           Or <a href={paths.newClaim(workspaceId)}>submit one by hand</a>.

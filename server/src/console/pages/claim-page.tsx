@@ -1,6 +1,6 @@
 /** A claim's page: what was claimed, what happened since, and the receipt beside it. */
 import type { Instant, Receipt } from '@claimcheck/core'
-import type { ClaimDetail } from '../../services/claims.ts'
+import type { ClaimDetail, ClaimState } from '../../services/claims.ts'
 import { listPath } from '../claims/list-query.ts'
 import type { Moment } from '../claims/story.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
@@ -53,16 +53,17 @@ export function ClaimPage(props: ClaimPageProps) {
           </div>
           <div>
             <h2>Receipt</h2>
-            {receipt ? (
-              <ReceiptText receipt={receipt} origin={origin} />
-            ) : (
-              <p>There is none yet: a claim gets its receipt when it is decided.</p>
-            )}
+            {receipt ? <ReceiptText receipt={receipt} origin={origin} /> : <p>{NO_RECEIPT[claim.state]}</p>}
           </div>
         </div>
       </Live>
     </ConsolePage>
   )
+}
+
+const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
+  queued: 'There is none yet: a claim gets its receipt when it is decided.',
+  decided: 'The claim is decided, and its receipt cannot be shown: whoever runs this service has to look into it.',
 }
 
 function ClaimFacts({ viewer, detail, provider }: ClaimPageProps) {

@@ -61,7 +61,8 @@ export function claimRoutes(app: App, parts: ClaimParts): void {
     if (!detail) throw new ServiceError('not_found', 'there is no such claim')
     const [receipt, provider] = await Promise.all([receiptOf(detail), providerOf(workspaceId, detail)])
     const landing = receipt && (await landingOf(receipt))
-    const story = storyOf({ detail, toleranceMs: toleranceOf(detail), receipt, landing })
+    const anchors = registry.anchorer !== undefined
+    const story = storyOf({ detail, toleranceMs: toleranceOf(detail), receipt, landing, anchors })
     return sendPage(
       reply,
       <ClaimPage

@@ -68,7 +68,12 @@ export function Select({ name, label, options, value, help, problem }: SelectPro
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <select id={name} name={name} aria-describedby={described || undefined}>
+      <select
+        id={name}
+        name={name}
+        aria-describedby={described || undefined}
+        aria-invalid={problem ? 'true' : undefined}
+      >
         {options.map(([option, text]) => (
           <option value={option} selected={option === value}>
             {text}

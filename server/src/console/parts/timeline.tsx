@@ -18,7 +18,7 @@ export function Timeline({ moments, claim, now }: TimelineProps) {
     <ol class="timeline">
       {moments.map((moment) => {
         const tell = TELLERS[moment.kind] as Tell<Moment>
-        const isToCome = moment.at === null ? moment.kind === 'unanchored' : moment.at > now
+        const isToCome = moment.kind === 'unanchored' ? moment.isToCome : moment.at !== null && moment.at > now
         return (
           <li class={isToCome ? 'to-come' : undefined}>
             <p class="when">
@@ -87,9 +87,10 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
       <Hash value={txHash} label="the transaction's hash" />
     </p>
   ),
-  unanchored: () => (
+  unanchored: ({ isToCome }) => (
     <p>
-      <strong>Not anchored yet</strong>
+      <strong>Not anchored{isToCome ? ' yet' : null}</strong>
+      {isToCome ? null : ': this service does not anchor its log'}
     </p>
   ),
 }

@@ -6,7 +6,7 @@ const VERDICTS: Readonly<Record<VerdictValue | 'queued', string>> = {
   verified: 'It is there as claimed, and was in time.',
   late: 'It is there as claimed, and came after the tolerance.',
   mismatch: 'Something else is there than was claimed.',
-  failed: 'The destination was read at the deadline, and it was not there.',
+  failed: 'It was not there by the deadline.',
   unverifiable: 'It could not be told. This says nothing for or against the agent.',
   queued: 'Not decided yet: the destination is looked at again until the deadline.',
 }
