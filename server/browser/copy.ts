@@ -10,10 +10,18 @@ document.addEventListener('click', async (event) => {
     () => 'Not copied',
   )
   button.textContent = said
+  // The button's own name hides its text from whoever listens.
+  spoken.textContent = said
   setTimeout(() => {
     button.textContent = 'Copy'
+    spoken.textContent = ''
   }, SHOWN_MS)
 })
+
+const spoken = document.createElement('p')
+spoken.className = 'spoken'
+spoken.setAttribute('role', 'status')
+document.body.append(spoken)
 
 /** Shows the buttons in a part of the page that has just come. */
 function show(root: ParentNode): void {
