@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { HttpError } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
+import { contentIssues } from '../http/text.ts'
 import { ServiceError } from '../services/errors.ts'
 import type { MemberService, WorkspaceOfMember } from '../services/people/members.ts'
 import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../services/people/sessions.ts'
@@ -28,9 +29,21 @@ export interface VisitOptions {
   readonly config: Pick<Config, 'publicUrl'>
 }
 
-/** The origin of our pages, as the browser of this request has to name it. */
+/** The origin of our pages, as the browser of this request has to name it. @throws HttpError 400 */
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
-  return publicUrl === undefined ? `${request.protocol}://${request.host}` : new URL(publicUrl).origin
+  if (publicUrl !== undefined) return new URL(publicUrl).origin
+  const origin = `${request.protocol}://${request.host}`
+  if (!URL.canParse(origin)) throw new HttpError(400, 'the Host header names no host')
+  return origin
+}
+
+/** Of `app`: refuses text that a database, or a later reader, would take otherwise than we do. */
+export function refuseUnclearText(app: App): void {
+  app.addHook('preValidation', async ({ params, query, body }) => {
+    if (contentIssues(params, []).length > 0) throw new ServiceError('not_found', 'there is no such page')
+    if (contentIssues([query, body], []).length === 0) return
+    throw new ServiceError('bad_request', 'what was sent holds characters that are no text')
+  })
 }
 
 /** Tells of each request of `app` who makes it, and refuses forms that other sites send. */
@@ -180,5 +193,6 @@ function csrfOf(token: string): string {
 }
 
 function isSame(given: string, expected: string): boolean {
-  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
+  return one.length === other.length && timingSafeEqual(one, other)
 }
