@@ -109,3 +109,17 @@ t.test('a passkey is refused that is none, whatever its JSON holds', async (t) =
     t.equal(await statusOf(request, String(body)), 422, JSON.stringify(credential).slice(0, 60))
   }
 })
+
+t.test('nothing stands in an e-mail address that a terminal would obey, or that nobody sees', async (t) => {
+  const { installation, workspace } = await installed(t)
+  const { host, claimcheck } = installation
+  const token = await claimcheck.accounts.inviteToken(workspace, 'member', null)
+  for (const email of ['\u001b[2Jone@example.com', 'o\u200bne@example.com', 'one@\u202eexample.com']) {
+    const { status } = await new Visitor(host).post(`/console/join/${token}`, {
+      name: 'One',
+      email,
+      password: PASSWORD,
+    })
+    t.equal(status, 422, JSON.stringify(email))
+  }
+})

@@ -62,7 +62,8 @@ const INVITATION_MS = 7 * 24 * 60 * 60_000
 const RESET_MS = 60 * 60_000
 
 // What a mail server takes is for the mail server to say.
-const EMAIL = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}$/
+// Nothing that is not seen, or that a terminal would obey.
+const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 const UNUSABLE = 'this link cannot be used: it was used before, has run out, or was withdrawn'
 
 export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
