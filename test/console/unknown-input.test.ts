@@ -1,11 +1,12 @@
-/** Whatever is sent to the console, by whomever: it is refused in words, and is no fault of ours. */
+/** Whatever is sent to the console, and however slowly: it is refused in words, and is no fault of ours. */
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test as TapTest } from 'tap'
 import { filled, routesOf } from '../support/console-routes.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
-import { PASSWORD, Visitor } from '../support/visitor.ts'
+import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
 
 const NUL = 'a\0b@example.com'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -122,4 +123,24 @@ t.test('nothing stands in an e-mail address that a terminal would obey, or that 
     })
     t.equal(status, 422, JSON.stringify(email))
   }
+})
+
+t.test('what somebody may do is looked up once their form is there, however long that takes', async (t) => {
+  const { installation, workspace } = await installed(t)
+  const { host, claimcheck, url } = installation
+  const other = await Visitor.joining(host, workspace, 'owner', 'Other')
+  await other.get('/console/account')
+  const headers = { ...FORM, origin: url, cookie: cookieOf(other) }
+  const body = String(new URLSearchParams({ _csrf: other.csrf!, name: 'kept' }))
+  const slow = begun(`${url}/console/w/${workspace}/developers/keys`, {
+    ...headers,
+    'content-length': `${body.length}`,
+  })
+  slow.flushHeaders()
+  slow.write(body.slice(0, 5))
+  await sleep(300)
+  const members = await claimcheck.members.list(workspace)
+  await claimcheck.members.remove(workspace, members.find(({ email }) => email === emailOf('Other'))!.id)
+  t.equal(await statusOf(slow, body.slice(5)), 404)
+  t.strictSame(await claimcheck.keys.list(workspace), [])
 })

@@ -51,7 +51,8 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
   app.decorateRequest(VISIT)
   app.decorateRequest(PLACE)
 
-  app.addHook('onRequest', async (request) => {
+  // Here and below, once the body is there: whoever lets it wait gains nothing by what they were when they began to send.
+  app.addHook('preValidation', async (request) => {
     const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
     const signedIn = token === undefined ? undefined : await sessions.find(token)
     if (signedIn) request.setDecorator<Visit>(VISIT, { ...signedIn, csrf: csrfOf(token!) })
@@ -79,7 +80,7 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
 
 /** For pages that need somebody who is signed in; others are sent to sign in, and back afterwards. */
 export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>): void {
-  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = visitOf(request)
     if (!visit) return reply.redirect(signInPath(request.method === 'GET' ? request.url : '/console'), 303)
     const workspaces = await members.workspacesOf(visit.user.id)
@@ -167,7 +168,7 @@ export function signOut(reply: FastifyReply, publicUrl: string | undefined): voi
 }
 
 function isSecure(publicUrl: string | undefined): boolean {
-  return publicUrl?.startsWith('https:') === true
+  return publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
 }
 
 // `__Host-`: browsers take it over https alone, and from this very host. Without https, on one's own machine, there is no such cookie.
