@@ -37,11 +37,11 @@ export function originOf(request: FastifyRequest, publicUrl: string | undefined)
   return origin
 }
 
-/** Of `app`: refuses text that a database, or a later reader, would take otherwise than we do. */
+/** Of `app`: refuses text that a database, or a later reader, would take otherwise than we do. What a query holds, its page looks at. */
 export function refuseUnclearText(app: App): void {
-  app.addHook('preValidation', async ({ params, query, body }) => {
+  app.addHook('preValidation', async ({ params, body }) => {
     if (contentIssues(params, []).length > 0) throw new ServiceError('not_found', 'there is no such page')
-    if (contentIssues([query, body], []).length === 0) return
+    if (contentIssues(body, []).length === 0) return
     throw new ServiceError('bad_request', 'what was sent holds characters that are no text')
   })
 }
