@@ -1,6 +1,9 @@
 /** One's own account: name, password, and sessions that end where they are told to. */
+import { inspect } from 'node:util'
 import t, { type Test as TapTest } from 'tap'
+import { TEST_DATABASE } from '../support/database.ts'
 import { Installation } from '../support/installation.ts'
+import { query } from '../support/sql.ts'
 import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const ACCOUNT = '/console/account'
@@ -144,4 +147,21 @@ t.test('whoever is not signed in is sent to sign in', async (t) => {
   ]) {
     t.match((await new Visitor(host).post(`${ACCOUNT}/${path}`)).path, /sign-in/, path)
   }
+})
+
+t.test('of a password that cannot be kept the error tells nothing, which is logged', async (t) => {
+  const { host, claimcheck, config } = await installed(t)
+  await Visitor.first(host)
+  const refuse = {
+    sqlite: [`CREATE TRIGGER full BEFORE UPDATE ON users BEGIN SELECT RAISE(ABORT, 'full'); END`],
+    postgres: [
+      `CREATE FUNCTION full_now() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'full'; END $$`,
+      'CREATE TRIGGER full_now BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION full_now()',
+    ],
+  }
+  for (const sql of refuse[TEST_DATABASE]) await query(config.databaseUrl, sql)
+  const { accounts } = claimcheck
+  const error = await accounts.reset(await accounts.resetToken(emailOf('owner')), PASSWORD).catch((error) => error)
+  t.match(error.message, /full/)
+  t.notMatch(inspect(error, { depth: 9 }), /argon2/)
 })

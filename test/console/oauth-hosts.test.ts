@@ -144,6 +144,9 @@ t.test('what cannot be taken of an application is refused or left out', async (t
     { redirect_uris: [7] },
     { client_name: 'x'.repeat(101) },
     { client_name: { a: 1 } },
+    { client_name: ' ' },
+    { client_name: 'New\nbuttiH\u202e' },
+    { client_name: '\u202eelgooG' },
     { grant_types: ['client_credentials'] },
     { token_endpoint_auth_method: 'private_key_jwt' },
   ]

@@ -20,7 +20,7 @@ import { linkRoutes, outsideRoutes } from './pages/outside.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import type { ConsoleParts } from './parts.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
-import { identifyVisitors, requireSession } from './visit.ts'
+import { identifyVisitors, refuseUnclearText, requireSession } from './visit.ts'
 
 const FORM_LIMIT_BYTES = 64 * 1024
 
@@ -36,6 +36,7 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
       done()
     })
     answerErrorsWithPages(pages)
+    refuseUnclearText(pages)
     identifyVisitors(pages, parts)
     entranceRoutes(pages, parts)
     passkeySignInRoutes(pages, parts)

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { HttpError } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
+import { contentIssues } from '../http/text.ts'
 import { ServiceError } from '../services/errors.ts'
 import type { MemberService, WorkspaceOfMember } from '../services/people/members.ts'
 import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../services/people/sessions.ts'
@@ -28,9 +29,21 @@ export interface VisitOptions {
   readonly config: Pick<Config, 'publicUrl'>
 }
 
-/** The origin of our pages, as the browser of this request has to name it. */
+/** The origin of our pages, as the browser of this request has to name it. @throws HttpError 400 */
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
-  return publicUrl === undefined ? `${request.protocol}://${request.host}` : new URL(publicUrl).origin
+  if (publicUrl !== undefined) return new URL(publicUrl).origin
+  const origin = `${request.protocol}://${request.host}`
+  if (!URL.canParse(origin)) throw new HttpError(400, 'the Host header names no host')
+  return origin
+}
+
+/** Of `app`: refuses text that a database, or a later reader, would take otherwise than we do. What a query holds, its page looks at. */
+export function refuseUnclearText(app: App): void {
+  app.addHook('preValidation', async ({ params, body }) => {
+    if (contentIssues(params, []).length > 0) throw new ServiceError('not_found', 'there is no such page')
+    if (contentIssues(body, []).length === 0) return
+    throw new ServiceError('bad_request', 'what was sent holds characters that are no text')
+  })
 }
 
 /** Tells of each request of `app` who makes it, and refuses forms that other sites send. */
@@ -38,7 +51,8 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
   app.decorateRequest(VISIT)
   app.decorateRequest(PLACE)
 
-  app.addHook('onRequest', async (request) => {
+  // Here and below, once the body is there: whoever lets it wait gains nothing by what they were when they began to send.
+  app.addHook('preValidation', async (request) => {
     const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
     const signedIn = token === undefined ? undefined : await sessions.find(token)
     if (signedIn) request.setDecorator<Visit>(VISIT, { ...signedIn, csrf: csrfOf(token!) })
@@ -66,7 +80,7 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
 
 /** For pages that need somebody who is signed in; others are sent to sign in, and back afterwards. */
 export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>): void {
-  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = visitOf(request)
     if (!visit) return reply.redirect(signInPath(request.method === 'GET' ? request.url : '/console'), 303)
     const workspaces = await members.workspacesOf(visit.user.id)
@@ -154,7 +168,7 @@ export function signOut(reply: FastifyReply, publicUrl: string | undefined): voi
 }
 
 function isSecure(publicUrl: string | undefined): boolean {
-  return publicUrl?.startsWith('https:') === true
+  return publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
 }
 
 // `__Host-`: browsers take it over https alone, and from this very host. Without https, on one's own machine, there is no such cookie.
@@ -180,5 +194,6 @@ function csrfOf(token: string): string {
 }
 
 function isSame(given: string, expected: string): boolean {
-  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
+  return one.length === other.length && timingSafeEqual(one, other)
 }

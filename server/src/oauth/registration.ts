@@ -1,5 +1,6 @@
 /** What we take of an application that makes itself known: what we need of it, and nothing that would have us call elsewhere. */
 import type { ClientMetadata } from 'oidc-provider'
+import { isReadable } from '../services/names.ts'
 import type { Library } from './library.ts'
 import { redirectProblem } from './redirect-uris.ts'
 
@@ -28,6 +29,10 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
   const { client_name: name, redirect_uris: uris } = metadata
   if (name !== undefined && (typeof name !== 'string' || name.length > LONGEST_NAME)) {
     throw new errors.InvalidClientMetadata(`client_name must have at most ${LONGEST_NAME} characters`)
+  }
+  // People decide by it whom they trust.
+  if (name !== undefined && (name.trim() === '' || !isReadable(name))) {
+    throw new errors.InvalidClientMetadata('client_name must be a name that people can read')
   }
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECT_URIS) {
     throw new errors.InvalidClientMetadata(`redirect_uris must be 1 to ${MOST_REDIRECT_URIS} addresses`)

@@ -93,6 +93,8 @@ function connect(url: string, settings: string): Knex {
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       types: { getTypeParser },
     } as Knex.PgConnectionConfig,
+    // Errors are logged: what is bound may be the hash of a password.
+    compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
     pool: {

@@ -167,6 +167,10 @@ export function linkWrites(db: Db) {
     async endAll(kind: LinkRow['kind'], at: Instant): Promise<void> {
       await db.table('links').where({ kind }).whereNull('used_at').update({ used_at: at })
     },
+    /** Ends every link with which this person's password could be replaced. */
+    async endResets(userId: string, at: Instant): Promise<void> {
+      await db.table('links').where({ kind: 'reset', user_id: userId }).whereNull('used_at').update({ used_at: at })
+    },
     /** False when the workspace has no such open invitation. */
     async withdraw(workspaceId: string, id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id, workspace_id: workspaceId, kind: 'invitation' }).whereNull('used_at')

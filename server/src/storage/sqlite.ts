@@ -107,6 +107,8 @@ function connect(file: string, connections: number, definitions = ''): Knex {
   return knex({
     client: PreparingSqliteClient as unknown as typeof Knex.Client,
     connection: { filename: file },
+    // Errors are logged: what is bound may be the hash of a password.
+    compileSqlOnError: false,
     useNullAsDefault: true,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // Handed to the console by knex otherwise; what matters is thrown.

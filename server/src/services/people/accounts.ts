@@ -42,11 +42,11 @@ export interface AccountService {
   setUp(token: string, newcomer: Newcomer, workspaceName: string): Promise<{ readonly userId: string }>
   /** @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for a link that cannot be used */
   join(token: string, newcomer: Newcomer): Promise<{ readonly userId: string; readonly workspaceId: string }>
-  /** Ends every session. @throws ServiceError `bad_request`, `not_found` */
+  /** Ends every session, and every other such link. @throws ServiceError `bad_request`, `not_found` */
   reset(token: string, password: string): Promise<{ readonly userId: string }>
   /** Undefined unless both are right. */
   byPassword(email: string, password: string): Promise<User | undefined>
-  /** Ends every other session. @throws ServiceError `bad_request` also when the current one is wrong */
+  /** Ends every other session, and links to a new password. @throws ServiceError `bad_request` also when the current one is wrong */
   changePassword(
     userId: string,
     change: { readonly current: string; readonly next: string; readonly sessionId: string },
@@ -62,7 +62,8 @@ const INVITATION_MS = 7 * 24 * 60 * 60_000
 const RESET_MS = 60 * 60_000
 
 // What a mail server takes is for the mail server to say.
-const EMAIL = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}$/
+// Nothing that is not seen, or that a terminal would obey.
+const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 const UNUSABLE = 'this link cannot be used: it was used before, has run out, or was withdrawn'
 
 export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
@@ -193,7 +194,10 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       const passwordHash = await hashPassword(password)
       const userId = link.userId!
       await storage.write(async (tx) => {
+        // Of two links of theirs at once, each ends the other.
+        await tx.users.lock(userId)
         await useLink(tx, link)
+        await tx.links.endResets(userId, now())
         await tx.users.setPassword(userId, passwordHash)
         await tx.sessions.endAll(userId)
       })
@@ -209,6 +213,8 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       if (!isAllowed) throw new ServiceError('bad_request', 'the current password is not right')
       const passwordHash = await hashPassword(next)
       await storage.write(async (tx) => {
+        await tx.users.lock(userId)
+        await tx.links.endResets(userId, now())
         await tx.users.setPassword(userId, passwordHash)
         await tx.sessions.endAll(userId, sessionId)
       })

@@ -154,7 +154,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
     async signIn({ party, ticket, credential }) {
       const expectedChallenge = await takeChallenge(ticket, null)
       const response = parse<AuthenticationResponseJSON>(credential)
-      const passkey = await storage.read.passkeys.byId(String(response.id))
+      const passkey = isId(response.id) ? await storage.read.passkeys.byId(response.id) : undefined
       const user = passkey && (await storage.read.users.byId(passkey.userId))
       const { userHandle } = response.response ?? {}
       // The authenticator names the account; it has to be the one that the passkey belongs to.
@@ -197,6 +197,11 @@ function parse<T extends object>(text: string): T {
     // Told as what it is, below.
   }
   throw new ServiceError('bad_request', NOT_ACCEPTED)
+}
+
+/** Base64url, as every passkey's is. */
+function isId(given: unknown): given is string {
+  return typeof given === 'string' && /^[A-Za-z0-9_-]+$/.test(given)
 }
 
 /** A counter that went back is refused there, too. @throws ServiceError `bad_request` */

@@ -26,12 +26,21 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** False where there is no password, after the same time. @throws ServiceError `unavailable` */
 export async function isPassword(password: string, passwordHash: string | null | undefined): Promise<boolean> {
-  ofNobody ??= inTurn(() => hash('', PARAMETERS))
-  const expected = passwordHash ?? (await ofNobody)
+  const ofNone = await nobodys()
+  const expected = passwordHash ?? ofNone
   // What nobody can have is compared with nothing shorter.
   const given = password.length > LONGEST * 4 ? '' : password.normalize('NFC')
   const matches = await inTurn(() => verify(expected, given))
   return matches && typeof passwordHash === 'string'
+}
+
+function nobodys(): Promise<string> {
+  ofNobody ??= inTurn(() => hash('', PARAMETERS)).catch((error) => {
+    // Else whoever is unknown would be refused in this way for good, which tells them apart.
+    ofNobody = undefined
+    throw error
+  })
+  return ofNobody
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -100,3 +100,20 @@ t.test('a new password ends other sessions, and a reset ends all', async (t) => 
   t.ok(await accounts.byPassword('ann@example.com', PASSWORD))
   t.equal(await accounts.byPassword('ann@example.com', next), undefined)
 })
+
+t.test('of the links to a new password none is left once there is one', async (t) => {
+  const people = await openPeople(t)
+  const { accounts, sessions } = people
+  const { userId, workspaceId } = await first(people)
+  await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newcomer('bob'))
+  const ofBob = await accounts.resetToken('bob@example.com')
+  const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')] as const
+  await accounts.reset(tokens[0], PASSWORD)
+  await t.rejects(accounts.reset(tokens[1], 'another password altogether'), { code: 'not_found' })
+
+  const third = await accounts.resetToken('ann@example.com')
+  const { session } = (await sessions.find(await sessions.start(userId, VISITOR)))!
+  await accounts.changePassword(userId, { current: PASSWORD, next: PASSWORD, sessionId: session.id })
+  t.equal(await accounts.link(third), undefined)
+  t.match(await accounts.link(ofBob), { kind: 'reset', email: 'bob@example.com' }, 'those of others stay')
+})

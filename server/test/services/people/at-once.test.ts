@@ -74,3 +74,17 @@ t.test('an owner who is removed leaves no invitation behind, whichever comes fir
     t.same(await members.invitations(workspaceId), [])
   }
 })
+
+t.test('of two links to a new password that are used at once, one gives it', async (t) => {
+  const people = await onPostgres(t)
+  const { accounts } = people
+  await first(people)
+  for (let round = 0; round < ROUNDS; round++) {
+    const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')]
+    const passwords = [`the one password ${round}`, `the other password ${round}`]
+    const outcomes = await Promise.allSettled(tokens.map((token, index) => accounts.reset(token, passwords[index]!)))
+    t.same(refusals(outcomes), ['not_found'])
+    const given = outcomes.findIndex(({ status }) => status === 'fulfilled')
+    t.ok(await accounts.byPassword('ann@example.com', passwords[given]!))
+  }
+})

@@ -3,6 +3,14 @@ import t from 'tap'
 
 const PASSWORD = 'correct horse battery staple'
 
+// First, while nobody has asked for anybody.
+t.test('somebody unknown who comes when too many wait is told so then, and not for good', async (t) => {
+  const waiting = Promise.all(Array.from({ length: 64 }, () => hashPassword(PASSWORD)))
+  await t.rejects(isPassword(PASSWORD, null), { code: 'unavailable' })
+  await waiting
+  t.equal(await isPassword(PASSWORD, null), false)
+})
+
 t.test('a password is kept as argon2id with 19 MiB, two passes and one lane, and a salt of its own', async (t) => {
   const [one, other] = [await hashPassword(PASSWORD), await hashPassword(PASSWORD)]
   for (const text of [one, other]) t.ok(text.startsWith('$argon2id$v=19$m=19456,t=2,p=1$'), text)

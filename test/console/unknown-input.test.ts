@@ -1,0 +1,146 @@
+/** Whatever is sent to the console, and however slowly: it is refused in words, and is no fault of ours. */
+import { once } from 'node:events'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test as TapTest } from 'tap'
+import { filled, routesOf } from '../support/console-routes.ts'
+import { Installation, SCRIPTED } from '../support/installation.ts'
+import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
+
+const NUL = 'a\0b@example.com'
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+async function installed(t: TapTest) {
+  const connected = { use: resolve('build/test/plugins/connected.js') }
+  const file = { rate_limits: { sign_in: 0 } }
+  const installation = await Installation.start({ plugins: [SCRIPTED, connected], file })
+  t.teardown(() => installation.remove())
+  const owner = await Visitor.first(installation.host)
+  const workspace = await owner.workspaceId()
+  await owner.get('/console/account')
+  return { installation, owner, workspace }
+}
+
+/** A request whose headers are as given, where `fetch` has its own. */
+function begun(url: string, headers: Readonly<Record<string, string>>, method = 'POST'): ClientRequest {
+  return httpRequest(url, { method, headers })
+}
+
+async function statusOf(request: ClientRequest, body = ''): Promise<number> {
+  request.end(body)
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode!
+}
+
+function cookieOf({ cookies }: Visitor): string {
+  return [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+}
+
+t.test('text that a database refuses is refused by every route, in its address, its query and its form', async (t) => {
+  const { installation, owner, workspace } = await installed(t)
+  const { host, claimcheck } = installation
+  const invitation = await claimcheck.accounts.inviteToken(workspace, 'member', null)
+  const known = { workspace, provider: 'mailbox', token: invitation, uid: 'u', grant: 'g' }
+  const values = { ...known, claim_id: 'c', key: 'k', connection: 'c', member: 'm' }
+  const fields = { email: NUL, password: PASSWORD, name: NUL, id: NUL, role: 'member', next: NUL, action: NUL }
+  for (const route of await routesOf(claimcheck)) {
+    const strange = Object.fromEntries(Object.keys(values).map((name) => [name, NUL]))
+    for (const visitor of [new Visitor(host), owner]) {
+      const at = filled(route, values)
+      const elsewhere = filled(route, visitor === owner ? { ...strange, workspace } : strange)
+      const what = `${route.method} ${route.url} ${visitor === owner ? 'by the owner' : ''}`
+      if (route.method === 'GET') {
+        const { status } = await visitor.once(`${at}?${new URLSearchParams(fields)}`)
+        t.ok(status < 500, `${what}: ${status}`)
+        const { status: there } = await visitor.once(elsewhere)
+        t.ok(there < 500, `${what}, elsewhere: ${there}`)
+        continue
+      }
+      const send = (path: string, form: Readonly<Record<string, string>>) => {
+        const body = new URLSearchParams({ ...form, _csrf: owner.csrf! })
+        return visitor.once(path, { method: 'POST', headers: { origin: host.url }, body })
+      }
+      const { status } = await send(at, fields)
+      t.ok(status >= 400 && status < 500, `${what}: ${status}`)
+      if (elsewhere === at) continue
+      const { status: there } = await send(elsewhere, {})
+      t.ok(there < 500, `${what}, elsewhere: ${there}`)
+    }
+  }
+})
+
+t.test('a form is refused whose proof is as long as the right one, in other characters', async (t) => {
+  const { installation, owner } = await installed(t)
+  const headers = { ...FORM, origin: installation.url, cookie: cookieOf(owner) }
+  const body = new URLSearchParams({ _csrf: 'é'.repeat(owner.csrf!.length), name: 'Other' })
+  t.equal(await statusOf(begun(`${installation.url}/console/account/name`, headers), String(body)), 403)
+})
+
+t.test('a request is refused whose Host header names no host', async (t) => {
+  const { installation, owner } = await installed(t)
+  const { url } = installation
+  const cookie = cookieOf(owner)
+  for (const host of ['[', 'a b', '%', 'x:99999999']) {
+    t.equal(await statusOf(begun(`${url}/console/account`, { host, cookie }, 'GET')), 400, host)
+    const headers = { ...FORM, host, origin: `http://${host}` }
+    t.equal(await statusOf(begun(`${url}/console/sign-in/passkey/options`, headers)), 400, host)
+  }
+})
+
+t.test('a passkey is refused that is none, whatever its JSON holds', async (t) => {
+  const { installation } = await installed(t)
+  const { url } = installation
+  const host = `localhost:${new URL(url).port}`
+  const headers = { ...FORM, host, origin: `http://${host}` }
+  const handle = { response: { userHandle: '\0' } }
+  const ids = [{ toString: 1, valueOf: 1 }, '\0', null, 1, [], 'x'.repeat(10_000)]
+  const credentials = [...ids.map((id) => ({ id, ...handle })), null, [], 'text', { response: 'text' }]
+  for (const credential of credentials) {
+    const begins = begun(`${url}/console/sign-in/passkey/options`, headers)
+    begins.end()
+    const [begin] = (await once(begins, 'response')) as [IncomingMessage]
+    begin.resume()
+    const cookie = String(begin.headers['set-cookie']).split(';')[0]!
+    t.match(cookie, /^claimcheck-passkey=.+/)
+    const body = new URLSearchParams({ credential: JSON.stringify(credential) })
+    const request = begun(`${url}/console/sign-in/passkey`, { ...headers, cookie })
+    t.equal(await statusOf(request, String(body)), 422, JSON.stringify(credential).slice(0, 60))
+  }
+})
+
+t.test('nothing stands in an e-mail address that a terminal would obey, or that nobody sees', async (t) => {
+  const { installation, workspace } = await installed(t)
+  const { host, claimcheck } = installation
+  const token = await claimcheck.accounts.inviteToken(workspace, 'member', null)
+  for (const email of ['\u001b[2Jone@example.com', 'o\u200bne@example.com', 'one@\u202eexample.com']) {
+    const { status } = await new Visitor(host).post(`/console/join/${token}`, {
+      name: 'One',
+      email,
+      password: PASSWORD,
+    })
+    t.equal(status, 422, JSON.stringify(email))
+  }
+})
+
+t.test('what somebody may do is looked up once their form is there, however long that takes', async (t) => {
+  const { installation, workspace } = await installed(t)
+  const { host, claimcheck, url } = installation
+  const other = await Visitor.joining(host, workspace, 'owner', 'Other')
+  await other.get('/console/account')
+  const headers = { ...FORM, origin: url, cookie: cookieOf(other) }
+  const body = String(new URLSearchParams({ _csrf: other.csrf!, name: 'kept' }))
+  const slow = begun(`${url}/console/w/${workspace}/developers/keys`, {
+    ...headers,
+    'content-length': `${body.length}`,
+  })
+  slow.flushHeaders()
+  slow.write(body.slice(0, 5))
+  await sleep(300)
+  const members = await claimcheck.members.list(workspace)
+  await claimcheck.members.remove(workspace, members.find(({ email }) => email === emailOf('Other'))!.id)
+  t.equal(await statusOf(slow, body.slice(5)), 404)
+  t.strictSame(await claimcheck.keys.list(workspace), [])
+})
