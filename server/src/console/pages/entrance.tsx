@@ -110,7 +110,8 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
     const link = await requireLink(token, 'reset')
     try {
       const { userId } = await accounts.reset(token, formOf(request).password ?? '')
-      return enter(request, reply, userId, paths.home)
+      // Whoever had the account may have left another way in: here all of them are.
+      return enter(request, reply, userId, `${paths.account}?done=password-reset`)
     } catch (error) {
       const problem = refusalOf(error)
       return sendPage(reply, <Reset token={token} link={link} csrf={visitOf(request)?.csrf} problem={problem} />, 422)

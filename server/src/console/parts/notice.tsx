@@ -3,6 +3,8 @@
 const DONE: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
   'password-changed': 'The password is changed. Other sessions are ended.',
+  'password-reset':
+    'The password is changed, and every other session is ended. Look through your passkeys and connected applications: remove what is not yours.',
   'session-ended': 'The session is ended.',
   connected: 'Connected. The destination answered, and can be read.',
   'connected-warned': 'Connected. The destination answered; see the warning at the connection.',

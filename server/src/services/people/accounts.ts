@@ -30,7 +30,7 @@ export type Link =
 export interface AccountService {
   /** Nobody has an account yet. */
   isNew(): Promise<boolean>
-  /** A token for the first person; earlier ones end. Undefined when there are accounts. */
+  /** A token for the first person; with its use all of them end. Undefined when there are accounts. */
   setupToken(): Promise<string | undefined>
   /** A token with which one person joins a workspace. @param createdBy null: the command line. @throws ServiceError `conflict` when they are no owner any more */
   inviteToken(workspaceId: string, role: Role, createdBy: string | null): Promise<string>
