@@ -48,6 +48,7 @@ class PreparingSqliteClient extends SqliteClient {
 }
 
 const BEGIN = 'BEGIN IMMEDIATE'
+const BUSY_PAUSE_MS = 10
 
 const prepared = new WeakMap<Connection, Map<string, Statement>>()
 
@@ -120,9 +121,23 @@ function connect(file: string, connections: number, definitions = ''): Knex {
         // SQLite keeps none of these in the file but the journal mode. Without recursive triggers REPLACE would delete unseen.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -32000;`
-        connection.exec(`${pragmas} ${definitions}`, done)
+        executePatiently(connection, `${pragmas} ${definitions}`, done)
       },
     },
+  })
+}
+
+/** Of two that make a new file's journal at once, SQLite refuses one without waiting: both would wait for each other. */
+function executePatiently(
+  connection: Connection,
+  sql: string,
+  done: (error: Error | null) => void,
+  until = Date.now() + ACQUIRE_TIMEOUT_MS,
+): void {
+  connection.exec(sql, (error) => {
+    const isBusy = (error as { code?: unknown } | null)?.code === 'SQLITE_BUSY'
+    if (!isBusy || Date.now() > until) done(error)
+    else setTimeout(() => executePatiently(connection, sql, done, until), BUSY_PAUSE_MS)
   })
 }
 

@@ -106,6 +106,17 @@ t.test('processes that start together make one database', async (t) => {
   t.strictSame(ran.sort(), ['0', '0', '0', '5'])
 })
 
+t.test('a new file that is opened several times at once is opened each time', async (t) => {
+  for (let round = 0; round < 30; round++) {
+    const file = join(t.testdir(), `${round}.db`)
+    const opened = await Promise.allSettled([openSqlite(file), openSqlite(file), openSqlite(file)])
+    for (const one of opened) {
+      if (one.status === 'rejected') t.fail(one.reason.message)
+      else await one.value.close()
+    }
+  }
+})
+
 t.test('each commit is on disk when it returns', async (t) => {
   const { storage, file } = await open(t)
   const db = rawly(t, file)

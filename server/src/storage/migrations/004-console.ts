@@ -84,20 +84,15 @@ export async function up(db: Knex): Promise<void> {
     table.primary(['kind', 'id_hash'])
   })
 
-  await db.schema.alterTable('api_keys', (table) => {
-    // Null: the command line.
-    table.text('created_by').references('users.id')
-    table.bigInteger('last_used_at')
-  })
-
-  await db.schema.alterTable('connections', (table) => {
-    table.text('connected_by').references('users.id')
-    // What the probe said, for the owner, as JSON.
-    table.text('notes').notNullable().defaultTo('[]')
-    table.bigInteger('last_read_at')
-    table.bigInteger('last_failure_at')
-    table.text('last_failure')
-  })
+  // Null: the command line. In plain SQL: knex would make a SQLite table anew to add a reference to it.
+  await db.raw('ALTER TABLE api_keys ADD COLUMN created_by text REFERENCES users (id)')
+  await db.raw('ALTER TABLE api_keys ADD COLUMN last_used_at bigint')
+  await db.raw('ALTER TABLE connections ADD COLUMN connected_by text REFERENCES users (id)')
+  // What the probe said, for the owner, as JSON.
+  await db.raw(`ALTER TABLE connections ADD COLUMN notes text NOT NULL DEFAULT '[]'`)
+  for (const column of ['last_read_at bigint', 'last_failure_at bigint', 'last_failure text']) {
+    await db.raw(`ALTER TABLE connections ADD COLUMN ${column}`)
+  }
 }
 
 export async function down(): Promise<void> {
