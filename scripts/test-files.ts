@@ -1,0 +1,134 @@
+/**
+ * Runs test files, each in a process of its own and some at a time, and prints what they say as one TAP stream.
+ * Not by tap's own runner: that watches each process, and each that those start, for coverage, which takes as long as the tests.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export interface Counts {
+  readonly total: number
+  readonly pass: number
+  readonly fail: number
+  readonly skip: number
+}
+
+interface Options {
+  readonly env: NodeJS.ProcessEnv
+  /** How many at a time. */
+  readonly jobs: number
+  /** What one file may take. */
+  readonly timeoutMs: number
+}
+
+interface Outcome {
+  readonly output: string
+  readonly counts: Counts | undefined
+  readonly problem: string | undefined
+  readonly ms: number
+}
+
+const NOTHING: Counts = { total: 0, pass: 0, fail: 0, skip: 0 }
+const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+/** False unless every file passed; undefined when it was interrupted. */
+export async function runFiles(files: readonly string[], options: Options): Promise<boolean | undefined> {
+  const running = new Set<ChildProcess>()
+  const waiting = [...files]
+  let isInterrupted = false
+  let done = 0
+  let counts = NOTHING
+  const interrupt = () => {
+    isInterrupted = true
+    waiting.length = 0
+    for (const child of running) kill(child)
+  }
+  for (const signal of STOPPING) process.on(signal, interrupt)
+  const startedAt = Date.now()
+  console.log(`TAP version 14\n1..${files.length}`)
+
+  async function work(): Promise<void> {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const { output, counts: own, problem, ms } = await runFile(file, options, running)
+      const isGood = problem === undefined
+      // A file that ended before it could count has failed once.
+      counts = sum(counts, own ?? { ...NOTHING, total: 1, fail: 1 })
+      if (own && !isGood && own.fail === 0) counts = sum(counts, { ...NOTHING, total: 1, fail: 1 })
+      console.log(`# Subtest: ${file}`)
+      console.log(output.trimEnd().replace(/^/gm, '    '))
+      done += 1
+      console.log(`${isGood ? 'ok' : 'not ok'} ${done} - ${file} # time=${ms}ms`)
+      if (!isGood) console.log(`  ---\n  problem: ${problem}\n  ...`)
+    }
+  }
+
+  await Promise.all(Array.from({ length: options.jobs }, work))
+  for (const signal of STOPPING) process.off(signal, interrupt)
+  const { total, pass, fail, skip } = counts
+  console.log(`# { total: ${total}, pass: ${pass}, fail: ${fail}, skip: ${skip} }`)
+  console.log(`# time=${Date.now() - startedAt}ms`)
+  return isInterrupted ? undefined : fail === 0
+}
+
+async function runFile(file: string, { env, timeoutMs }: Options, running: Set<ChildProcess>): Promise<Outcome> {
+  const startedAt = Date.now()
+  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    env: { ...env, TAP_TIMEOUT: String(timeoutMs / 1000) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // In a group with what it starts, which ends with it.
+    detached: true,
+  })
+  running.add(child)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    kill(child)
+  }, timeoutMs + 5000)
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  const [code, signal] = await once(child, 'close')
+  clearTimeout(timer)
+  running.delete(child)
+  const counts = readCounts(output)
+  return { output, counts, problem: problemOf({ isLate, code, signal, counts }), ms: Date.now() - startedAt }
+}
+
+interface Ending {
+  readonly isLate: boolean
+  readonly code: number | null
+  readonly signal: string | null
+  readonly counts: Counts | undefined
+}
+
+function problemOf({ isLate, code, signal, counts }: Ending): string | undefined {
+  if (isLate) return 'it was not done in time'
+  if (code !== 0) return `it ended with ${code ?? signal}`
+  if (!counts || counts.total === 0) return 'it has no tests'
+  return counts.fail > 0 ? 'tests failed' : undefined
+}
+
+/** As tap closes each file: `# { total: 12, pass: 11, fail: 1 }` */
+function readCounts(output: string): Counts | undefined {
+  const [line] = output.match(/^# \{ total: .*\}$/m) ?? []
+  if (line === undefined) return undefined
+  const count = (name: string) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(line)?.[1] ?? 0)
+  return { total: count('total'), pass: count('pass'), fail: count('fail'), skip: count('skip') }
+}
+
+function sum(one: Counts, other: Counts): Counts {
+  return {
+    total: one.total + other.total,
+    pass: one.pass + other.pass,
+    fail: one.fail + other.fail,
+    skip: one.skip + other.skip,
+  }
+}
+
+function kill(child: ChildProcess): void {
+  try {
+    process.kill(-child.pid!, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
