@@ -52,12 +52,12 @@ async function isReadOnly(t: Test, { installation, client }: Started, what: stri
 
 /** Without being started again: as soon as the worker looks. */
 async function signsAgain(t: Test, started: Started, what: string) {
-  const { installation } = started
+  const { installation, client } = started
   for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    if ((await installation.request('/readyz')).status === 200) break
+    if ((await client.get('/readyz')).status === 200) break
     await new Promise((done) => setTimeout(done, 50))
   }
-  t.equal((await installation.request('/readyz')).status, 200, what)
+  t.equal((await client.get('/readyz')).status, 200, what)
   t.match(await receiptOf(started), /^rcpt_/, what)
   const { storage } = installation.claimcheck
   t.strictSame((await diagnose(storage, { signatures: true })).problems, [], what)
