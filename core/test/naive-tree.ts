@@ -25,8 +25,9 @@ export function naiveTree(special: ReadonlyMap<number, Uint8Array>) {
     const width = end - start
     if (width === 0) return hasher.empty
     if (width === 1) return special.get(start) ?? COMMON_LEAF
-    const level = Math.log2(width)
-    if (Number.isInteger(level) && isAlike(start, end)) return rootOfAlike(level)
+    // Rounded, the logarithm of what is almost a power of two is one of a power.
+    const level = Math.round(Math.log2(width))
+    if (2 ** level === width && isAlike(start, end)) return rootOfAlike(level)
     const key = `${start}-${end}`
     const middle = start + split(width)
     const hash = known.get(key) ?? hasher.node(root(start, middle), root(middle, end))

@@ -119,7 +119,7 @@ t.test(
     stopped = true
     await Promise.all(senders)
     t.equal(code, 0)
-    t.ok(acknowledged.length > 20, `${acknowledged.length} claims were acknowledged`)
+    t.ok(acknowledged.length > 5, `${acknowledged.length} claims were acknowledged`)
 
     const second = await serve(folder)
     const after = createClient({ baseUrl: second.url, key })
