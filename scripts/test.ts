@@ -22,8 +22,8 @@ const ON_BOTH = [
   ...['anchors/published.test.js', 'api/', 'cli.test.js', 'crash/'].map((path) => `build/test/${path}`),
   ...CONSOLE.map((name) => `build/test/console/${name}.test.js`),
 ]
-/** More than there are processors here: some tests mostly wait. */
-const JOBS = 3
+/** More would be no faster on two processors, and tests that are about moments would miss theirs. */
+const JOBS = 2
 const LONGEST_FILE_MS = 300_000
 
 const chosen = process.argv.slice(2)
