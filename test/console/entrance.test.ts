@@ -179,8 +179,25 @@ t.test('every page forbids what it does not need', async (t) => {
   t.match(headers.get('content-security-policy'), /^default-src 'none'; .*frame-ancestors 'none'$/)
   t.notMatch(headers.get('content-security-policy'), /unsafe|http/)
   t.equal(headers.get('cache-control'), 'no-store')
-  t.equal(headers.get('access-control-allow-origin'), null)
+  t.strictSame(accessControl(headers), [])
 })
+
+t.test('scripts of other sites may read what the API answers, and no page', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.first(host)
+  const headers = { origin: 'https://elsewhere.example' }
+  for (const path of ['/console/account', '/console/nothing']) {
+    t.strictSame(accessControl((await owner.get(path, headers)).headers), [], path)
+  }
+  for (const path of ['/v1/log/head', '/v1/claims']) {
+    const answer = await fetch(host.url + path, { headers })
+    t.equal(answer.headers.get('access-control-allow-origin'), '*', path)
+  }
+})
+
+function accessControl(headers: Headers): string[] {
+  return [...headers.keys()].filter((name) => name.startsWith('access-control-'))
+}
 
 t.test('behind https the cookie is kept to https and to this host', async (t) => {
   const { host } = await installed(t, { env: { PUBLIC_URL: 'https://claims.example.com' } })

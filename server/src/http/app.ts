@@ -101,7 +101,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
 
   await app.register(async (api: App) => {
     // Scripts of any site may read what is here; what people see in the console they may not.
-    await app.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
+    await api.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
     await api.register(async (keyed: App) => {
       requireKey(keyed, services.keys, limiters)
       claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
