@@ -1,17 +1,18 @@
 /** A real browser, and pages in it that fail their test on whatever a user of the console should never meet. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { emailOf, PASSWORD } from '../support/visitor.ts'
 import { packagedChromium } from './packaged-chromium.ts'
 
 export type { Browser, BrowserContext, Page }
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--headless=new']
 
-/** CHROMIUM_PATH, or the one that comes with the packages. Closed with the test. */
-export async function launchBrowser(t: Test): Promise<Browser> {
+/** CHROMIUM_PATH, or the one that comes with the packages. Closed with the test. @param more arguments of its command line */
+export async function launchBrowser(t: Test, more: readonly string[] = []): Promise<Browser> {
   const { CHROMIUM_PATH } = process.env
   const how = CHROMIUM_PATH ? { executablePath: CHROMIUM_PATH } : await packagedChromium()
-  const browser = await chromium.launch({ ...how, headless: true, args: ARGUMENTS })
+  const browser = await chromium.launch({ ...how, headless: true, args: [...ARGUMENTS, ...more] })
   t.teardown(() => browser.close())
   return browser
 }
@@ -53,6 +54,13 @@ export async function openPage(
       t.fail(`a request to another origin: ${request.url()}`)
   })
   return { context, page, expectStatus: (status) => expected.add(status) }
+}
+
+/** Sends the form that asks who somebody is, on the page that is open: the first person, as `Visitor` makes them. */
+export async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('E-mail').fill(emailOf('owner'))
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 function isExpected(text: string, statuses: ReadonlySet<number>): boolean {

@@ -1,18 +1,13 @@
 /** Copy buttons, in a browser. */
-import chromium from '@sparticuz/chromium'
-import { chromium as playwright } from 'playwright-core'
 import t from 'tap'
 import { claimsConsole } from '../support/claims-console.ts'
+import { launchBrowser } from './browser.ts'
 
 t.test('copy buttons are there only where the browser lets a page copy', async (t) => {
   const { installation, owner, path } = await claimsConsole(t)
   // By this name it is another machine to the browser, and not over https.
   const elsewhere = 'claims.example'
-  const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ['--no-sandbox', '--headless=new', '--disable-gpu', `--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`],
-  })
-  t.teardown(() => browser.close())
+  const browser = await launchBrowser(t, [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`])
   for (const [host, isShown] of [
     ['127.0.0.1', true],
     [elsewhere, false],

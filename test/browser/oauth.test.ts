@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, OAUTH, whoami } from '../support/application.ts'
 import { Installation } from '../support/installation.ts'
-import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
-import { launchBrowser, openPage } from './browser.ts'
+import { Visitor } from '../support/visitor.ts'
+import { launchBrowser, openPage, signIn } from './browser.ts'
 
 /** Where the application waits for the browser to come back. */
 async function callback(t: TapTest) {
@@ -34,9 +34,7 @@ t.test('applications', async (t) => {
 
   await t.test('a person signs in on the way, allows it, and is led back', async (t) => {
     await page.goto(application.request({ scope: 'claims:read connections:read' }))
-    await page.getByLabel('E-mail').fill(emailOf('owner'))
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await signIn(page)
     await page.getByRole('heading', { name: /^Allow Desk/ }).waitFor()
     const text = await page.locator('main').innerText()
     for (const named of [CLIENT.client_name, 'claims:read', 'connections:read', host.url, 'acme']) t.match(text, named)

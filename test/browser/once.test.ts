@@ -1,17 +1,12 @@
 /** A form that is sent twice in haste, in a browser. */
 import { setTimeout as wait } from 'node:timers/promises'
-import chromium from '@sparticuz/chromium'
-import { chromium as playwright } from 'playwright-core'
 import t from 'tap'
 import { claimsConsole } from '../support/claims-console.ts'
+import { launchBrowser } from './browser.ts'
 
 t.test('whoever clicks twice makes one key, and can send the form again after coming back to it', async (t) => {
   const { installation, owner, workspaceId } = await claimsConsole(t)
-  const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ['--no-sandbox', '--headless=new', '--disable-gpu'],
-  })
-  t.teardown(() => browser.close())
+  const browser = await launchBrowser(t)
   const context = await browser.newContext()
   await context.addCookies([...owner.cookies].map(([name, value]) => ({ name, value, url: installation.url })))
   const page = await context.newPage()

@@ -6,8 +6,8 @@ import t, { type Test as TapTest } from 'tap'
 import { Client } from '../support/client.ts'
 import { filled, routesOf } from '../support/console-routes.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
-import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
-import { launchBrowser, openPage, type Page } from './browser.ts'
+import { emailOf, Visitor } from '../support/visitor.ts'
+import { launchBrowser, openPage, type Page, signIn } from './browser.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -94,11 +94,9 @@ function consentPath(): string {
   return `/oauth/authorize?${query}`
 }
 
-async function signIn(page: Page): Promise<void> {
+async function enter(page: Page): Promise<void> {
   await page.goto('/console/sign-in')
-  await page.getByLabel('E-mail').fill(emailOf('owner'))
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await signIn(page)
   await page.waitForURL('**/claims')
 }
 
@@ -134,7 +132,7 @@ t.test('pages', async (t) => {
       const { page, expectStatus } = await openPage(t, browser, url, screen)
       page.on('dialog', (dialog) => t.fail(`markup ran: ${dialog.message()}`))
       for (const path of await outsidePages(world)) await looksRight(t, page, path)
-      await signIn(page)
+      await enter(page)
       for (const path of inside) await looksRight(t, page, path)
       await looksRight(t, page, consentPath())
       t.match(await page.locator('main').innerText(), '<img src=x', 'the name of the application')
@@ -145,7 +143,7 @@ t.test('pages', async (t) => {
 
   await t.test('every page can be read without scripts', async (t) => {
     const { page } = await openPage(t, browser, url, { javaScriptEnabled: false })
-    await signIn(page)
+    await enter(page)
     for (const path of inside) {
       await page.goto(path)
       t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), path)

@@ -1,9 +1,9 @@
 /** Passkeys in a real browser, with a device that it plays. */
 import t, { type Test as TapTest } from 'tap'
 import { Installation } from '../support/installation.ts'
-import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
+import { Visitor } from '../support/visitor.ts'
 import { addAuthenticator } from './authenticator.ts'
-import { type Browser, launchBrowser, openPage, type Page } from './browser.ts'
+import { type Browser, launchBrowser, openPage, type Page, signIn } from './browser.ts'
 
 async function opened(t: TapTest, browser: Browser, options: { javaScriptEnabled?: boolean } = {}) {
   const installation = await Installation.start({ file: { rate_limits: { sign_in: 100 } } })
@@ -16,9 +16,7 @@ async function opened(t: TapTest, browser: Browser, options: { javaScriptEnabled
 
 async function signInByPassword(page: Page): Promise<void> {
   await page.goto('/console/sign-in?next=/console/account')
-  await page.getByLabel('E-mail').fill(emailOf('owner'))
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await signIn(page)
   await page.waitForURL('**/console/account')
 }
 

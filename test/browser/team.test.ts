@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { GitHubStandIn } from '../destinations/github.ts'
 import { Installation } from '../support/installation.ts'
-import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
-import { launchBrowser, openPage } from './browser.ts'
+import { PASSWORD, Visitor } from '../support/visitor.ts'
+import { launchBrowser, openPage, signIn } from './browser.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
 const RIGHT = 'ghp_the-right-token'
@@ -30,9 +30,7 @@ t.test('a team', async (t) => {
   const browser = await launchBrowser(t)
   const { page, expectStatus } = await openPage(t, browser, host.url)
   await page.goto(`${workspace}/connections`)
-  await page.getByLabel('E-mail').fill(emailOf('owner'))
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await signIn(page)
 
   const connect = async (token: string) => {
     await page.getByLabel(/Base URL/).fill(github.url)
