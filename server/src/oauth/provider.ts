@@ -5,6 +5,7 @@ import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ClientMetadata, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Secrets } from '../secrets.ts'
+import { newToken } from '../services/tokens.ts'
 import type { Storage } from '../storage/storage.ts'
 import { adapterFactory } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
@@ -161,7 +162,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
         enabled: config.dynamicRegistration,
         issueRegistrationAccessToken: false,
         idFactory: () => `app_${randomBytes(16).toString('base64url')}`,
-        secretFactory: async () => randomBytes(32).toString('base64url'),
+        secretFactory: async () => newToken(),
       },
       resourceIndicators: {
         enabled: true,

@@ -1,7 +1,7 @@
 /** Whom an access token speaks for. Everything is looked up afresh, so that whatever ends holds at the next request, on every host. */
 import type { Config } from '../config.ts'
 import type { TokenCredential } from '../http/credential.ts'
-import { isToken } from '../services/people/tokens.ts'
+import { isToken } from '../services/tokens.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { OAuthRecords } from './records.ts'
 import { allowedTo, readScopes } from './scopes.ts'

@@ -1,5 +1,4 @@
 /** API keys: made once, kept as a hash, and revoked for good. */
-import { hash as digest, randomBytes } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
 import { newId } from '../ids.ts'
@@ -8,6 +7,7 @@ import type { ApiKeyRow } from '../storage/workspaces.ts'
 import type { Activity } from './activity.ts'
 import { ServiceError } from './errors.ts'
 import { readName } from './names.ts'
+import { hashToken, isToken, newToken } from './tokens.ts'
 
 /** A key speaks for its workspace. */
 export interface KeyCredential {
@@ -50,8 +50,6 @@ export interface KeyService {
 }
 
 export const KEY_PREFIX = 'svc_sk_'
-// 32 bytes in base64url.
-const KEY = /^svc_sk_[A-Za-z0-9_-]{43}$/
 
 const MOST_LOOKUPS = 500
 
@@ -74,13 +72,13 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
 
   return {
     async create(workspaceId, name, createdBy = null) {
-      const key = KEY_PREFIX + randomBytes(32).toString('base64url')
+      const key = KEY_PREFIX + newToken()
       const id = newId('key_', now())
       const row = {
         id,
         workspaceId,
         name: readName(name),
-        keyHash: hash(key),
+        keyHash: hashToken(key),
         lastFour: key.slice(-4),
         createdBy,
         createdAt: now(),
@@ -99,9 +97,8 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
       return toApiKey(row)
     },
     async authenticate(key) {
-      if (!KEY.test(key)) return undefined
-      // Found by the hash of 32 random bytes: how long the look-up takes tells nothing about any key.
-      const row = await lookups.add(hash(key))
+      if (!isKey(key)) return undefined
+      const row = await lookups.add(hashToken(key))
       if (!row || row.revokedAt !== null) return undefined
       activity.keyUsed(row)
       return { kind: 'key', keyId: row.id, workspaceId: row.workspaceId }
@@ -109,8 +106,8 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
   }
 }
 
-function hash(key: string): string {
-  return digest('sha256', key)
+function isKey(text: string): boolean {
+  return text.startsWith(KEY_PREFIX) && isToken(text.slice(KEY_PREFIX.length))
 }
 
 function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {

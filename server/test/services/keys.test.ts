@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { createKeyService } from '@claimcheck/server/services/keys'
 import { createWorkspaceService } from '@claimcheck/server/services/workspaces'
@@ -27,6 +28,8 @@ t.test('a key is shown once, kept as its hash, and speaks for its workspace', as
   t.match(listed, [{ id, name: 'mine', lastFour: key.slice(-4), revokedAt: null }])
   t.notMatch(JSON.stringify([listed, await db('api_keys')]), key.slice('svc_sk_'.length))
   t.notOk('keyHash' in listed[0]!)
+  const [{ key_hash: hash }] = await db('api_keys')
+  t.equal(hash, createHash('sha256').update(key).digest('hex'), 'the SHA-256 of all of it')
 })
 
 t.test('nothing but the key itself is accepted', async (t) => {

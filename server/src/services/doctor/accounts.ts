@@ -4,7 +4,7 @@ import type { Secrets } from '../../secrets.ts'
 import type { Row } from '../../storage/db.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { secretContext } from '../connections.ts'
-import { recordContext } from '../people/tokens.ts'
+import { recordContext } from '../tokens.ts'
 import { parseJson } from './check-record.ts'
 import type { Problems } from './problems.ts'
 

@@ -6,11 +6,11 @@ import type { LinkRow } from '../../storage/sign-in.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { ServiceError } from '../errors.ts'
 import { readName } from '../names.ts'
+import { hashToken, isToken, newToken } from '../tokens.ts'
 import { checkWorkspaceName } from '../workspaces.ts'
 import { type Identity, insertIdentity } from './identities.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
-import { hashToken, isToken, newToken } from './tokens.ts'
 
 /** Who joins: somebody with an account, or somebody new, who signs in with a password or through an outside provider. */
 export type Newcomer =

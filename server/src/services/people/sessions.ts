@@ -4,7 +4,7 @@ import { newId } from '../../ids.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { SessionRow } from '../../storage/sign-in.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { hashToken, isToken, newToken } from './tokens.ts'
+import { hashToken, isToken, newToken } from '../tokens.ts'
 
 export interface User {
   readonly id: string

@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core'
 import type { Secrets } from '../../secrets.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { hashToken, isToken, newToken, recordContext } from './tokens.ts'
+import { hashToken, isToken, newToken, recordContext } from '../tokens.ts'
 
 export interface TicketService {
   /** @param payload plain data, which nobody else sees. Returns what the browser keeps */

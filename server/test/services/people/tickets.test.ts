@@ -26,7 +26,7 @@ t.test('a ticket runs out, and goes from the database', async (t) => {
 t.test('of a ticket the database holds a hash and what is sealed, bound to its place', async (t) => {
   const { tickets, storage, secrets } = await openPeople(t)
   const ticket = await tickets.issue(KIND, { challenge: 'what is hidden' })
-  const { hashToken } = await import('@claimcheck/server/services/people/tokens')
+  const { hashToken } = await import('@claimcheck/server/services/tokens')
   const row = (await storage.read.records.find(KIND, hashToken(ticket)))!
   t.notMatch(JSON.stringify(row), new RegExp(`what is hidden|${ticket}`))
   t.throws(() => secrets.open(row.payload, 'elsewhere'), { code: 'wrong_key' })

@@ -1,4 +1,4 @@
-/** Secrets that stand in a cookie or a link: 32 random bytes, of which the database knows the hash. */
+/** Secrets that stand in a key, a cookie or a link: 32 random bytes, of which the database knows the hash. */
 import { hash, randomBytes } from 'node:crypto'
 
 export function newToken(): string {
