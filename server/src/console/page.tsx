@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ComponentChildren, VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import type { Role, WorkspaceOfMember } from '../services/people/members.ts'
+import type { WorkspaceOfMember } from '../services/people/members.ts'
 import type { User } from '../services/people/sessions.ts'
 import { CsrfField } from './parts/form.tsx'
 import { Logo } from './parts/icons.tsx'
@@ -147,8 +147,6 @@ export function ConsolePage(props: ConsolePageProps) {
   )
 }
 
-const ROLES: Readonly<Record<Role, string>> = { owner: 'owner', member: 'member' }
-
 function WorkspaceMenu({ viewer: { workspaces, workspace } }: { readonly viewer: Viewer }) {
   return (
     <details class="menu">
@@ -157,7 +155,7 @@ function WorkspaceMenu({ viewer: { workspaces, workspace } }: { readonly viewer:
         {workspaces.map(({ id, name, role }) => (
           <li>
             <a href={paths.claims(id)} aria-current={id === workspace?.id ? 'true' : undefined}>
-              {name} <small>{ROLES[role]}</small>
+              {name} <small>{role}</small>
             </a>
           </li>
         ))}

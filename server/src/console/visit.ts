@@ -140,7 +140,7 @@ function lastOf(values: unknown): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
 }
 
-export function visitorOf(request: FastifyRequest): Visitor {
+function visitorOf(request: FastifyRequest): Visitor {
   return { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
 }
 

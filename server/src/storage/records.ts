@@ -34,10 +34,6 @@ export function recordReads(db: Db) {
       const [row] = await db.query(`${SELECT} WHERE kind = ? AND id_hash = ?`, [kind, idHash])
       return row && toRecord(row)
     },
-    async byUid(kind: string, uid: string): Promise<RecordRow | undefined> {
-      const [row] = await db.query(`${SELECT} WHERE kind = ? AND uid = ?`, [kind, uid])
-      return row && toRecord(row)
-    },
     async allByUid(kind: string, uid: string): Promise<RecordRow[]> {
       return (await db.query(`${SELECT} WHERE kind = ? AND uid = ?`, [kind, uid])).map(toRecord)
     },

@@ -9,7 +9,7 @@ export function CsrfField({ csrf }: { readonly csrf: string }) {
 export interface FieldProps {
   readonly name: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'number'
+  readonly type?: 'text' | 'email' | 'password'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
   /** What is wrong with what was given. */
@@ -19,7 +19,6 @@ export interface FieldProps {
   readonly minLength?: number | undefined
   readonly maxLength?: number | undefined
   readonly pattern?: string | undefined
-  readonly placeholder?: string | undefined
   readonly multiline?: boolean
   readonly spellcheck?: boolean
   readonly inputmode?: 'numeric' | 'decimal'

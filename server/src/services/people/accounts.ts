@@ -28,8 +28,6 @@ export type Link =
   | { readonly kind: 'reset'; readonly email: string }
 
 export interface AccountService {
-  /** Nobody has an account yet. */
-  isNew(): Promise<boolean>
   /** A token for the first person; with its use all of them end. Undefined when there are accounts. */
   setupToken(): Promise<string | undefined>
   /** A token with which one person joins a workspace. @param createdBy null: the command line. @throws ServiceError `conflict` when they are no owner any more */
@@ -117,7 +115,6 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
   }
 
   return {
-    isNew: async () => !(await storage.read.users.any()),
     setupToken: () =>
       storage.write(async (tx) => {
         if (await tx.users.any()) return undefined
