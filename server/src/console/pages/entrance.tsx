@@ -1,8 +1,7 @@
 /** The ways in: the first set-up, an invitation, signing in with a password, and a new password by a link. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
-import { ServiceError } from '../../services/errors.ts'
-import type { Link, Newcomer } from '../../services/people/accounts.ts'
+import { type Link, type Newcomer, unusableLink } from '../../services/people/accounts.ts'
 import { createAttempts } from '../attempts.ts'
 import { PlainPage, sendPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
@@ -28,7 +27,7 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
   async function requireLink<K extends Link['kind']>(token: string, kind: K): Promise<Extract<Link, { kind: K }>> {
     const link = await accounts.link(token)
     if (link?.kind === kind) return link as Extract<Link, { kind: K }>
-    throw new ServiceError('not_found', 'this link cannot be used: it was used before, has run out, or was withdrawn')
+    throw unusableLink()
   }
 
   app.get(paths.signIn, async (request, reply) => {

@@ -62,7 +62,6 @@ const RESET_MS = 60 * 60_000
 // What a mail server takes is for the mail server to say.
 // Nothing that is not seen, or that a terminal would obey.
 const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
-const UNUSABLE = 'this link cannot be used: it was used before, has run out, or was withdrawn'
 
 export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
   type LinkSubject = Pick<LinkRow, 'kind' | 'workspaceId' | 'role' | 'userId' | 'createdBy'>
@@ -83,7 +82,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
 
   async function requireLink(token: string, kind: LinkRow['kind']): Promise<LinkRow> {
     const row = await openLink(token)
-    if (row?.kind !== kind) throw new ServiceError('not_found', UNUSABLE)
+    if (row?.kind !== kind) throw unusableLink()
     return row
   }
 
@@ -111,7 +110,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
   }
 
   async function useLink(tx: Writes, link: LinkRow): Promise<void> {
-    if (!(await tx.links.use(link.id, now()))) throw new ServiceError('not_found', UNUSABLE)
+    if (!(await tx.links.use(link.id, now()))) throw unusableLink()
   }
 
   return {
@@ -155,7 +154,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         await useLink(tx, link)
         // Every other one ends with it, so that of two people with two links one is the first.
         await tx.links.endAll('setup', now())
-        if (await tx.users.any()) throw new ServiceError('not_found', UNUSABLE)
+        if (await tx.users.any()) throw unusableLink()
         const userId = await insertUser(tx)
         if (!hasWorkspace) {
           await tx.workspaces.insert({ id: newId('ws_', now()), name: workspaceName, createdAt: now() })
@@ -224,6 +223,10 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       return (await storage.read.users.list()).map((user) => ({ ...toUser(user), createdAt: user.createdAt }))
     },
   }
+}
+
+export function unusableLink(): ServiceError {
+  return new ServiceError('not_found', 'this link cannot be used: it was used before, has run out, or was withdrawn')
 }
 
 function readEmail(text: string): string {
