@@ -31,24 +31,16 @@ export function accountRoutes(app: App, parts: AccountParts): void {
 
   app.post(paths.accountName, async (request, reply) => {
     const { name = '' } = formOf(request)
-    try {
-      await accounts.rename(sessionOf(request).user.id, name)
-    } catch (error) {
-      return sendAccount(request, reply, parts, { problem: refusalOf(error), name })
-    }
-    return reply.redirect(`${paths.account}?done=name-changed`, 303)
+    const rename = () => accounts.rename(sessionOf(request).user.id, name)
+    return changeAccount(request, reply, parts, { work: rename, done: 'name-changed', name })
   })
 
   app.post(paths.accountPassword, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { current = '', next = '' } = formOf(request)
     await attempts.count(request, reply, user.email)
-    try {
-      await accounts.changePassword(user.id, { current, next, sessionId: session.id })
-    } catch (error) {
-      return sendAccount(request, reply, parts, { problem: refusalOf(error) })
-    }
-    return reply.redirect(`${paths.account}?done=password-changed`, 303)
+    const change = () => accounts.changePassword(user.id, { current, next, sessionId: session.id })
+    return changeAccount(request, reply, parts, { work: change, done: 'password-changed' })
   })
 
   app.post(paths.endSession, async (request, reply) => {
@@ -64,18 +56,41 @@ export function accountRoutes(app: App, parts: AccountParts): void {
   })
 }
 
-interface Shown {
-  readonly problem?: string
-  readonly done?: string | undefined
+type ShownParts = Omit<AccountParts, 'accounts' | 'counters'>
+
+interface Change {
+  readonly work: () => Promise<void>
+  /** The code of what is said when it is done. */
+  readonly done: string
   /** What was given for a name. */
   readonly name?: string
 }
 
-/** The account as it is now; with a problem, as what a form came to. */
-export async function sendAccount(
+/** Does it, and shows the account: afresh, or with what was wrong. */
+export async function changeAccount(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sessions, passkeys, identities, outsideSignIn, config, now }: Omit<AccountParts, 'accounts' | 'counters'>,
+  parts: ShownParts,
+  { work, done, ...given }: Change,
+): Promise<FastifyReply> {
+  try {
+    await work()
+  } catch (error) {
+    return sendAccount(request, reply, parts, { problem: refusalOf(error), ...given })
+  }
+  return reply.redirect(`${paths.account}?done=${done}`, 303)
+}
+
+interface Shown extends Pick<Change, 'name'> {
+  readonly problem?: string
+  readonly done?: string | undefined
+}
+
+/** The account as it is now; with a problem, as what a form came to. */
+async function sendAccount(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sessions, passkeys, identities, outsideSignIn, config, now }: ShownParts,
   shown: Shown,
 ): Promise<FastifyReply> {
   const { user, session } = sessionOf(request)

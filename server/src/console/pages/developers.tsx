@@ -11,6 +11,7 @@ import { Empty, Table } from '../parts/table.tsx'
 import { Code, Time } from '../parts/values.tsx'
 import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
+import { refusalOf } from '../refusal.ts'
 import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../visit.ts'
 
 type DeveloperParts = Pick<ConsoleParts, 'keys' | 'members' | 'registry' | 'now' | 'config'>
@@ -47,9 +48,8 @@ export function developerRoutes(app: App, { keys, members, registry, now, config
       const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile, now: now() })
       return sendPage(reply, <NewKey viewer={viewerOf(request)} secret={key} command={command} />, 201)
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'bad_request') throw error
-      const page = <Developers {...(await shown(request))} name={name} problem={`no key was made: ${error.message}`} />
-      return sendPage(reply, page, 422)
+      const problem = `no key was made: ${refusalOf(error)}`
+      return sendPage(reply, <Developers {...(await shown(request))} name={name} problem={problem} />, 422)
     }
   })
 

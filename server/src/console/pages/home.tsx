@@ -1,10 +1,10 @@
 /** Where somebody who is signed in arrives, and making a new workspace. */
 import type { App } from '../../http/instance.ts'
-import { ServiceError } from '../../services/errors.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
+import { refusalOf } from '../refusal.ts'
 import { formOf, sessionOf, viewerOf } from '../visit.ts'
 
 export function homeRoutes(app: App, { members }: Pick<ConsoleParts, 'members'>): void {
@@ -21,8 +21,7 @@ export function homeRoutes(app: App, { members }: Pick<ConsoleParts, 'members'>)
       const { id } = await members.createWorkspace(sessionOf(request).user.id, name)
       return reply.redirect(paths.claims(id), 303)
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      const page = <NewWorkspace viewer={viewerOf(request)} name={name} problem={error.message} />
+      const page = <NewWorkspace viewer={viewerOf(request)} name={name} problem={refusalOf(error)} />
       return sendPage(reply, page, 422)
     }
   })

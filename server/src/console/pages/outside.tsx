@@ -13,7 +13,7 @@ import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { enter, formOf, originOf, sessionOf, visitOf } from '../visit.ts'
-import { sendAccount } from './account.tsx'
+import { changeAccount } from './account.tsx'
 
 type OutsideRoutesParts = Pick<
   ConsoleParts,
@@ -103,12 +103,8 @@ export function linkRoutes(app: App, parts: ConsoleParts): void {
   if (!outsideSignIn) return
 
   app.post(paths.unlink, async (request, reply) => {
-    try {
-      await identities.remove(sessionOf(request).user.id, outsideSignIn.issuer)
-    } catch (error) {
-      return sendAccount(request, reply, parts, { problem: refusalOf(error) })
-    }
-    return reply.redirect(`${paths.account}?done=sign-in-unlinked`, 303)
+    const unlink = () => identities.remove(sessionOf(request).user.id, outsideSignIn.issuer)
+    return changeAccount(request, reply, parts, { work: unlink, done: 'sign-in-unlinked' })
   })
 }
 

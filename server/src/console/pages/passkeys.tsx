@@ -1,5 +1,4 @@
 /** Signing in with a passkey, and adding and removing one's own. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -8,7 +7,7 @@ import { refusalOf } from '../refusal.ts'
 import { requireParty } from '../relying-party.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { enter, formOf, sessionOf } from '../visit.ts'
-import { sendAccount } from './account.tsx'
+import { changeAccount } from './account.tsx'
 import { sendSignIn } from './entrance.tsx'
 
 type PasskeyRoutesParts = Pick<ConsoleParts, 'passkeys' | 'sessions' | 'counters' | 'config' | 'outsideSignIn'>
@@ -45,16 +44,6 @@ export function passkeyRoutes(app: App, parts: ConsoleParts): void {
   const { passkeys, config } = parts
   const cookie = ticketCookie('passkey', config.publicUrl)
 
-  /** Does it, and shows the account's page: afresh, or with what was wrong. */
-  async function change(request: FastifyRequest, reply: FastifyReply, work: () => Promise<void>, done: string) {
-    try {
-      await work()
-    } catch (error) {
-      return sendAccount(request, reply, parts, { problem: refusalOf(error) })
-    }
-    return reply.redirect(`${paths.account}?done=${done}`, 303)
-  }
-
   app.post(paths.passkeyOptions, async (request, reply) => {
     const party = requireParty(request, config.publicUrl)
     const { options, ticket } = await passkeys.beginRegistration(sessionOf(request).user, party)
@@ -67,11 +56,11 @@ export function passkeyRoutes(app: App, parts: ConsoleParts): void {
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)
     const register = () => passkeys.register(sessionOf(request).user, { party, ticket, credential, name })
-    return change(request, reply, register, 'passkey-added')
+    return changeAccount(request, reply, parts, { work: register, done: 'passkey-added' })
   })
 
   app.post(paths.removePasskey, async (request, reply) => {
     const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '')
-    return change(request, reply, remove, 'passkey-removed')
+    return changeAccount(request, reply, parts, { work: remove, done: 'passkey-removed' })
   })
 }
