@@ -4,6 +4,7 @@ import { pageHeaders } from '../console/headers.ts'
 import { PlainPage, sendPage, type Viewer } from '../console/page.tsx'
 import { PostForm, Select } from '../console/parts/form.tsx'
 import { paths } from '../console/paths.ts'
+import { ROLE_WORDS } from '../console/role-words.ts'
 import { formOf, viewerOf } from '../console/visit.ts'
 import type { App } from '../http/instance.ts'
 import type { WorkspaceOfMember } from '../services/people/members.ts'
@@ -139,8 +140,7 @@ function WorkspaceChoice({ workspaces }: { readonly workspaces: readonly Workspa
     <>
       <input type="hidden" name="workspace" value={first.id} />
       <p>
-        In the workspace <strong>{first.name}</strong>, where you are {first.role === 'owner' ? 'an owner' : 'a member'}
-        .
+        In the workspace <strong>{first.name}</strong>, where you are {ROLE_WORDS[first.role]}.
       </p>
     </>
   )

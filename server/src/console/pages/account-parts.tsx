@@ -3,7 +3,7 @@ import type { Instant } from '@claimcheck/core'
 import type { Passkey } from '../../services/people/passkeys.ts'
 import type { Session } from '../../services/people/sessions.ts'
 import { browserName } from '../browser-name.ts'
-import { CsrfField, Field, PostForm } from '../parts/form.tsx'
+import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
@@ -183,25 +183,5 @@ export function Sessions({ csrf, now, sessions, sessionId }: SessionsProps) {
         </PostForm>
       ) : null}
     </>
-  )
-}
-
-interface RowFormProps {
-  readonly action: string
-  readonly csrf: string
-  readonly id: string
-  /** The button's name, for whoever does not see its row. */
-  readonly label: string
-  readonly children: string
-}
-
-function RowForm({ action, csrf, id, label, children }: RowFormProps) {
-  return (
-    <PostForm action={action} csrf={csrf} class="row">
-      <input type="hidden" name="id" value={id} />
-      <button type="submit" class="danger quiet" aria-label={label}>
-        {children}
-      </button>
-    </PostForm>
   )
 }

@@ -4,6 +4,7 @@ import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
+import { NewPassword } from '../parts/new-password.tsx'
 import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
@@ -160,16 +161,7 @@ function Password({ viewer: { user, csrf } }: { readonly viewer: Viewer }) {
         ) : (
           <p>You have none yet.</p>
         )}
-        <Field
-          name="next"
-          label="New password"
-          type="password"
-          required
-          minLength={12}
-          maxLength={256}
-          autocomplete="new-password"
-          help="At least 12 characters. All your other sessions end."
-        />
+        <NewPassword name="next" label="New password" more="All your other sessions end." />
         <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>
       </PostForm>
     </>

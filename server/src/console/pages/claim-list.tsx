@@ -7,6 +7,7 @@ import { firstClaimCommand } from '../first-claim.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, Select } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
+import { sentence } from '../parts/sentence.ts'
 import { Empty, Table } from '../parts/table.tsx'
 import { Code, readableUtc, Time, Verdict } from '../parts/values.tsx'
 import { VerdictChart } from '../parts/verdict-chart.tsx'
@@ -52,7 +53,7 @@ export function ClaimListPage(props: ListProps) {
     >
       {problems.map((problem) => (
         <p class="notice warning" role="status">
-          {problem.charAt(0).toUpperCase() + problem.slice(1)}.
+          {sentence(problem)}
         </p>
       ))}
       {isFirst ? <LiveStatus /> : null}

@@ -5,10 +5,12 @@ import { type Link, type Newcomer, unusableLink } from '../../services/people/ac
 import { createAttempts } from '../attempts.ts'
 import { PlainPage, sendPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
+import { NewPassword } from '../parts/new-password.tsx'
 import { OutsideEntry, OutsideSignIn, PasskeySignIn } from '../parts/ways-in.tsx'
 import type { ConsoleParts } from '../parts.ts'
 import { paths, returnPath, signInPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
+import { ROLE_WORDS } from '../role-words.ts'
 import { enter as enterSession, formOf, queryOf, signOut, visitOf } from '../visit.ts'
 
 type EntranceParts = Pick<ConsoleParts, 'accounts' | 'sessions' | 'counters' | 'config' | 'outsideSignIn'>
@@ -165,24 +167,13 @@ function NewAccountFields({ values }: { readonly values: Values }) {
     <>
       <Field name="name" label="Your name" value={values.name} required maxLength={100} autocomplete="name" />
       <Field name="email" label="E-mail" type="email" value={values.email} required autocomplete="username" />
-      <NewPassword />
+      <PasswordField />
     </>
   )
 }
 
-function NewPassword() {
-  return (
-    <Field
-      name="password"
-      label="Password"
-      type="password"
-      required
-      minLength={12}
-      maxLength={256}
-      autocomplete="new-password"
-      help="At least 12 characters. A passkey, which is better, can be added afterwards."
-    />
-  )
+function PasswordField() {
+  return <NewPassword name="password" label="Password" more="A passkey, which is better, can be added afterwards." />
 }
 
 interface SetUpProps {
@@ -231,8 +222,7 @@ function Join({ token, link, values, visit, outside, problem }: JoinProps) {
   return (
     <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
       <p>
-        You are invited to the workspace <strong>{link.workspaceName}</strong> as{' '}
-        {link.role === 'owner' ? 'an owner' : 'a member'}.
+        You are invited to the workspace <strong>{link.workspaceName}</strong> as {ROLE_WORDS[link.role]}.
       </p>
       {visit ? (
         <PostForm action={action} csrf={visit.csrf}>
@@ -270,7 +260,7 @@ function Reset({ token, link, csrf, problem }: ResetProps) {
         For the account <strong>{link.email}</strong>. Every session of it ends.
       </p>
       <PostForm action={paths.reset(token)} csrf={csrf}>
-        <NewPassword />
+        <PasswordField />
         <button type="submit">Keep this password</button>
       </PostForm>
     </PlainPage>

@@ -2,10 +2,11 @@
 import type { Instant } from '@claimcheck/core'
 import type { Invitation, MemberOfWorkspace, Role } from '../../services/people/members.ts'
 import type { Viewer } from '../page.tsx'
-import { PostForm, Select } from '../parts/form.tsx'
+import { PostForm, RowForm, Select } from '../parts/form.tsx'
 import { Table } from '../parts/table.tsx'
 import { Code, Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
+import { ROLE_WORDS } from '../role-words.ts'
 
 export interface MembersProps {
   readonly viewer: Viewer
@@ -19,8 +20,6 @@ export interface MembersProps {
   readonly problem?: string
   readonly done?: string | undefined
 }
-
-const AS: Readonly<Record<Role, string>> = { owner: 'an owner', member: 'a member' }
 
 export function MemberList({ viewer, workspaceId, isOwner, now, members }: MembersProps) {
   const list = paths.members(workspaceId)
@@ -90,8 +89,8 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation 
       {invitation ? (
         <div class="card" role="status">
           <p>
-            Send this link to whom you invite as {AS[invitation.role]}. It lets one person in, works for 7 days, and is
-            shown this once:
+            Send this link to whom you invite as {ROLE_WORDS[invitation.role]}. It lets one person in, works for 7 days,
+            and is shown this once:
           </p>
           <Code text={invitation.link} label="invitation link" />
         </div>
@@ -122,16 +121,14 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation 
                   <Time at={expiresAt} now={now} />
                 </td>
                 <td>
-                  <PostForm action={`${action}/withdraw`} csrf={viewer.csrf} class="row">
-                    <input type="hidden" name="id" value={id} />
-                    <button
-                      type="submit"
-                      class="danger quiet"
-                      aria-label={`Withdraw the invitation for ${AS[role]} by ${createdBy ?? 'the command line'}`}
-                    >
-                      Withdraw
-                    </button>
-                  </PostForm>
+                  <RowForm
+                    action={`${action}/withdraw`}
+                    csrf={viewer.csrf}
+                    id={id}
+                    label={`Withdraw the invitation for ${ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
+                  >
+                    Withdraw
+                  </RowForm>
                 </td>
               </tr>
             ))}

@@ -1,6 +1,7 @@
 /** Small lists of what is known of something, also of what plugins recorded. */
-import type { JsonObject, JsonValue } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
+import { written } from './schema-properties.ts'
 
 /** Rows without a value are left out. */
 export function Facts({ rows }: { readonly rows: readonly (readonly [label: string, value: ComponentChildren])[] }) {
@@ -22,8 +23,4 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [label: stri
 export function ObjectFacts({ object }: { readonly object: JsonObject }) {
   const rows = Object.entries(object).map(([name, value]) => [name, <code>{written(value)}</code>] as const)
   return rows.length > 0 ? <Facts rows={rows} /> : null
-}
-
-function written(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -26,15 +26,7 @@ export interface FieldProps {
 
 export function Field(props: FieldProps) {
   const { name, label, type = 'text', value, help, problem, required = false, multiline = false, ...rest } = props
-  const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
-  const common = {
-    id: name,
-    name,
-    required,
-    ...rest,
-    'aria-describedby': described || undefined,
-    'aria-invalid': problem ? ('true' as const) : undefined,
-  }
+  const common = { id: name, name, required, ...rest, ...notesOf(props) }
   return (
     <div class="field">
       <label for={name}>
@@ -63,16 +55,10 @@ export interface SelectProps {
 }
 
 export function Select({ name, label, options, value, help, problem }: SelectProps) {
-  const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <select
-        id={name}
-        name={name}
-        aria-describedby={described || undefined}
-        aria-invalid={problem ? 'true' : undefined}
-      >
+      <select id={name} name={name} {...notesOf({ name, help, problem })}>
         {options.map(([option, text]) => (
           <option value={option} selected={option === value}>
             {text}
@@ -84,8 +70,19 @@ export function Select({ name, label, options, value, help, problem }: SelectPro
   )
 }
 
+type Notes = Pick<FieldProps, 'name' | 'help' | 'problem'>
+
+/** Ties a field to its `FieldNotes`. */
+export function notesOf({ name, help, problem }: Notes) {
+  const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
+  return {
+    'aria-describedby': described || undefined,
+    'aria-invalid': problem ? ('true' as const) : undefined,
+  }
+}
+
 /** The help and the mistake that a field is described by. */
-export function FieldNotes({ name, help, problem }: Pick<FieldProps, 'name' | 'help' | 'problem'>) {
+export function FieldNotes({ name, help, problem }: Notes) {
   return (
     <>
       {problem ? (
@@ -115,5 +112,26 @@ export function PostForm({ action, csrf, children, class: className = 'form' }: 
       {csrf === undefined ? null : <CsrfField csrf={csrf} />}
       {children}
     </form>
+  )
+}
+
+interface RowFormProps {
+  readonly action: string
+  readonly csrf: string
+  readonly id: string
+  /** The button's name, for whoever does not see its row. */
+  readonly label: string
+  readonly children: string
+}
+
+/** In a table: takes away what its row is about. */
+export function RowForm({ action, csrf, id, label, children }: RowFormProps) {
+  return (
+    <PostForm action={action} csrf={csrf} class="row">
+      <input type="hidden" name="id" value={id} />
+      <button type="submit" class="danger quiet" aria-label={label}>
+        {children}
+      </button>
+    </PostForm>
   )
 }

@@ -1,4 +1,5 @@
 /** What came of the last step: a problem in its own words, or one of the sentences below, named in the address. */
+import { sentence } from './sentence.ts'
 
 const DONE: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
@@ -46,9 +47,4 @@ export function Notice({ problem, done }: NoticeProps) {
       {DONE[done]}
     </p>
   )
-}
-
-/** The services speak in small letters, and end without a full stop. */
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
 }

@@ -3,7 +3,7 @@ import { isSecret, type JsonObject, type JsonValue } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../validation.ts'
-import { Field, FieldNotes, Select } from './form.tsx'
+import { Field, FieldNotes, notesOf, Select } from './form.tsx'
 import { Prose } from './prose.tsx'
 import {
   choicesOf,
@@ -142,7 +142,6 @@ const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> =
 }
 
 function Checkbox({ name, label, help, problem, value }: ShownProps) {
-  const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
   return (
     <div class="field">
       <div class="choice">
@@ -152,8 +151,7 @@ function Checkbox({ name, label, help, problem, value }: ShownProps) {
           name={name}
           value="true"
           checked={value === 'true'}
-          aria-describedby={described || undefined}
-          aria-invalid={problem ? 'true' : undefined}
+          {...notesOf({ name, help, problem })}
         />
         <label for={name}>{label}</label>
       </div>

@@ -66,7 +66,7 @@ function humanized(key: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** A choice as it stands in a form. */
+/** A value as it stands in a form, and as people read it. */
 export function written(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

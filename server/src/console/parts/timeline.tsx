@@ -5,6 +5,7 @@ import type { ClaimStatus } from '../../services/claims.ts'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
 import { FAILURE_WORDS, REASON_WORDS } from '../claims/words.ts'
 import { ObjectFacts } from './facts.tsx'
+import { sentence } from './sentence.ts'
 import { Hash, Time, Verdict } from './values.tsx'
 
 interface TimelineProps {
@@ -143,8 +144,4 @@ function shown(record: CheckRecord): ComponentChildren {
   if (observation.kind === 'absent') return 'it is not there'
   if (observation.differs.length === 0) return 'it is there as claimed'
   return `it differs in ${observation.differs.join(', ')}`
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

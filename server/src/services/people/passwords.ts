@@ -5,8 +5,8 @@ import { ServiceError } from '../errors.ts'
 // argon2id is what the library makes unless told otherwise.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-const SHORTEST = 12
-const LONGEST = 256
+/** In code points. */
+export const PASSWORD_LENGTH = { least: 12, most: 256 } as const
 
 // One at a time, and so many in wait: each takes memory, and a place among the threads that sign.
 const MOST_WAITING = 64
@@ -19,8 +19,9 @@ let ofNobody: Promise<string> | undefined
 /** @throws ServiceError `bad_request` for one that is too short or too long; `unavailable` */
 export async function hashPassword(password: string): Promise<string> {
   const { length } = [...password]
-  if (length < SHORTEST) throw new ServiceError('bad_request', `a password has at least ${SHORTEST} characters`)
-  if (length > LONGEST) throw new ServiceError('bad_request', `a password has at most ${LONGEST} characters`)
+  const { least, most } = PASSWORD_LENGTH
+  if (length < least) throw new ServiceError('bad_request', `a password has at least ${least} characters`)
+  if (length > most) throw new ServiceError('bad_request', `a password has at most ${most} characters`)
   return inTurn(() => hash(password.normalize('NFC'), PARAMETERS))
 }
 
@@ -29,7 +30,7 @@ export async function isPassword(password: string, passwordHash: string | null |
   const ofNone = await nobodys()
   const expected = passwordHash ?? ofNone
   // What nobody can have is compared with nothing shorter.
-  const given = password.length > LONGEST * 4 ? '' : password.normalize('NFC')
+  const given = password.length > PASSWORD_LENGTH.most * 4 ? '' : password.normalize('NFC')
   const matches = await inTurn(() => verify(expected, given))
   return matches && typeof passwordHash === 'string'
 }

@@ -1,0 +1,23 @@
+/** The field in which somebody chooses a password. */
+import { PASSWORD_LENGTH } from '../../services/people/passwords.ts'
+import { Field, type FieldProps } from './form.tsx'
+
+interface NewPasswordProps extends Pick<FieldProps, 'name' | 'label'> {
+  /** A sentence to know beforehand, too. */
+  readonly more: string
+}
+
+export function NewPassword({ name, label, more }: NewPasswordProps) {
+  return (
+    <Field
+      name={name}
+      label={label}
+      type="password"
+      required
+      minLength={PASSWORD_LENGTH.least}
+      maxLength={PASSWORD_LENGTH.most}
+      autocomplete="new-password"
+      help={`At least ${PASSWORD_LENGTH.least} characters. ${more}`}
+    />
+  )
+}
