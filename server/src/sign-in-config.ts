@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Static, Type } from 'typebox'
+import { isAllowed } from './outbound/allow-private.ts'
 
 export interface OutsideProvider {
   readonly issuer: string
@@ -59,9 +60,7 @@ export function readOutsideProvider(
 function isIssuer(issuer: string, allowPrivate: readonly string[]): boolean {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   if (!url || url.username + url.password + url.search + url.hash !== '' || /[?#]/.test(issuer)) return false
-  if (url.protocol === 'https:') return true
-  const isAllowed = allowPrivate.includes(url.hostname) || allowPrivate.includes(`${url.hostname}:${url.port || 80}`)
-  return url.protocol === 'http:' && isAllowed
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isAllowed(url, allowPrivate))
 }
 
 function readSecret(

@@ -2,9 +2,8 @@
 import type { App } from '../http/instance.ts'
 import type { OAuth } from './oauth.ts'
 import { OAUTH_PATHS } from './paths.ts'
+import { CLIENT_AUTHENTICATION } from './registration.ts'
 import { SCOPES } from './scopes.ts'
-
-const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post']
 
 export function metadataRoutes(app: App, oauth: OAuth): void {
   const schema = { hide: true }

@@ -15,7 +15,7 @@ import { type Library, loadLibrary } from './library.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { reaching } from './reaching.ts'
 import type { OAuthRecords } from './records.ts'
-import { FIXED, restrictMetadata } from './registration.ts'
+import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
 import { isScope, SCOPES } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
 
@@ -82,7 +82,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       grant_types: ['authorization_code', 'refresh_token'],
       id_token_signed_response_alg: SIGNING_ALGORITHM,
     },
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientAuthMethods: [...CLIENT_AUTHENTICATION],
     clientBasedCORS: (_ctx, origin, client) =>
       client.clientAuthMethod === 'none' && (client.redirectUris ?? []).some((uri) => originOf(uri) === origin),
     cookies: {

@@ -1,8 +1,8 @@
 /** What we take of an application that makes itself known: what we need of it, and nothing that would have us call elsewhere. */
 import type { ClientMetadata } from 'oidc-provider'
-import { isReadable } from '../services/names.ts'
+import { isReadable, LONGEST_NAME } from '../services/names.ts'
 import type { Library } from './library.ts'
-import { redirectProblem } from './redirect-uris.ts'
+import { LONGEST_REDIRECT_URI, MOST_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 
 const TAKEN: ReadonlySet<string> = new Set([
   'client_id',
@@ -16,9 +16,6 @@ const TAKEN: ReadonlySet<string> = new Set([
   'token_endpoint_auth_method',
   'application_type',
 ])
-const MOST_REDIRECT_URIS = 20
-const LONGEST_REDIRECT_URI = 2000
-const LONGEST_NAME = 100
 
 /** Changes the metadata to what is taken. @throws InvalidClientMetadata */
 export function restrictMetadata(metadata: ClientMetadata, errors: Library['errors']): void {
@@ -43,6 +40,9 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
   }
 }
+
+/** How applications may show who they are. */
+export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const
 
 /** `native`: then the library lets loopback addresses be of any port (RFC 8252 7.3). */
 export const FIXED = { application_type: 'native', response_types: ['code'] } as const

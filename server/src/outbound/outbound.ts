@@ -9,6 +9,7 @@ import { Agent, fetch as undiciFetch } from 'undici'
 import type { Config } from '../config.ts'
 import { VERSION } from '../version.ts'
 import { isPublicAddress } from './addresses.ts'
+import { isAllowed } from './allow-private.ts'
 import { clockOffset } from './clock-offset.ts'
 
 export interface Outbound {
@@ -60,16 +61,11 @@ export function createOutbound(
   const publicOnly = createAgent(guardedLookup(resolver))
   const allowed = createAgent(plainLookup(resolver))
 
-  function isAllowed({ hostname, port, protocol }: URL): boolean {
-    const explicit = port || (protocol === 'https:' ? '443' : '80')
-    return allowPrivate.includes(hostname) || allowPrivate.includes(`${hostname}:${explicit}`)
-  }
-
   /** @throws DestinationError `unavailable` for what must not be reached */
   function checkUrl(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined
     if (url?.username !== '' || url.password !== '') throw refused('not a URL without credentials')
-    if (isAllowed(url)) {
+    if (isAllowed(url, allowPrivate)) {
       if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused('neither http nor https')
       return url
     }
@@ -87,7 +83,7 @@ export function createOutbound(
       body: body ?? null,
       redirect: 'manual',
       signal,
-      dispatcher: isAllowed(url) ? allowed : publicOnly,
+      dispatcher: isAllowed(url, allowPrivate) ? allowed : publicOnly,
     }).catch((error: unknown) => {
       throw failure(error, signal)
     })
@@ -134,7 +130,7 @@ export function createOutbound(
           const hostname = unbracketed(url.hostname)
           const [first] = isIP(hostname)
             ? [{ address: hostname }]
-            : await lookUp(resolver, hostname, !isAllowed(url)).catch((error: unknown) => {
+            : await lookUp(resolver, hostname, !isAllowed(url, allowPrivate)).catch((error: unknown) => {
                 throw failure(error, timer.signal)
               })
           const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)

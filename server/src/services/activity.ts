@@ -1,6 +1,5 @@
 /** What is noted in passing: when a key was used, how a connection was read. Written a little later, for people to see; what a crash loses of it is no loss. */
-import type { CheckRecord, Instant, Logger } from '@claimcheck/core'
-import { isRead } from '@claimcheck/core'
+import { type CheckRecord, type Instant, isRead, type Logger } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import type { Storage, Writes } from '../storage/storage.ts'
 

@@ -4,7 +4,7 @@ import type { ClaimRow, DueClaim } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface DueClaims {
-  /** How many come with it, and whether there were as many due as were asked for. */
+  /** Those that were chosen and are due still, and whether there were as many due as were asked for. */
   take(request: DueRequest): Promise<{ readonly claims: readonly ClaimRow[]; readonly mayBeMore: boolean }>
   /** What its check found is recorded: from now on the claim's own `dueAt` holds. */
   recorded(claimId: string): void

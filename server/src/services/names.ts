@@ -1,7 +1,7 @@
 /** Names that people give: to themselves, and to their keys. Applications have names of that kind, too. */
 import { ServiceError } from './errors.ts'
 
-const LONGEST_NAME = 100
+export const LONGEST_NAME = 100
 
 /** Nothing that ends a line, or turns around what stands beside it. */
 export function isReadable(name: string): boolean {

@@ -23,8 +23,7 @@ const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
   return {
     async create(name) {
-      checkWorkspaceName(name)
-      const workspace = { id: newId('ws_', now()), name, createdAt: now() }
+      const workspace = newWorkspace(name, now())
       const inserted = await storage.write((tx) => tx.workspaces.insert(workspace))
       if (!inserted) throw nameTaken(name)
       return workspace
@@ -35,6 +34,12 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       return workspace
     },
   }
+}
+
+/** Not stored yet. @throws ServiceError `bad_request` */
+export function newWorkspace(name: string, at: Instant): Workspace {
+  checkWorkspaceName(name)
+  return { id: newId('ws_', at), name, createdAt: at }
 }
 
 /** @throws ServiceError `bad_request` */

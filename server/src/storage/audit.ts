@@ -3,7 +3,7 @@ import { ANCHORS } from './anchor-row.ts'
 import type { Db, Dialect, Row } from './db.ts'
 import { FUNCTIONS, linesOf, readLines, SEPARATORS } from './lines.ts'
 import type { TileRow } from './log.ts'
-import type { RecordRow as StoredRecord } from './records.ts'
+import type { RecordRow } from './records.ts'
 import { type Columns, names, rowsOf, toJson } from './rows.ts'
 
 /** A receipt's fields in a line, in this order. */
@@ -159,7 +159,10 @@ export function auditReads(db: Db) {
       return found
     },
     /** The next records, after the last of these. */
-    async records(after: readonly [kind: string, idHash: string], limit: number): Promise<RecordRow[]> {
+    async records(
+      after: readonly [kind: string, idHash: string],
+      limit: number,
+    ): Promise<Pick<RecordRow, 'kind' | 'idHash' | 'payload'>[]> {
       const sql = `SELECT kind, id_hash, payload FROM records WHERE (kind, id_hash) > (?, ?) ORDER BY kind, id_hash LIMIT ?`
       const rows = await db.query(sql, [...after, limit])
       return rows.map((row) => ({ kind: String(row.kind), idHash: String(row.id_hash), payload: String(row.payload) }))
@@ -170,8 +173,6 @@ export function auditReads(db: Db) {
     },
   }
 }
-
-type RecordRow = Pick<StoredRecord, 'kind' | 'idHash' | 'payload'>
 
 /** Fields of a claim that are JSON in a line, and plain in a row. */
 export const JSON_FIELDS = ['client_claim_id', 'agent_id', 'target'] as const

@@ -63,14 +63,11 @@ export function userReads(db: Db) {
 }
 
 export function userWrites(db: Db) {
-  // On Postgres two transactions could each see what the other one takes away.
-  const lock = db.dialect === 'postgres' ? 'FOR UPDATE' : ''
-
   return {
     ...userReads(db),
     /** Whom nobody else locks until this transaction ends. */
     async lock(id: string): Promise<UserRow | undefined> {
-      const [row] = await db.query(`${SELECT_USERS} WHERE id = ? ${lock}`, [id])
+      const [row] = await db.query(`${SELECT_USERS} WHERE id = ? ${lockOf(db)}`, [id])
       return row && toUser(row)
     },
     /** False when the address is taken. */
@@ -117,9 +114,6 @@ export function memberReads(db: Db) {
 }
 
 export function memberWrites(db: Db) {
-  // On Postgres two owners could each see the other, and both go.
-  const lock = db.dialect === 'postgres' ? 'FOR UPDATE' : ''
-
   return {
     ...memberReads(db),
     /** False when that person is a member already. */
@@ -131,7 +125,7 @@ export function memberWrites(db: Db) {
     },
     /** The workspace's owners, whom nobody else changes until this transaction ends. */
     async lockOwners(workspaceId: string): Promise<MemberRow[]> {
-      const sql = `${SELECT_MEMBERS} WHERE workspace_id = ? AND role = 'owner' ORDER BY id ${lock}`
+      const sql = `${SELECT_MEMBERS} WHERE workspace_id = ? AND role = 'owner' ORDER BY id ${lockOf(db)}`
       return (await db.query(sql, [workspaceId])).map(toMember)
     },
     async setRole(id: string, role: Role): Promise<void> {
@@ -141,6 +135,11 @@ export function memberWrites(db: Db) {
       await db.table('members').where({ id }).delete()
     },
   }
+}
+
+/** On Postgres two transactions could each see what the other one takes away: two owners each other, and both go. */
+function lockOf({ dialect }: Db): string {
+  return dialect === 'postgres' ? 'FOR UPDATE' : ''
 }
 
 function toUser(row: Row): UserRow {

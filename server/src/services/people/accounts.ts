@@ -7,8 +7,9 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import { ServiceError } from '../errors.ts'
 import { readName } from '../names.ts'
 import { hashToken, isToken, newToken } from '../tokens.ts'
-import { checkWorkspaceName } from '../workspaces.ts'
+import { newWorkspace } from '../workspaces.ts'
 import { type Identity, insertIdentity } from './identities.ts'
+import { newMember } from './members.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 
@@ -59,8 +60,7 @@ const SETUP_MS = 24 * 60 * 60_000
 const INVITATION_MS = 7 * 24 * 60 * 60_000
 const RESET_MS = 60 * 60_000
 
-// What a mail server takes is for the mail server to say.
-// Nothing that is not seen, or that a terminal would obey.
+// What a mail server takes is for the mail server to say. Here is nothing that is not seen, or that a terminal would obey.
 const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 
 export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
@@ -148,7 +148,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
     async setUp(token, newcomer, workspaceName) {
       const link = await requireLink(token, 'setup')
       const hasWorkspace = await storage.read.workspaces.any()
-      if (!hasWorkspace) checkWorkspaceName(workspaceName)
+      const first = hasWorkspace ? undefined : newWorkspace(workspaceName, now())
       const insertUser = await prepare(newcomer)
       return storage.write(async (tx) => {
         await useLink(tx, link)
@@ -156,18 +156,8 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         await tx.links.endAll('setup', now())
         if (await tx.users.any()) throw unusableLink()
         const userId = await insertUser(tx)
-        if (!hasWorkspace) {
-          await tx.workspaces.insert({ id: newId('ws_', now()), name: workspaceName, createdAt: now() })
-        }
-        for (const { id } of await tx.workspaces.list()) {
-          await tx.members.insert({
-            id: newId('mem_', now()),
-            workspaceId: id,
-            userId,
-            role: 'owner',
-            createdAt: now(),
-          })
-        }
+        if (first) await tx.workspaces.insert(first)
+        for (const { id } of await tx.workspaces.list()) await tx.members.insert(newMember(id, userId, 'owner', now()))
         return { userId }
       })
     },
@@ -178,8 +168,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       return storage.write(async (tx) => {
         await useLink(tx, link)
         const userId = await insertUser(tx)
-        const member = { id: newId('mem_', now()), workspaceId, userId, role: link.role!, createdAt: now() }
-        if (!(await tx.members.insert(member))) {
+        if (!(await tx.members.insert(newMember(workspaceId, userId, link.role!, now())))) {
           throw new ServiceError('conflict', 'you are a member of this workspace already')
         }
         return { userId, workspaceId }

@@ -4,7 +4,7 @@ import { newId } from '../../ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { ServiceError } from '../errors.ts'
-import { checkWorkspaceName, nameTaken, type Workspace } from '../workspaces.ts'
+import { nameTaken, newWorkspace, type Workspace } from '../workspaces.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -58,12 +58,10 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
       return new Map(users.map(({ id, name }) => [id, name]))
     },
     async createWorkspace(userId, name) {
-      checkWorkspaceName(name)
-      const workspace = { id: newId('ws_', now()), name, createdAt: now() }
+      const workspace = newWorkspace(name, now())
       await storage.write(async (tx) => {
         if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
-        const id = newId('mem_', now())
-        await tx.members.insert({ id, workspaceId: workspace.id, userId, role: 'owner', createdAt: now() })
+        await tx.members.insert(newMember(workspace.id, userId, 'owner', now()))
       })
       return workspace
     },
@@ -99,4 +97,9 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
       throw new ServiceError('not_found', 'there is no such invitation')
     },
   }
+}
+
+/** Not stored yet. */
+export function newMember(workspaceId: string, userId: string, role: Role, at: Instant): MemberRow {
+  return { id: newId('mem_', at), workspaceId, userId, role, createdAt: at }
 }

@@ -4,6 +4,7 @@ import * as openid from 'openid-client'
 import type { Config } from '../../config.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { ServiceError } from '../errors.ts'
+import { LONGEST_NAME } from '../names.ts'
 import type { Identity } from './identities.ts'
 import type { TicketService } from './tickets.ts'
 
@@ -49,7 +50,6 @@ interface Expected {
 const DISCOVERED_FOR_MS = 60 * 60_000
 /** How far the provider's clock may be off. */
 const TOLERANCE_SECONDS = 60
-const LONGEST_NAME = 100
 const SCOPE = 'openid profile email'
 
 export function createOutsideSignIn({ config, outbound, tickets, logger }: OutsideParts): OutsideSignIn | undefined {

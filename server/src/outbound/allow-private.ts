@@ -1,0 +1,7 @@
+/** What the operator allows by its name, though it is private or without https. */
+
+/** @param allowPrivate entries of ALLOW_PRIVATE: `host` or `host:port` */
+export function isAllowed({ hostname, port, protocol }: URL, allowPrivate: readonly string[]): boolean {
+  const explicit = port || (protocol === 'https:' ? '443' : '80')
+  return allowPrivate.includes(hostname) || allowPrivate.includes(`${hostname}:${explicit}`)
+}
