@@ -1,10 +1,7 @@
 /** What a stranger who has a receipt and a node of the chain finds of its anchor, by `claimcheck verify --rpc`. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { type AnchorSubject, type ProofAnchor, toBase64url } from '@claimcheck/core'
 import { createEasCheck } from '@claimcheck/core/anchor'
 import t, { type Test } from 'tap'
@@ -21,8 +18,7 @@ import {
 import { setUp, signal } from '../plugins/anchor-eas/test/fixture.ts'
 import { type Chain, startChain } from './chain/chain.ts'
 import { answers, RpcProxy, status } from './chain/proxy.ts'
-
-const CLAIMCHECK = resolve('server/bin/claimcheck.js')
+import { runClaimcheck } from './support/command.ts'
 
 let chain: Chain
 let attestations: Attestations
@@ -40,11 +36,8 @@ t.teardown(async () => {
 
 const keys = () => keyDocument([attestations.attester], [attestations.schema])
 
-async function run(cwd: string, ...args: readonly string[]) {
-  const stdio = ['ignore', 'pipe', 'pipe'] as const
-  const child = spawn(process.execPath, [CLAIMCHECK, 'verify', ...args], { cwd, stdio: [...stdio] })
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
-  return { code, stdout, stderr }
+function run(folder: string, ...args: readonly string[]) {
+  return runClaimcheck(folder, ['verify', ...args])
 }
 
 /** Checks a receipt of size 7 with this anchor. */

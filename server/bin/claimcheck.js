@@ -1,2 +1,4 @@
 #!/usr/bin/env -S node --max-semi-space-size=64
-import '../dist/cli/main.js'
+import { run } from '../dist/cli/main.js'
+
+await run(process.argv.slice(2))

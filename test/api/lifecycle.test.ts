@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createClient } from '@claimcheck/core/client'
 import t from 'tap'
+import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 
 const TOLERANCE_MS = 10 * 60_000
@@ -63,7 +64,7 @@ t.test('more claims than can be checked at once are taken all the same, and chec
 
 /** `claimcheck serve` as a process of its own. */
 async function serve(folder: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), 'serve', '--json'], {
+  const child = spawn(process.execPath, [CLAIMCHECK, 'serve', '--json'], {
     cwd: folder,
     env: { ...process.env, PORT: '0', LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -73,13 +74,8 @@ async function serve(folder: string): Promise<{ child: ChildProcess; url: string
 }
 
 async function command(folder: string, ...args: string[]) {
-  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args, '--json'], { cwd: folder })
-  let output = ''
-  child.stdout.on('data', (chunk) => {
-    output += chunk
-  })
-  const [code] = await once(child, 'close')
-  return { code, output: JSON.parse(output) }
+  const { code, stdout } = await runClaimcheck(folder, [...args, '--json'])
+  return { code, output: JSON.parse(stdout) }
 }
 
 t.test(

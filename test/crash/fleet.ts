@@ -1,10 +1,10 @@
 /** Hosts as processes of their own on one database, with a workspace, and what speaks to them over HTTP. */
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { loadConfig } from '@claimcheck/server/config'
 import { openClaimcheck } from '@claimcheck/server/container'
+import { runClaimcheck } from '../support/command.ts'
 import type { Database } from '../support/database.ts'
 import { SCRIPTED } from '../support/installation.ts'
 import { HostProcess } from './host-process.ts'
@@ -26,7 +26,6 @@ export interface FleetOptions {
 const ANSWER_TIMEOUT_MS = 15_000
 const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
 const CHECKS = { closing_ms: 5000, grace_ms: 1500, timeout_ms: 500, first_answer_ms: 1000 }
-const CLAIMCHECK = resolve('server/bin/claimcheck.js')
 
 export class Fleet {
   readonly hosts: readonly HostProcess[]
@@ -90,18 +89,11 @@ export class Fleet {
   }
 
   /** What `claimcheck doctor` finds. */
-  doctor(): Promise<string[]> {
-    return new Promise((done) => {
-      const options = { cwd: this.#folder, env: { PATH: process.env.PATH, ...this.#env } }
-      execFile(process.execPath, [CLAIMCHECK, 'doctor', '--json'], options, (_error, stdout, stderr) => {
-        try {
-          const { ok, problems } = JSON.parse(stdout)
-          done(ok ? [] : problems)
-        } catch {
-          done([`no diagnosis: ${stderr}`])
-        }
-      })
-    })
+  async doctor(): Promise<string[]> {
+    const { stdout, stderr } = await runClaimcheck(this.#folder, ['doctor', '--json'], this.#env)
+    if (stdout === '') return [`no diagnosis: ${stderr}`]
+    const { ok, problems } = JSON.parse(stdout)
+    return ok ? [] : problems
   }
 
   async remove(): Promise<void> {

@@ -1,15 +1,11 @@
-import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { runClaimcheck } from '../support/command.ts'
 import { createDatabase } from '../support/database.ts'
 import { Installation } from '../support/installation.ts'
 
 const CONNECTED = { use: resolve('build/test/plugins/connected.js') }
-const CLAIMCHECK = resolve('server/bin/claimcheck.js')
 const TOLERANCE_MS = 10 * 60_000
-
-const run = promisify(execFile)
 
 async function threeHosts(t: Test) {
   const database = await createDatabase('postgres')
@@ -19,8 +15,7 @@ async function threeHosts(t: Test) {
 
   /** As an operator's command, in a process of its own. */
   async function command(...args: string[]) {
-    const env = { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...database.env }
-    const { stdout } = await run(process.execPath, [CLAIMCHECK, ...args, '--json'], { cwd: installation.folder, env })
+    const { stdout } = await runClaimcheck(installation.folder, [...args, '--json'], database.env)
     return JSON.parse(stdout)
   }
   return { installation, hosts, command }

@@ -1,9 +1,17 @@
-/** The command, as an operator runs it: in a process and a folder of its own, with nothing of this environment but the path. */
-import { spawn } from 'node:child_process'
+/** The command, as an operator runs it: with nothing of this environment but the path, and in a process that is not this one. */
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 
 export type Env = Readonly<Record<string, string>>
+
+export interface Order {
+  readonly folder: string
+  readonly args: readonly string[]
+  readonly env: Env
+}
 
 export interface Outcome {
   readonly code: number | null
@@ -11,18 +19,70 @@ export interface Outcome {
   readonly stderr: string
 }
 
+export const CLAIMCHECK = resolve('server/bin/claimcheck.js')
+/** What no command prints, so that it can follow what one has printed. */
+export const END = '\0'
+
+const COMMAND_PROCESS = new URL('./command-process.js', import.meta.url)
+const idle: ChildProcess[] = []
+
 /** To its end. Logs are silent where `env` says nothing else. */
-export async function runClaimcheck(folder: string, args: readonly string[], env: Env = {}): Promise<Outcome> {
-  const child = spawn(process.execPath, [resolve('server/bin/claimcheck.js'), ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const read = async (stream: NodeJS.ReadableStream) => {
-    let text = ''
-    for await (const chunk of stream) text += chunk
-    return text
-  }
-  const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')])
+export function runClaimcheck(folder: string, args: readonly string[], env: Env = {}): Promise<Outcome> {
+  const order = { folder, args, env: { PATH: process.env.PATH!, LOG_LEVEL: 'silent', ...env } }
+  return args[0] === 'serve' ? runProgram(order) : runInProcess(order)
+}
+
+/** The installed program itself. */
+export async function runProgram({ folder, args, env }: Order): Promise<Outcome> {
+  const child = spawn(process.execPath, [CLAIMCHECK, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code, stdout, stderr }
+}
+
+/** In a process that has run commands before: to load the modules takes longer than most of them. */
+async function runInProcess(order: Order): Promise<Outcome> {
+  const child = idle.pop() ?? startProcess()
+  const done = new AbortController()
+  const { signal } = done
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`${order.args.join(' ')}: the process of the command ended with ${code}`)
+  })
+  hold(child, true)
+  child.send(order)
+  try {
+    const printed = [untilEnd(child.stdout!, signal), untilEnd(child.stderr!, signal)] as const
+    const all = Promise.all([...printed, once(child, 'message', { signal })])
+    const [stdout, stderr, [code]] = await Promise.race([all, ended])
+    idle.push(child)
+    return { code, stdout, stderr }
+  } finally {
+    hold(child, false)
+    ended.catch(() => {})
+    done.abort()
+  }
+}
+
+function startProcess(): ChildProcess {
+  const child = fork(COMMAND_PROCESS, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], execArgv: [], env: {} })
+  child.stdout!.setEncoding('utf8')
+  child.stderr!.setEncoding('utf8')
+  return child
+}
+
+/** Whether this process goes on for the child's sake. */
+function hold(child: ChildProcess, isHeld: boolean): void {
+  const handles = [child, child.channel, child.stdout, child.stderr] as readonly ({
+    ref(): void
+    unref(): void
+  } | null)[]
+  for (const handle of handles) {
+    if (isHeld) handle?.ref()
+    else handle?.unref()
+  }
+}
+
+async function untilEnd(stream: Readable, signal: AbortSignal): Promise<string> {
+  let printed = ''
+  while (!printed.endsWith(END)) printed += await once(stream, 'data', { signal })
+  return printed.slice(0, -END.length)
 }

@@ -18,33 +18,36 @@ import { explain } from './errors.ts'
 /** Wrong usage, as distinct from a command that ran and failed (1). `verify` uses it for "could not check". */
 const EXIT_USAGE = 2
 
-const program = new Command('claimcheck')
-  .description('Checks what software agents say they did, and issues receipts that anyone can check.')
-  .version(VERSION)
-  .showHelpAfterError('(claimcheck help tells the commands)')
-  .exitOverride()
+/** Runs the command that the arguments name, and leaves in `process.exitCode` how it ended. */
+export async function run(args: readonly string[]): Promise<void> {
+  const program = new Command('claimcheck')
+    .description('Checks what software agents say they did, and issues receipts that anyone can check.')
+    .version(VERSION)
+    .showHelpAfterError('(claimcheck help tells the commands)')
+    .exitOverride()
 
-addServeCommand(program)
-addMigrateCommand(program)
-addWorkspaceCommands(program)
-addUserCommands(program)
-addKeyCommands(program)
-addConnectionCommands(program)
-addSigningKeyCommands(program)
-addLogCommands(program)
-addAnchorCommands(program)
-addVerifyCommand(program)
-addDoctorCommand(program)
-addCopyCommand(program)
+  addServeCommand(program)
+  addMigrateCommand(program)
+  addWorkspaceCommands(program)
+  addUserCommands(program)
+  addKeyCommands(program)
+  addConnectionCommands(program)
+  addSigningKeyCommands(program)
+  addLogCommands(program)
+  addAnchorCommands(program)
+  addVerifyCommand(program)
+  addDoctorCommand(program)
+  addCopyCommand(program)
 
-try {
-  await program.parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // Commander has said it already, on the right stream; asking for help is no error.
-    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
-  } else {
-    process.stderr.write(`${explain(error)}\n`)
-    process.exitCode = 1
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has said it already, on the right stream; asking for help is no error.
+      process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
+    } else {
+      process.stderr.write(`${explain(error)}\n`)
+      process.exitCode = 1
+    }
   }
 }
