@@ -3,8 +3,6 @@ import type { Knex } from 'knex'
 import type { Config } from '../config.ts'
 import { sqliteFile } from '../database-url.ts'
 import type { BeforeStatement, WholeDatabase } from './pools.ts'
-import { openPostgres } from './postgres.ts'
-import { openSqlite } from './sqlite.ts'
 import type { Storage } from './storage.ts'
 
 export interface OpenStorageOptions {
@@ -18,10 +16,12 @@ export interface OpenStorageOptions {
 export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }
 
 /** Migrates it too, if nothing else is said, and tells what that did. @throws StorageError */
-export function openStorage(
+export async function openStorage(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
   options: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
   const file = sqliteFile(databaseUrl)
-  return file === undefined ? openPostgres(databaseUrl, options) : openSqlite(file, options)
+  // Each dialect's driver takes a while to load.
+  if (file !== undefined) return (await import('./sqlite.ts')).openSqlite(file, options)
+  return (await import('./postgres.ts')).openPostgres(databaseUrl, options)
 }

@@ -12,7 +12,7 @@ import { claimRequest } from '@claimcheck/core/api'
 import type { ClaimFilter, ClaimInput, ClaimStatus } from '../../services/claims.ts'
 import { ServiceError } from '../../services/errors.ts'
 import { readTimestamp } from '../../timestamp.ts'
-import { validator } from '../../validation.ts'
+import { type Validator, validator } from '../../validation.ts'
 import { contentIssues, nestingIssues } from '../text.ts'
 
 /**
@@ -20,7 +20,9 @@ import { contentIssues, nestingIssues } from '../text.ts'
  * @throws ServiceError `invalid`, naming every mistake
  */
 export function claimReader(profiles: readonly ActionProfile[]): (request: JsonObject) => ClaimInput {
-  const check = validator(claimRequest(profiles))
+  const schema = claimRequest(profiles)
+  // Compiled when it is first needed, which takes longer than anything else that the pages' routes do as they are declared.
+  const check: Validator = (request, loc) => validator(schema)(request, loc)
   return (request) => {
     // In this order: each relies on what the ones before it have found good.
     for (const find of [nestingIssues, contentIssues, check]) {
