@@ -12,8 +12,15 @@ export interface Counts {
   readonly skip: number
 }
 
-interface Options {
+/** One process of tests. */
+export interface TestFile {
+  readonly name: string
+  /** The script, and what it is given: for tap a part of its name, and so of its folders' names. */
+  readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
+}
+
+interface Options {
   /** How many at a time. */
   readonly jobs: number
   /** What one file may take. */
@@ -31,7 +38,7 @@ const NOTHING: Counts = { total: 0, pass: 0, fail: 0, skip: 0 }
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /** False unless every file passed; undefined when it was interrupted. */
-export async function runFiles(files: readonly string[], options: Options): Promise<boolean | undefined> {
+export async function runFiles(files: readonly TestFile[], options: Options): Promise<boolean | undefined> {
   const running = new Set<ChildProcess>()
   const waiting = [...files]
   let isInterrupted = false
@@ -53,10 +60,10 @@ export async function runFiles(files: readonly string[], options: Options): Prom
       // A file that ended before it could count has failed once.
       counts = sum(counts, own ?? { ...NOTHING, total: 1, fail: 1 })
       if (own && !isGood && own.fail === 0) counts = sum(counts, { ...NOTHING, total: 1, fail: 1 })
-      console.log(`# Subtest: ${file}`)
+      console.log(`# Subtest: ${file.name}`)
       console.log(output.trimEnd().replace(/^/gm, '    '))
       done += 1
-      console.log(`${isGood ? 'ok' : 'not ok'} ${done} - ${file} # time=${ms}ms`)
+      console.log(`${isGood ? 'ok' : 'not ok'} ${done} - ${file.name} # time=${ms}ms`)
       if (!isGood) console.log(`  ---\n  problem: ${problem}\n  ...`)
     }
   }
@@ -69,9 +76,9 @@ export async function runFiles(files: readonly string[], options: Options): Prom
   return isInterrupted ? undefined : fail === 0
 }
 
-async function runFile(file: string, { env, timeoutMs }: Options, running: Set<ChildProcess>): Promise<Outcome> {
+async function runFile({ args, env }: TestFile, { timeoutMs }: Options, running: Set<ChildProcess>): Promise<Outcome> {
   const startedAt = Date.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+  const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
     env: { ...env, TAP_TIMEOUT: String(timeoutMs / 1000) },
     stdio: ['ignore', 'pipe', 'inherit'],
     // In a group with what it starts, which ends with it.

@@ -8,9 +8,9 @@ const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
 
 async function run(t: TapTest, files: Readonly<Record<string, string>>) {
   const folder = t.testdir(files)
-  const paths = Object.keys(files).map((name) => join(folder, name))
+  const described = Object.keys(files).map((name) => ({ name, args: [join(folder, name)], env: {} }))
   const script = `import { runFiles } from ${JSON.stringify(resolve('build/scripts/test-files.js'))}
-    const passed = await runFiles(${JSON.stringify(paths)}, { env: process.env, jobs: 2, timeoutMs: 1000 })
+    const passed = await runFiles(${JSON.stringify(described)}, { jobs: 2, timeoutMs: 1000 })
     console.log('passed: ' + passed)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   let output = ''

@@ -1,8 +1,8 @@
 /** The definitions of RFC 6962 2.1 as they stand there, over leaves that are mostly alike, so that a tree can be as large as it likes. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type TileId, treeHasher } from '@claimcheck/core'
 
-export const hasher = treeHasher((data) => createHash('sha256').update(data).digest())
+export const hasher = treeHasher((data) => hash('sha256', data, 'buffer'))
 
 const COMMON_LEAF = hasher.leaf(Buffer.from('like all others'))
 

@@ -16,7 +16,7 @@ const CLAIMS = 2100
 
 async function emptyDatabase(t: Test, dialect: Dialect, name: string): Promise<string> {
   if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), name)}`
-  const database = await createDatabase(dialect)
+  const database = await createDatabase(dialect, { isEmpty: true })
   t.teardown(() => database.remove())
   return database.env.DATABASE_URL!
 }

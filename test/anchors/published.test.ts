@@ -37,6 +37,9 @@ async function firstAnchor(installation: Installation): Promise<void> {
   while ((await installation.request('/v1/log/anchors')).body.anchors.length === 0) await setTimeout(50)
 }
 
+// They wait for intervals and for the chain.
+t.jobs = 3
+
 t.test('receipts are proven at the earliest anchored size that covers them, and then never change', async (t) => {
   const { installation, client, chain } = await start(t, HOUR_MS)
   const get = async (path: string) => (await installation.request(path)).body

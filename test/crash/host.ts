@@ -1,6 +1,7 @@
 /** A host as a process of its own, which can be told to be struck by a signal just before one of its database statements. */
 import { loadConfig } from '@claimcheck/server/config'
 import { openClaimcheck } from '@claimcheck/server/container'
+import { sqliteFile } from '@claimcheck/server/database-url'
 import { startServer } from '@claimcheck/server/server'
 import type { Strike } from './host-process.ts'
 import { arm, beforeStatement, shareStrike } from './strike.ts'
@@ -16,7 +17,8 @@ process.on('message', (next: Strike) => {
 process.on('disconnect', () => process.exit())
 
 const config = loadConfig(process.env, process.cwd())
-const sequencerThread = new URL('./sequencer-thread.js', import.meta.url)
+// As on a machine with processors to spare, and as on one without.
+const sequencerThread = sqliteFile(config.databaseUrl) ? undefined : new URL('./sequencer-thread.js', import.meta.url)
 const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement, sequencerThread })
 const server = await startServer(claimcheck)
 process.send!({ url: server.url })

@@ -34,7 +34,7 @@ const LONGEST_RECOVERY_MS = 30_000
 export async function runOutageTest({ mode, seconds, hosts, seed }: OutageOptions): Promise<OutageReport> {
   const ledger = new Ledger()
   const postgres = await startPostgres()
-  const fleet = await Fleet.create({ database: await createDatabase('postgres', postgres.url), hosts })
+  const fleet = await Fleet.create({ database: await createDatabase('postgres', { serverUrl: postgres.url }), hosts })
   try {
     await fleet.startAll()
     await fleet.createWorkspace()

@@ -35,7 +35,7 @@ const LONGEST_FREEZE_MS = 9000
 export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptions): Promise<CrashReport> {
   const random = seededRandom(seed)
   const ledger = new Ledger()
-  const fleet = await Fleet.create({ database: await createDatabase(dialect), hosts })
+  const fleet = await Fleet.create({ database: await createDatabase(dialect, { isEmpty: true }), hosts })
   try {
     // On the empty database, all at once: the schema and the log are made only once, whoever dies over it.
     await Promise.all(fleet.hosts.map((host) => host.start(strike(random, 'SIGKILL', START_STATEMENTS))))

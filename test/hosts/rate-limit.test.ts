@@ -120,7 +120,7 @@ t.test('hosts that count the same subjects in any order do not wait for each oth
 t.test('while the database cannot be reached no request passes uncounted', async (t) => {
   const postgres = await startPostgres()
   t.teardown(() => postgres.remove())
-  const database = await createDatabase('postgres', postgres.url)
+  const database = await createDatabase('postgres', { serverUrl: postgres.url })
   const { hosts } = await threeHosts(t, { receipts: 100 }, database)
   t.equal((await hosts[0].request('/v1/receipts/rcpt_1')).status, 404)
   await postgres.stop()

@@ -17,7 +17,7 @@ export interface CommandLine {
 export async function commandLine(t: Test, configuration?: object): Promise<CommandLine> {
   const folder = t.testdir()
   if (configuration) writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify(configuration))
-  const database = await createDatabase()
+  const database = await createDatabase(undefined, { isEmpty: true })
   t.teardown(() => database.remove())
   const run: CommandLine['run'] = (args, env) => runClaimcheck(folder, args, { ...database.env, ...env })
   return {

@@ -23,7 +23,7 @@ export function claimcheck({ folder, config }: Installation, args: readonly stri
 /** An empty database of its own for a copy. */
 export async function emptyDatabase(t: Test, dialect: Dialect): Promise<string> {
   if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), `${++databases}.db`)}`
-  const database = await createDatabase(dialect)
+  const database = await createDatabase(dialect, { isEmpty: true })
   t.teardown(() => database.remove())
   return database.env.DATABASE_URL!
 }

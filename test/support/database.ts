@@ -1,5 +1,6 @@
 /** A database of its own for each installation, in the dialect that the test run is about. */
 import { randomBytes } from 'node:crypto'
+import { openStorage } from '@claimcheck/server/storage/open'
 import { sharedPostgresUrl } from './postgres.ts'
 import { query } from './sql.ts'
 
@@ -20,22 +21,46 @@ function readDialect(text = 'sqlite'): Dialect {
   throw new Error(`TEST_DATABASE: sqlite or postgres, not ${text}`)
 }
 
-/** @param serverUrl of a PostgreSQL server other than the one that tests share */
-export async function createDatabase(dialect: Dialect = TEST_DATABASE, serverUrl?: string): Promise<Database> {
+interface DatabaseOptions {
+  /** Of a PostgreSQL server other than the one that tests share. */
+  readonly serverUrl?: string
+  /** Without the tables, which otherwise may be there already. */
+  readonly isEmpty?: boolean
+}
+
+export async function createDatabase(
+  dialect: Dialect = TEST_DATABASE,
+  { serverUrl, isEmpty = false }: DatabaseOptions = {},
+): Promise<Database> {
   if (dialect === 'sqlite') return SQLITE
   const server = serverUrl ?? (await sharedPostgresUrl())
   const name = `claimcheck_${randomBytes(8).toString('hex')}`
-  await query(server, `CREATE DATABASE ${name} TEMPLATE template0`)
-  const url = new URL(server)
-  url.pathname = name
+  const isShared = serverUrl === undefined
+  const template = (isShared && !isEmpty && process.env.TEST_POSTGRES_TEMPLATE) || 'template0'
+  await query(server, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  const url = databaseUrl(server, name)
   return {
     dialect,
     // The private signing keys are in the database, under this one.
-    env: { DATABASE_URL: url.href, SECRET_KEY: randomBytes(32).toString('hex') },
+    env: { DATABASE_URL: url, SECRET_KEY: randomBytes(32).toString('hex') },
     remove: async () => {
       await query(server, `DROP DATABASE ${name} WITH (FORCE)`)
     },
   }
+}
+
+/** Makes the database that others are copied from, which takes a third of the time that migrations take. */
+export async function createTemplate(serverUrl: string): Promise<string> {
+  const name = 'claimcheck_template'
+  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`)
+  await (await openStorage({ databaseUrl: databaseUrl(serverUrl, name) })).close()
+  return name
+}
+
+function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = name
+  return url.href
 }
 
 /** A file in the installation's folder, which is removed with that. */

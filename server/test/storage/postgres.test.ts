@@ -9,7 +9,7 @@ const CLAIMS = 5000
 const LOOKUPS = 100
 
 t.test('what is looked up by its key is all that is read, also by a host that began with empty tables', async (t) => {
-  const database = await createDatabase('postgres')
+  const database = await createDatabase('postgres', { isEmpty: true })
   t.teardown(() => database.remove())
   const url = database.env.DATABASE_URL!
   const storage = await openPostgres(url)
