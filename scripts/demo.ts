@@ -76,8 +76,8 @@ async function tell(
 
   heading('2. It claims a push, and makes it only after the tolerance is over')
   const second = await agent.commit({ message: 'Mend the endpoint', parents: [first] })
-  const late = await claim(client, second, 'main', { toleranceEndsInMs: 1500, deadlineMs: 4500 })
-  const pushedLate = pause(2500).then(() => agent.push(repository, second, 'main'))
+  const late = await claim(client, second, 'main', { toleranceEndsInMs: 1500, deadlineMs: 6500 })
+  const pushedLate = pause(4500).then(() => agent.push(repository, second, 'main'))
   await settle(`looking for ${short(second)} on main, which comes late`, late)
   await pushedLate
 

@@ -27,7 +27,7 @@ async function claimEverything(client: Client, agent: Agent, remote: string): Pr
   let count = 0
   const claim = async (sha: string, agentId: string, action = 'codehost.commit.push', short = true) => {
     const claimedAt = Date.now() + 3000 - TOLERANCE_MS
-    const soon = { claimed_at: claimedAt, deadline_at: claimedAt + TOLERANCE_MS + 12_000 }
+    const soon = { claimed_at: claimedAt, deadline_at: claimedAt + TOLERANCE_MS + 20_000 }
     const times = Object.entries(short ? soon : { claimed_at: Date.now() })
     await client.submit({
       client_claim_id: `run-${++count}`,
@@ -45,11 +45,11 @@ async function claimEverything(client: Client, agent: Agent, remote: string): Pr
   await claim(late, 'release-bot')
   await claim(never, 'release-bot', 'codehost.release.publish', false)
   await claim(never, 'docs-writer', undefined, false)
-  await new Promise((done) => setTimeout(done, 6000))
+  await new Promise((done) => setTimeout(done, 11_000))
   await agent.push(remote, late, 'main', { force: true })
 }
 
-t.test('from the first start to the first verified claim', { timeout: 120_000 }, async (t) => {
+t.test('from the first start to the first verified claim', { timeout: 180_000 }, async (t) => {
   const gitServer = await GitServer.start()
   t.teardown(() => gitServer.close())
   await gitServer.createRepository(SLUG, { credentials: READER })
@@ -123,7 +123,7 @@ t.test('from the first start to the first verified claim', { timeout: 120_000 },
       const client = createClient({ baseUrl: service.url, key: key! })
       await claimEverything(client, agent, remote.href)
       for (const verdict of ['late', 'mismatch', 'failed', 'unverifiable', 'queued']) {
-        await page.locator('tbody .verdict').getByText(verdict).first().waitFor({ timeout: 40_000 })
+        await page.locator('tbody .verdict').getByText(verdict).first().waitFor({ timeout: 60_000 })
       }
       await picture(page, 'claims')
       const words = await page.locator('tbody .verdict').allInnerTexts()

@@ -125,9 +125,9 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(1500, 12000),
+        ...times(3000, 24_000),
         meanwhile,
-        afterMs: 8000,
+        afterMs: 16_000,
       }
     },
   },

@@ -208,9 +208,9 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(1500, 12000),
+        ...times(3000, 24_000),
         meanwhile,
-        afterMs: 8000,
+        afterMs: 16_000,
       }
     },
   },
