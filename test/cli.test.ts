@@ -58,6 +58,18 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   t.match(await cli.run([...add, 'novalue']), { code: 1, stderr: /novalue/ })
   t.match(await cli.run(['connection', 'add', 'nowhere', '--workspace', 'acme']), { code: 1, stderr: /nowhere/ })
 
+  writeFileSync(join(cli.folder, 'newer.txt'), 'newer-token-5678\n')
+  const updated = await cli.json('connection', 'update', id, '--set', 'token=@newer.txt')
+  t.match(updated, { id, provider: 'github', notes: [/could not be read just now/] })
+  t.notOk((await dump(cli.databaseUrl)).includes('newer-token'))
+  const stays = { code: 1, stdout: '', stderr: /only these.*owners/s }
+  t.match(await cli.run(['connection', 'update', id, '--set', 'owners=gamma']), stays)
+  t.match(await cli.run(['connection', 'update', 'conn_unknown', '--set', 'token=a']), {
+    code: 1,
+    stderr: /conn_unknown/,
+  })
+  t.match(await cli.run(['connection', 'update', id]), { code: 2, stderr: /--set/ })
+
   t.strictSame(await cli.json('connection', 'remove', id), { id })
   t.match(await cli.run(['connection', 'remove', id]), { code: 1 })
   t.strictSame(await cli.json('connection', 'list'), [])

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { silence, status } from '../destinations/faults.ts'
 import { GitHubStandIn } from '../destinations/github.ts'
-import { Installation } from '../support/installation.ts'
+import { Client, Installation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
@@ -203,6 +203,65 @@ t.test('how a connection is read is shown with it', async (t) => {
   t.match(text, /Connected now by the command line Last good read now Last failure now : the token may not read this/)
 })
 
+t.test('other credentials are tried before they take the place of those that ran out', async (t) => {
+  const { host, github, owner, workspaceId, path, connections, connect } = await installed(t)
+  await connect({ option_base_url: github.url, option_token: WRITING, option_owners: 'acme' })
+  const [connection] = await connections.list(workspaceId)
+  const { id } = connection!
+  const repository = await github.createRepository('acme/api', { isPrivate: true })
+  const sha = await repository.commit()
+  await repository.push('main', sha)
+  github.revokeToken(WRITING)
+  github.addToken({ token: RIGHT, scopes: 'read:org', repositories: [repository] })
+  const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
+  const client = new Client(host, workspaceId, key)
+  const claim = { action: 'codehost.commit.push', target: 'acme/api', params: { sha, branch: 'main' } }
+  const { body: waiting } = await client.submit(claim)
+  t.match(waiting, { state: 'queued', last_check: { code: 'unauthorized' } })
+
+  const listed = await owner.get(path)
+  t.match(listed.html, `href="${path}/${id}/credentials"`)
+  const asked = await owner.get(`${path}/${id}/credentials`)
+  t.match(textOf(asked.html), `Replace the credentials of GitHub Base URL ${github.url} Owners acme`)
+  t.match(asked.html, /<input[^>]*name="option_token"[^>]*required[^>]*type="password"/)
+  t.notMatch(asked.html, /name="option_(base_url|owners)"|-token-text/, 'secrets alone are asked for')
+
+  const replace = (fields: Record<string, string>) => owner.post(`${path}/${id}/credentials`, fields)
+  for (const [fields, problem] of [
+    [{ option_token: WRONG }, /They are not replaced: the token was refused\. Type the secrets again\./],
+    [{ option_token: WRONG, insist: 'yes' }, /They are not replaced: the token was refused/],
+    [{}, /They are not replaced: see the fields below\..* This is needed\./],
+  ] as const) {
+    const refused = await replace(fields)
+    t.equal(refused.status, 422)
+    t.match(textOf(refused.html), problem)
+    t.notMatch(refused.html, SECRETS)
+  }
+  t.match(await connections.openById(id), { options: { token: WRITING } }, 'what it had stays')
+
+  github.faults.inject({ fault: silence(), times: 1 })
+  const silent = await replace({ option_token: RIGHT })
+  t.match(textOf(silent.html), /They are not replaced: .*Replace them all the same/)
+  t.match(await connections.openById(id), { options: { token: WRITING } })
+  github.faults.inject({ fault: silence(), times: 1 })
+  const insisted = await replace({ option_token: RIGHT, insist: 'yes' })
+  t.equal(insisted.path, `${path}?done=replaced-unread`)
+  t.match(await connections.list(workspaceId), [{ lastFailure: 'timeout' }])
+
+  const replaced = await replace({ option_token: RIGHT, option_owners: 'somebody-else' })
+  t.equal(replaced.path, `${path}?done=replaced`)
+  t.match(textOf(replaced.html), /The credentials are replaced\..*Permissions read:org .*Last failure none/)
+  t.notMatch(replaced.html, /class="notice warning"/)
+  const { lastReadAt: _, ...kept } = connection!
+  t.match(await connections.list(workspaceId), [{ ...kept, scopes: ['read:org'], notes: [] }])
+  t.match(await connections.openById(id), { options: { token: RIGHT, owners: ['acme'], base_url: github.url } })
+  t.match(await client.decided(waiting.claim_id), { verdict: 'verified' }, 'what waited is read with them')
+
+  await connections.remove(id)
+  t.equal((await replace({ option_token: RIGHT })).status, 404)
+  t.equal((await owner.get(`${path}/${id}/credentials`)).status, 404)
+})
+
 t.test('disconnecting asks first, and forgets the credentials', async (t) => {
   const { owner, workspaceId, path, connections, connect } = await installed(t)
   await connect({ option_token: 'a-token-text' }, 'mailbox')
@@ -224,12 +283,14 @@ t.test('members see the connections, and change none', async (t) => {
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const page = await member.get(path)
   t.match(textOf(page.html), /Mailbox Verifies test\.message\.send/)
-  t.notMatch(page.html, /connections\/new|disconnect|<h2>Connect</)
+  t.notMatch(page.html, /connections\/new|disconnect|credentials|<h2>Connect</)
   const answers = [
     await member.get(`${path}/new/mailbox`),
     await member.post(`${path}/new/mailbox`, { option_token: 'b' }),
     await member.get(`${path}/${id}/disconnect`),
     await member.post(`${path}/${id}/disconnect`),
+    await member.get(`${path}/${id}/credentials`),
+    await member.post(`${path}/${id}/credentials`, { option_token: 'b' }),
   ]
   for (const { status, html } of answers) {
     t.equal(status, 403)
@@ -247,6 +308,10 @@ t.test("another workspace's connections are not there", async (t) => {
   const answers = [
     await owner.get(`${path}/${id}/disconnect`),
     await owner.post(`${path}/${id}/disconnect`),
+    await owner.get(`${path}/${id}/credentials`),
+    await owner.post(`${path}/${id}/credentials`, { option_token: 'b' }),
+    await owner.get(`${theirs}/${id}/credentials`),
+    await owner.post(`${theirs}/${id}/credentials`, { option_token: 'b' }),
     await owner.get(`${theirs}/${id}/disconnect`),
     await owner.post(`${theirs}/${id}/disconnect`),
     await owner.get(theirs),

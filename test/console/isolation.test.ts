@@ -53,6 +53,7 @@ async function stateOf({ claimcheck, ids }: World) {
   return {
     keys: withoutUse,
     connections: (await connections.list(workspace)).map(({ id }) => id),
+    credentials: await connections.open(workspace),
     members: await members.list(workspace),
     invitations: await members.invitations(workspace),
     claims: (await claims.list(workspace, { limit: 200 })).claims.map(({ claimId }) => claimId),

@@ -108,6 +108,11 @@ export class GitHubStandIn {
     this.#tokens.set(token.token, token)
   }
 
+  /** As its owner does, or as it runs out. */
+  revokeToken(token: string): void {
+    this.#tokens.delete(token)
+  }
+
   #add(repository: GitHubRepository): GitHubRepository {
     this.#bySlug.set(repository.slug, repository)
     this.#byId.set(repository.id, repository)

@@ -41,6 +41,8 @@ export const paths = {
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
   newConnection: (workspaceId: string, provider: string) =>
     inWorkspace(`connections/new/${encodeURIComponent(provider)}`)(workspaceId),
+  credentials: (workspaceId: string, id: string) =>
+    inWorkspace(`connections/${encodeURIComponent(id)}/credentials`)(workspaceId),
   disconnect: (workspaceId: string, id: string) =>
     inWorkspace(`connections/${encodeURIComponent(id)}/disconnect`)(workspaceId),
 } as const

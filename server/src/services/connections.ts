@@ -1,24 +1,14 @@
 /** Connections: what a workspace lets us read through. Secrets are sealed at rest and never come out again but into a check. */
-import {
-  type Connection,
-  type ConnectionType,
-  DestinationError,
-  type Instant,
-  isSecret,
-  type JsonObject,
-  type Logger,
-} from '@claimcheck/core'
+import { type Connection, type ConnectionType, type Instant, isSecret, type JsonObject } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../batch.ts'
-import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
-import type { Outbound } from '../outbound/outbound.ts'
 import type { Registry } from '../plugins.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionRow } from '../storage/workspaces.ts'
-import { withinTime } from '../time-limit.ts'
-import { validator } from '../validation.ts'
+import type { Issue } from '../validation.ts'
+import { createTrial, type NotConnected, refusalOf, type TrialOptions, type Tried, typeOf } from './connection-trial.ts'
 import { ServiceError } from './errors.ts'
 
 export interface ConnectionSummary {
@@ -42,14 +32,6 @@ export interface ConnectionSummary {
   readonly actions: readonly string[]
 }
 
-/** The destination was tried, and nothing is kept. */
-export interface NotConnected {
-  /** Why it could not be read: a code. */
-  readonly failure: string
-  /** It answered, and takes these credentials for nothing. */
-  readonly isRefused: boolean
-}
-
 export interface ConnectionService {
   /**
    * Tries the destination once and keeps the connection either way.
@@ -68,6 +50,17 @@ export interface ConnectionService {
     options: JsonObject,
     by: { readonly userId: string; readonly insists: boolean },
   ): Promise<ConnectionSummary | NotConnected>
+  /**
+   * Gives an active connection other secrets, one at least; whatever else it has stays, and claims that wait go on being read
+   * through it. Tries the destination with them first, as `connect` does, and keeps what it had where they are not kept.
+   * @throws ServiceError `invalid` for secrets that the provider's type refuses, for options that are none, and where none is
+   * given; `not_found`, also for a connection of another workspace than the one that is named
+   */
+  replaceSecrets(
+    id: string,
+    secrets: JsonObject,
+    by: { readonly workspaceId?: string; readonly insists: boolean },
+  ): Promise<ConnectionSummary | NotConnected>
   /** Active ones, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
   /** @throws ServiceError `not_found`, also for a connection of another workspace than the one that is named */
@@ -78,53 +71,33 @@ export interface ConnectionService {
   openById(id: string): Promise<Connection | undefined>
 }
 
-interface ConnectionServiceOptions {
+interface ConnectionServiceOptions extends TrialOptions {
   readonly storage: Storage
   readonly registry: Registry
   readonly secrets: Secrets
-  readonly outbound: Outbound
-  readonly logger: Logger
-  readonly now: () => Instant
-  readonly config: Pick<Config, 'checks'>
 }
 
 const MOST_LOOKUPS = 500
-const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
-
-/** What came of trying a destination. */
-interface Probe {
-  readonly scopes: readonly string[]
-  readonly notes: readonly string[]
-  /** Why it could not be read: a code; null when it could. */
-  readonly failure: string | null
-}
-
-interface Tried extends Probe {
-  readonly type: ConnectionType
-  readonly options: JsonObject
-}
 
 export function createConnectionService(dependencies: ConnectionServiceOptions): ConnectionService {
-  const { storage, registry, secrets, outbound, logger, now } = dependencies
-  const { timeoutMs } = dependencies.config.checks
-  // A connection never changes: what was unsealed once need not be again, while its row says that it is active.
-  const opened = new LRUCache<string, Connection>({ max: 1000 })
+  const { storage, registry, secrets, now } = dependencies
+  const tryOut = createTrial(dependencies)
+  /** What was unsealed once need not be again, while its row says the same. */
+  const opened = new LRUCache<string, { readonly sealed: string; readonly connection: Connection }>({ max: 1000 })
   /** What is being tried for somebody, by everything that was sent. */
   const connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
 
+  function unseal({ id, sealedSecrets }: Pick<ConnectionRow, 'id' | 'sealedSecrets'>): JsonObject {
+    const sealed = Object.entries(sealedSecrets)
+    return Object.fromEntries(sealed.map(([name, text]) => [name, secrets.open(text, secretContext(id, name))]))
+  }
+
   function open(row: ConnectionRow): Connection {
+    const sealed = JSON.stringify(row.sealedSecrets)
     const known = opened.get(row.id)
-    if (known) return known
-    const unsealed = Object.entries(row.sealedSecrets).map(([name, sealed]) => [
-      name,
-      secrets.open(sealed, secretContext(row.id, name)),
-    ])
-    const connection = {
-      id: row.id,
-      provider: row.provider,
-      options: { ...row.options, ...Object.fromEntries(unsealed) } as JsonObject,
-    }
-    opened.set(row.id, connection)
+    if (known?.sealed === sealed) return known.connection
+    const connection = { id: row.id, provider: row.provider, options: { ...row.options, ...unseal(row) } }
+    opened.set(row.id, { sealed, connection })
     return connection
   }
 
@@ -142,33 +115,10 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return { ...summary, actions: registry.actionsFor(row.provider) }
   }
 
-  async function probe(type: ConnectionType, options: JsonObject): Promise<Probe> {
-    const timer = new AbortController()
-    const { signal } = timer
-    const { fetch, resolve } = outbound.forCheck(timer, now)
-    // A copy of the options: what is kept is what the owner gave.
-    const given: Record<string, unknown> = structuredClone(options)
-    const probing = async () => type.probe(given, { fetch, resolve, signal, logger })
-    try {
-      const { scopes, warnings } = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
-      if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe returned nonsense')
-      return { scopes, notes: warnings, failure: null }
-    } catch (error) {
-      // The code alone: a message may repeat a credential.
-      const failure = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected_error'
-      return { scopes: [], notes: [], failure }
-    } finally {
-      timer.abort()
-    }
-  }
-
-  /** @throws ServiceError `not_found`, `invalid` */
-  async function tryOut(provider: string, options: JsonObject): Promise<Tried> {
-    const type = registry.connectionType(provider)
-    if (!type) throw new ServiceError('not_found', `no plugin here offers a connection to ${provider}`)
-    const issues = validator(type.options)(options, ['options'])
-    if (issues.length > 0) throw new ServiceError('invalid', `these options do not fit ${provider}`, { issues })
-    return { ...(await probe(type, options)), type, options }
+  function seal(id: string, type: ConnectionType, options: JsonObject): Readonly<Record<string, string>> {
+    const secret = Object.entries(options).filter(([name]) => isSecretOf(type, name))
+    const sealed = secret.map(([name, value]) => [name, secrets.seal(String(value), secretContext(id, name))])
+    return Object.fromEntries(sealed)
   }
 
   async function keep(
@@ -178,17 +128,12 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   ): Promise<ConnectionSummary> {
     const at = now()
     const id = newId('conn_', at)
-    const entries = Object.entries(options)
-    const isSealed = ([name]: [string, unknown]) => isSecret(type.options.properties[name] ?? {})
-    const sealed = entries
-      .filter(isSealed)
-      .map(([name, value]) => [name, secrets.seal(String(value), secretContext(id, name))])
     const row: ConnectionRow = {
       id,
       workspaceId,
       provider: type.provider,
-      options: Object.fromEntries(entries.filter((entry) => !isSealed(entry))),
-      sealedSecrets: Object.fromEntries(sealed),
+      options: Object.fromEntries(Object.entries(options).filter(([name]) => !isSecretOf(type, name))),
+      sealedSecrets: seal(id, type, options),
       scopes,
       notes,
       connectedBy,
@@ -204,10 +149,13 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   const connect: ConnectionService['connect'] = async (workspaceId, provider, options, { userId, insists }) => {
     const tried = await tryOut(provider, options)
-    const { failure } = tried
-    const isRefused = failure !== null && REFUSALS.has(failure)
-    if (failure !== null && (isRefused || !insists)) return { failure, isRefused }
-    return keep(workspaceId, tried, userId)
+    return refusalOf(tried, insists) ?? keep(workspaceId, tried, userId)
+  }
+
+  async function requireActive(id: string, workspaceId: string | undefined): Promise<ConnectionRow> {
+    const row = await storage.read.connections.activeById(id)
+    if (row && (workspaceId === undefined || row.workspaceId === workspaceId)) return row
+    throw noSuchConnection(id)
   }
 
   return {
@@ -220,6 +168,29 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       connecting.set(sent, connected)
       return connected
     },
+    async replaceSecrets(id, given, { workspaceId, insists }) {
+      const row = await requireActive(id, workspaceId)
+      const type = typeOf(registry, row.provider)
+      const issues = replacementIssues(type, given)
+      if (issues.length > 0) throw new ServiceError('invalid', 'secrets are replaced, and only these', { issues })
+      const staying = Object.entries(row.sealedSecrets).filter(([name]) => !(name in given))
+      const sealedSecrets = Object.fromEntries(staying)
+      // Those that are replaced need not open any more.
+      const tried = await tryOut(row.provider, { ...row.options, ...unseal({ id, sealedSecrets }), ...given })
+      const refusal = refusalOf(tried, insists)
+      if (refusal) return refusal
+      const { scopes, notes, failure } = tried
+      const replaced = {
+        sealedSecrets: { ...sealedSecrets, ...seal(id, type, given) },
+        scopes,
+        notes,
+        lastFailureAt: failure === null ? null : now(),
+        lastFailure: failure,
+      }
+      const isKept = await storage.write((tx) => tx.connections.replaceSecrets(id, replaced, workspaceId))
+      if (!isKept) throw noSuchConnection(id)
+      return toSummary(await requireActive(id, workspaceId))
+    },
     async list(workspaceId) {
       return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
         toSummary,
@@ -227,7 +198,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     },
     async remove(id, workspaceId) {
       const removed = await storage.write((tx) => tx.connections.disconnect(id, now(), workspaceId))
-      if (!removed) throw new ServiceError('not_found', `there is no active connection ${id}`)
+      if (!removed) throw noSuchConnection(id)
       opened.delete(id)
     },
     async open(workspaceId) {
@@ -240,8 +211,22 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 }
 
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+function isSecretOf(type: ConnectionType, name: string): boolean {
+  return isSecret(type.options.properties[name] ?? {})
+}
+
+function replacementIssues(type: ConnectionType, given: JsonObject): Issue[] {
+  const names = Object.keys(given)
+  const secret = Object.keys(type.options.properties).filter((name) => isSecretOf(type, name))
+  if (names.length === 0)
+    return secret.map((name) => ({ loc: ['options', name], msg: 'Field required', type: 'missing' }))
+  const others = names.filter((name) => !secret.includes(name))
+  const msg = 'Value error, this is no secret, and stays as it is'
+  return others.map((name) => ({ loc: ['options', name], msg, type: 'value_error' }))
+}
+
+function noSuchConnection(id: string): ServiceError {
+  return new ServiceError('not_found', `there is no active connection ${id}`)
 }
 
 /** Binds a sealed secret to its place: moved to another connection or field it does not open. */

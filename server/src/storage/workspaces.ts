@@ -43,6 +43,11 @@ export interface ConnectionRow {
   readonly lastFailure: string | null
 }
 
+export type ConnectionSecrets = Pick<
+  ConnectionRow,
+  'sealedSecrets' | 'scopes' | 'notes' | 'lastFailureAt' | 'lastFailure'
+>
+
 const WORKSPACES: Columns = { id: 'text', name: 'text', created_at: 'bigint' }
 const API_KEYS: Columns = {
   id: 'text',
@@ -163,6 +168,12 @@ export function connectionReads(db: Db) {
 }
 
 export function connectionWrites(db: Db) {
+  const active = (id: string, workspaceId?: string) =>
+    db
+      .table('connections')
+      .where({ id, ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) })
+      .whereNull('disconnected_at')
+
   return {
     ...connectionReads(db),
     async insert(connection: ConnectionRow): Promise<void> {
@@ -183,14 +194,24 @@ export function connectionWrites(db: Db) {
       ]
       await insertRows(db, 'connections', CONNECTIONS, [row])
     },
+    /** What an active connection is read with from now on, and what came of trying that. False when there is none, in this workspace where one is named. */
+    async replaceSecrets(
+      id: string,
+      { sealedSecrets, scopes, notes, lastFailureAt, lastFailure }: ConnectionSecrets,
+      workspaceId?: string,
+    ): Promise<boolean> {
+      const changed = await active(id, workspaceId).update({
+        sealed_secrets: JSON.stringify(sealedSecrets),
+        scopes: JSON.stringify(scopes),
+        notes: JSON.stringify(notes),
+        last_failure_at: lastFailureAt,
+        last_failure: lastFailure,
+      })
+      return changed === 1
+    },
     /** Forgets the secrets with it. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
-      const changed = await db
-        .table('connections')
-        .where({ id, ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) })
-        .whereNull('disconnected_at')
-        .update({ disconnected_at: at, sealed_secrets: '{}' })
-      return changed === 1
+      return (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}' })) === 1
     },
     /** Of several hosts the latest stands. */
     async wasRead(id: string, at: Instant): Promise<void> {

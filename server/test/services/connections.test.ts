@@ -25,7 +25,11 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
     title: 'Test',
     help: 'None.',
     options: Type.Object(
-      { host: Type.String(), token: Type.Optional(secret({ description: 'A token.' })) },
+      {
+        host: Type.String(),
+        token: Type.Optional(secret({ description: 'A token.' })),
+        password: Type.Optional(secret({ description: 'A password.' })),
+      },
       { additionalProperties: false },
     ),
     fits: () => true,
@@ -162,6 +166,72 @@ for (const [name, probe, code] of probes) {
     t.equal(kept.length, isRefused ? 0 : 1, 'a person keeps it only by insisting, and never what was refused')
   })
 }
+
+t.test('other secrets are opened wherever the connection is, also where it was open already', async (t) => {
+  const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
+  const [service, other] = [connections(), connections()]
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  for (const each of [service, other]) t.match(await each.openById(id), { options: { token: TOKEN } })
+  const replaced = await service.replaceSecrets(id, { token: 'newer' }, { workspaceId: workspace.id, insists: false })
+  t.match(replaced, { id, options: { host: 'a' }, scopes: ['read'], notes: ['can write'], lastFailure: null })
+  for (const each of [service, other, connections()]) {
+    t.same(await each.openById(id), { id, provider: 'test', options: { host: 'a', token: 'newer' } })
+    t.match(await each.open(workspace.id), [{ options: { token: 'newer' } }])
+  }
+  t.notMatch(JSON.stringify(await db('connections')), 'newer')
+  t.match(
+    await connections().replaceSecrets(id, { token: 'newest' }, { insists: false }),
+    { id },
+    'of whichever workspace',
+  )
+  t.match(await other.openById(id), { options: { token: 'newest' } })
+})
+
+t.test('secrets that do not open any more are replaced, and one that is not given stays', async (t) => {
+  const { connections, workspace } = await open(t)
+  const { id } = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN, password: 'stays' })
+  const lost = connections(Buffer.alloc(32, 2))
+  await t.rejects(lost.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'wrong_key' })
+  await connections().replaceSecrets(id, { token: 'newer' }, { insists: false })
+  t.match(await connections().openById(id), { options: { token: 'newer', password: 'stays' } })
+  await lost.replaceSecrets(id, { token: 'newer', password: 'too' }, { insists: false })
+  t.match(await lost.openById(id), { options: { token: 'newer', password: 'too' } })
+})
+
+t.test('what is no secret is not replaced, and neither is what is not there', async (t) => {
+  const { connections, workspace, db } = await open(t)
+  const service = connections()
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const before = await db('connections')
+  const replace = (secrets: Record<string, string>, at = id, workspaceId = workspace.id) =>
+    service.replaceSecrets(at, secrets, { workspaceId, insists: true })
+  for (const [secrets, place] of [
+    [{ host: 'b', token: 'newer' }, 'host'],
+    [{ tokn: 'newer' }, 'tokn'],
+    [{ token: '' }, 'token'],
+    [{}, 'token'],
+  ] as const) {
+    const error = await replace(secrets).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'invalid', issues: [{ loc: ['options', place] }] })
+    t.notMatch(JSON.stringify(error), 'newer')
+  }
+  await t.rejects(replace({ token: 'newer' }, id, 'ws_other'), { code: 'not_found' })
+  await t.rejects(replace({ token: 'newer' }, 'conn_unknown'), { code: 'not_found' })
+  t.strictSame(await db('connections'), before)
+})
+
+t.test('a connection that is removed while other secrets are tried stays removed, and keeps none', async (t) => {
+  let trial = async () => {}
+  const { connections, workspace, db } = await open(t, async () => {
+    await trial()
+    return { scopes: [], warnings: [] }
+  })
+  const service = connections()
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  trial = () => service.remove(id)
+  await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'not_found' })
+  t.match(await db('connections'), [{ sealed_secrets: '{}', disconnected_at: NOON }])
+})
 
 t.test('a probe reads the destination with the credentials', async (t) => {
   const server = createServer((request, response) => response.end(request.headers.authorization))

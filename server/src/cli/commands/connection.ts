@@ -43,6 +43,27 @@ export function addConnectionCommands(program: Command): void {
       print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'PROVIDER', 'ACTIONS'], rows))
     })
 
+  subcommand(
+    connection,
+    'update',
+    'give a connection other credentials; they are tried once, and kept unless they are refused',
+  )
+    .argument('<id>')
+    .requiredOption('--set <name=value...>', 'its secrets, all of them; a value of @FILE is read from the file')
+    .action(async (id: string, options: OutputOptions & { set: string[] }) => {
+      const updated = await withClaimcheck(
+        ({ connections }) => connections.replaceSecrets(id, parseSettings(options.set, undefined), { insists: true }),
+        { plugins: true },
+      )
+      if (!('id' in updated))
+        throw new UsageError(`Nothing was changed: the destination refused these: ${updated.failure}`)
+      const notes = notesOn(updated)
+      print(options, { id, provider: updated.provider, scopes: updated.scopes, notes }, [
+        `The connection ${id} is read with the new credentials.`,
+        ...notes.map((note) => `Note: ${note}`),
+      ])
+    })
+
   subcommand(connection, 'remove', 'disconnect, and forget its credentials')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {

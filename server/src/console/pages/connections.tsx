@@ -1,15 +1,17 @@
-/** The connections screen: what the workspace is read through, connecting more of it, and disconnecting. */
+/** The connections screen: what the workspace is read through, connecting more of it, other credentials, and disconnecting. */
 import type { ConnectionType } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
-import type { ConnectionSummary, NotConnected } from '../../services/connections.ts'
+import type { NotConnected } from '../../services/connection-trial.ts'
+import type { ConnectionSummary } from '../../services/connections.ts'
 import { ServiceError } from '../../services/errors.ts'
 import { sendPage } from '../page.tsx'
-import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
+import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
+import { secretsIn } from '../parts/schema-properties.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
 import { formOf, isOwner, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../visit.ts'
-import { ConnectForm, INSIST, type Outcome, PREFIX } from './connections/connect-form.tsx'
+import { ConnectForm, INSIST, type Outcome, PREFIX, ReplaceForm } from './connections/connect-form.tsx'
 import { Connections, Disconnect } from './connections/list.tsx'
 
 type ConnectionParts = Pick<ConsoleParts, 'connections' | 'members' | 'registry' | 'now'>
@@ -56,29 +58,48 @@ export function connectionRoutes(app: App, { connections, members, registry, now
     const type = requireType(request.params.provider)
     const form = formOf(request)
     const workspaceId = workspaceOf(request).id
-    const connected = await connect(request, type, form)
+    const options = readSchemaForm(type.options, form, PREFIX)
+    const by = { userId: sessionOf(request).user.id, insists: form[INSIST] !== undefined }
+    const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by))
     if ('id' in connected) {
-      return reply.redirect(`${paths.connections(workspaceId)}?done=${doneCode(connected)}`, 303)
+      return reply.redirect(`${paths.connections(workspaceId)}?done=${doneCode('connected', connected)}`, 303)
     }
     const page = <ConnectForm viewer={viewerOf(request)} type={type} values={form} outcome={connected} />
     return sendPage(reply, page, 422)
   })
 
-  async function connect(
-    request: FastifyRequest,
-    type: ConnectionType,
-    form: FormValues,
-  ): Promise<ConnectionSummary | Outcome> {
-    const options = readSchemaForm(type.options, form, PREFIX)
-    const by = { userId: sessionOf(request).user.id, insists: form[INSIST] !== undefined }
-    try {
-      const connected = await connections.connect(workspaceOf(request).id, type.provider, options, by)
-      return 'id' in connected ? connected : { failed: connected satisfies NotConnected }
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'invalid') throw error
-      return { problems: problemsByField(error.issues, ['options'], PREFIX) }
-    }
-  }
+  app.get<ConnectionPath>(
+    '/connections/:connection/credentials',
+    { preHandler: ownersOnly },
+    async (request, reply) => {
+      const connection = await requireConnection(request, request.params.connection)
+      const type = requireType(connection.provider)
+      const page = (
+        <ReplaceForm viewer={viewerOf(request)} connection={connection} type={type} values={{}} outcome={{}} />
+      )
+      return sendPage(reply, page)
+    },
+  )
+
+  app.post<ConnectionPath>(
+    '/connections/:connection/credentials',
+    { preHandler: ownersOnly },
+    async (request, reply) => {
+      const connection = await requireConnection(request, request.params.connection)
+      const type = requireType(connection.provider)
+      const form = formOf(request)
+      const workspaceId = workspaceOf(request).id
+      const secrets = readSchemaForm(secretsIn(type.options), form, PREFIX)
+      const by = { workspaceId, insists: form[INSIST] !== undefined }
+      const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by))
+      if ('id' in replaced) {
+        return reply.redirect(`${paths.connections(workspaceId)}?done=${doneCode('replaced', replaced)}`, 303)
+      }
+      const viewer = viewerOf(request)
+      const page = <ReplaceForm viewer={viewer} connection={connection} type={type} values={form} outcome={replaced} />
+      return sendPage(reply, page, 422)
+    },
+  )
 
   app.get<ConnectionPath>('/connections/:connection/disconnect', { preHandler: ownersOnly }, async (request, reply) => {
     const connection = await requireConnection(request, request.params.connection)
@@ -97,7 +118,18 @@ export function connectionRoutes(app: App, { connections, members, registry, now
   )
 }
 
-function doneCode({ lastFailure, notes }: ConnectionSummary): string {
-  if (lastFailure !== null) return 'connected-unread'
-  return notes.length > 0 ? 'connected-warned' : 'connected'
+/** The connection as it is kept, or why the form is shown again. */
+async function outcomeOf(kept: Promise<ConnectionSummary | NotConnected>): Promise<ConnectionSummary | Outcome> {
+  try {
+    const outcome = await kept
+    return 'id' in outcome ? outcome : { failed: outcome }
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'invalid') throw error
+    return { problems: problemsByField(error.issues, ['options'], PREFIX) }
+  }
+}
+
+function doneCode(done: 'connected' | 'replaced', { lastFailure, notes }: ConnectionSummary): string {
+  if (lastFailure !== null) return `${done}-unread`
+  return notes.length > 0 ? `${done}-warned` : done
 }

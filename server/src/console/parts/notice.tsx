@@ -11,6 +11,10 @@ const DONE: Readonly<Record<string, string>> = {
   'connected-warned': 'Connected. The destination answered; see the warning at the connection.',
   'connected-unread':
     'Connected, though the destination could not be read just now. The reason stands at the connection.',
+  replaced: 'The credentials are replaced. The destination answered, and can be read with them.',
+  'replaced-warned': 'The credentials are replaced. The destination answered; see the warning at the connection.',
+  'replaced-unread':
+    'The credentials are replaced, though the destination could not be read just now. The reason stands at the connection.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-revoked': 'The key is revoked. It is refused from now on.',
   'application-revoked': 'The application is stopped. Its tokens are worth nothing any more.',

@@ -43,6 +43,13 @@ export function propertiesOf(schema: TSchema): [string, Property][] {
   return Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {})
 }
 
+/** For replacing secrets: these alone, of several as many as somebody likes. */
+export function secretsIn(schema: TSchema): TSchema {
+  const secrets = propertiesOf(schema).filter(([, property]) => isSecret(property))
+  const names = secrets.map(([name]) => name)
+  return { ...schema, properties: Object.fromEntries(secrets), required: names.length === 1 ? names : [] }
+}
+
 export function isRequired(schema: TSchema, key: string): boolean {
   return (schema as { required?: readonly string[] }).required?.includes(key) === true
 }

@@ -1,17 +1,22 @@
-/** The form that connects a destination, made from what its plugin says of it. */
+/** The forms that connect a destination, or give a connection other secrets, made from what its plugin says of it. */
 import type { ConnectionType } from '@claimcheck/core'
 import { isSecret } from '@claimcheck/core'
-import type { NotConnected } from '../../../services/connections.ts'
+import type { ComponentChildren } from 'preact'
+import type { TSchema } from 'typebox'
+import type { NotConnected } from '../../../services/connection-trial.ts'
+import type { ConnectionSummary } from '../../../services/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
 import { Prose } from '../../parts/prose.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
+import { propertiesOf, secretsIn } from '../../parts/schema-properties.ts'
 import { paths } from '../../paths.ts'
+import { Options } from './list.tsx'
 
 /** Before the names of the plugin's own options. */
 export const PREFIX = 'option_'
-/** The box that connects what could not be reached. */
+/** The box that keeps what could not be reached. */
 export const INSIST = 'insist'
 
 /** Why the form is shown again. */
@@ -28,22 +33,80 @@ interface ConnectFormProps {
 }
 
 export function ConnectForm({ viewer, type, values, outcome }: ConnectFormProps) {
-  const workspaceId = viewer.workspace!.id
+  return (
+    <DestinationForm
+      viewer={viewer}
+      type={type}
+      values={values}
+      outcome={outcome}
+      title={`Connect ${type.title}`}
+      action={paths.newConnection(viewer.workspace!.id, type.provider)}
+      schema={type.options}
+      words={CONNECT}
+    />
+  )
+}
+
+interface ReplaceFormProps extends ConnectFormProps {
+  readonly connection: ConnectionSummary
+}
+
+export function ReplaceForm({ viewer, connection, type, values, outcome }: ReplaceFormProps) {
+  const schema = secretsIn(type.options)
+  return (
+    <DestinationForm
+      viewer={viewer}
+      type={type}
+      values={values}
+      outcome={outcome}
+      title={`Replace the credentials of ${type.title}`}
+      action={paths.credentials(viewer.workspace!.id, connection.id)}
+      schema={schema}
+      words={REPLACE}
+    >
+      <dl class="facts">
+        <Options connection={connection} type={type} />
+      </dl>
+      <p>
+        The connection stays as it is otherwise, and claims that wait go on being read through it. The new credentials
+        are tried first: until they are taken, the ones it has are used.
+        {propertiesOf(schema).length > 1 ? ' What is left empty is not replaced.' : null}
+      </p>
+    </DestinationForm>
+  )
+}
+
+interface Words {
+  readonly submit: string
+  readonly refused: string
+  readonly insist: string
+}
+
+const CONNECT: Words = { submit: 'Connect', refused: 'It is not connected', insist: 'Connect it all the same' }
+const REPLACE: Words = { submit: 'Replace', refused: 'They are not replaced', insist: 'Replace them all the same' }
+
+interface DestinationFormProps extends ConnectFormProps {
+  readonly title: string
+  readonly action: string
+  /** Of the options that are asked for. */
+  readonly schema: TSchema
+  readonly words: Words
+  readonly children?: ComponentChildren
+}
+
+function DestinationForm(props: DestinationFormProps) {
+  const { viewer, type, values, outcome, title, action, schema, words, children } = props
   const mayInsist = outcome.failed?.isRefused === false
   return (
-    <ConsolePage
-      title={`Connect ${type.title}`}
-      viewer={viewer}
-      section="connections"
-      problem={problemOf(type, outcome)}
-    >
+    <ConsolePage title={title} viewer={viewer} section="connections" problem={problemOf(type, outcome, words)}>
+      {children}
       <div class="columns">
-        <PostForm action={paths.newConnection(workspaceId, type.provider)} csrf={viewer.csrf}>
-          <SchemaFields schema={type.options} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
-          {mayInsist ? <Insist ticked={values[INSIST] !== undefined} /> : null}
+        <PostForm action={action} csrf={viewer.csrf}>
+          <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
+          {mayInsist ? <Insist label={words.insist} ticked={values[INSIST] !== undefined} /> : null}
           <div class="actions">
-            <button type="submit">Connect</button>
-            <a class="button quiet" href={paths.connections(workspaceId)}>
+            <button type="submit">{words.submit}</button>
+            <a class="button quiet" href={paths.connections(viewer.workspace!.id)}>
               Cancel
             </a>
           </div>
@@ -62,12 +125,12 @@ export function ConnectForm({ viewer, type, values, outcome }: ConnectFormProps)
   )
 }
 
-function Insist({ ticked }: { readonly ticked: boolean }) {
+function Insist({ label, ticked }: { readonly label: string; readonly ticked: boolean }) {
   return (
     <div class="field">
       <div class="choice">
         <input type="checkbox" id={INSIST} name={INSIST} value="yes" checked={ticked} aria-describedby="insist-help" />
-        <label for={INSIST}>Connect it all the same</label>
+        <label for={INSIST}>{label}</label>
       </div>
       <p class="help" id="insist-help">
         It is saved untested, and claims wait until it can be read or their deadline comes.
@@ -76,10 +139,10 @@ function Insist({ ticked }: { readonly ticked: boolean }) {
   )
 }
 
-function problemOf(type: ConnectionType, { problems, failed }: Outcome): string | undefined {
+function problemOf(type: ConnectionType, { problems, failed }: Outcome, { refused }: Words): string | undefined {
   const again = Object.values(type.options.properties).some(isSecret) ? ' Type the secrets again.' : ''
-  if (failed) return `It is not connected: ${failureInWords(failed.failure)}.${hintOf(failed.failure)}${again}`
-  return problems && `It is not connected: ${problems[''] ?? 'see the fields below.'}${again}`
+  if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed.failure)}${again}`
+  return problems && `${refused}: ${problems[''] ?? 'see the fields below.'}${again}`
 }
 
 function hintOf(failure: string): string {

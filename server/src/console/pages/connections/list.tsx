@@ -1,5 +1,5 @@
 /** What is connected, and what could be. */
-import type { ConnectionType, Instant, JsonValue } from '@claimcheck/core'
+import { type ConnectionType, type Instant, isSecret, type JsonValue } from '@claimcheck/core'
 import type { Registry } from '../../../plugins.ts'
 import type { ConnectionSummary } from '../../../services/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
@@ -72,6 +72,7 @@ interface ConnectionCardProps {
 function ConnectionCard({ viewer, isOwner, connection, type, by, now }: ConnectionCardProps) {
   const { id, provider, actions, scopes, notes, connectedAt, lastReadAt, lastFailureAt, lastFailure } = connection
   const title = type?.title ?? provider
+  const hasSecrets = type && Object.values(type.options.properties).some(isSecret)
   return (
     <article class="card" aria-labelledby={id}>
       <h3 id={id}>{title}</h3>
@@ -99,19 +100,30 @@ function ConnectionCard({ viewer, isOwner, connection, type, by, now }: Connecti
         </dd>
       </dl>
       {isOwner ? (
-        <a
-          class="button danger quiet"
-          href={paths.disconnect(viewer.workspace!.id, id)}
-          aria-label={`Disconnect ${title}`}
-        >
-          Disconnect
-        </a>
+        <div class="actions">
+          {hasSecrets ? (
+            <a
+              class="button quiet"
+              href={paths.credentials(viewer.workspace!.id, id)}
+              aria-label={`Replace credentials of ${title}`}
+            >
+              Replace credentials
+            </a>
+          ) : null}
+          <a
+            class="button danger quiet"
+            href={paths.disconnect(viewer.workspace!.id, id)}
+            aria-label={`Disconnect ${title}`}
+          >
+            Disconnect
+          </a>
+        </div>
       ) : null}
     </article>
   )
 }
 
-function Options({ connection: { options }, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
+export function Options({ connection: { options }, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
   return (
     <>
       {Object.entries(options).map(([key, value]) => (
