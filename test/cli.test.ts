@@ -55,12 +55,15 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   if (ON_SQLITE) t.equal(statSync(join(cli.folder, 'data/secret.key')).mode & 0o777, 0o600)
 
   t.match(await cli.run([...add, 'nonsense=1']), { code: 1, stderr: /nonsense/ })
-  t.match(await cli.run([...add, 'novalue']), { code: 1, stderr: /novalue/ })
+  const nameless = await cli.run([...add, 'secret-token-alone'])
+  t.match(nameless, { code: 1, stderr: /name=value/ })
+  t.notMatch(nameless.stderr, 'secret-token-alone')
   t.match(await cli.run(['connection', 'add', 'nowhere', '--workspace', 'acme']), { code: 1, stderr: /nowhere/ })
 
   writeFileSync(join(cli.folder, 'newer.txt'), 'newer-token-5678\n')
-  const updated = await cli.json('connection', 'update', id, '--set', 'token=@newer.txt')
-  t.match(updated, { id, provider: 'github', notes: [/could not be read just now/] })
+  const update = ['connection', 'update', id, '--set', 'token=@newer.txt']
+  t.match(await cli.run(update), { code: 1, stdout: '', stderr: /Nothing is changed.*unavailable/ })
+  t.match(await cli.json(...update, '--insist'), { id, provider: 'github', notes: [/could not be read just now/] })
   t.notOk((await dump(cli.databaseUrl)).includes('newer-token'))
   const stays = { code: 1, stdout: '', stderr: /only these.*owners/s }
   t.match(await cli.run(['connection', 'update', id, '--set', 'owners=gamma']), stays)

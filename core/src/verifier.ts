@@ -58,7 +58,7 @@ export interface CheckContext {
 export interface Connection<O = JsonObject> {
   readonly id: string
   readonly provider: string
-  /** The connection type's options, secrets included. */
+  /** The connection type's options, secrets included. Of these alone there may be others at the next check. */
   readonly options: O
 }
 
@@ -80,7 +80,10 @@ export interface Logger {
   warn(fields: Readonly<Record<string, unknown>>, message: string): void
 }
 
-/** A bounded memory of one plugin, shared by its checks. Entries may go at any time. */
+/**
+ * A bounded memory of one plugin, shared by its checks through one connection while that has the same credentials, and by those
+ * through none. Entries may go at any time.
+ */
 export interface CheckCache {
   get(key: string): unknown
   set(key: string, value: unknown): void

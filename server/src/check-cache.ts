@@ -1,7 +1,8 @@
 /** A plugin's bounded memory, and the sharing of reads between the checks that wait for the same one. */
+import { hash } from 'node:crypto'
 import { setTimeout as setTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
-import type { CheckCache } from '@claimcheck/core'
+import type { CheckCache, Connection } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 
 const MOST_ENTRIES = 5000
@@ -64,5 +65,16 @@ export function createCheckCache(): CheckCache {
       }
       return current.next.promise as Promise<T>
     },
+  }
+}
+
+/** What one connection's credentials have shown is shown to no others, its own later ones neither. */
+export function partFor(connection: Connection | null, cache: CheckCache): CheckCache {
+  if (!connection) return cache
+  const part = `${hash('sha256', JSON.stringify(connection), 'base64url')} `
+  return {
+    get: (key) => cache.get(part + key),
+    set: (key, value) => cache.set(part + key, value),
+    share: (key, read) => cache.share(part + key, read),
   }
 }

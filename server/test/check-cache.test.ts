@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createCheckCache } from '@claimcheck/server/check-cache'
+import { createCheckCache, partFor } from '@claimcheck/server/check-cache'
 import t from 'tap'
 
 function gate() {
@@ -114,4 +114,24 @@ t.test('after a read for several, those who come together share one read, the fi
   const before = performance.now()
   t.equal(await cache.share('a', read), 4)
   t.ok(performance.now() - before < 200, 'who comes alone does not wait')
+})
+
+t.test('what was read through a connection is known there alone, and while it has the same credentials', async (t) => {
+  const cache = createCheckCache()
+  const part = (id: string, token: string) => partFor({ id, provider: 'mailbox', options: { token } }, cache)
+  const own = part('conn_1', 'old')
+  own.set('seen', 1)
+  const others = [part('conn_2', 'old'), part('conn_1', 'new'), partFor(null, cache)]
+  t.equal(part('conn_1', 'old').get('seen'), 1)
+  for (const other of others) t.equal(other.get('seen'), undefined)
+
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const first = own.share('read', () => opened)
+  const elsewhere = await Promise.all(others.map((other, index) => other.share('read', async () => index)))
+  t.strictSame(elsewhere, [0, 1, 2], 'nobody waits for a read with other credentials')
+  open()
+  await first
 })

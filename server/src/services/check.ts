@@ -12,6 +12,7 @@ import {
   isSecret,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
+import { partFor } from '../check-cache.ts'
 import type { Config } from '../config.ts'
 import { copyJson } from '../json-copy.ts'
 import { lazyAbortController } from '../lazy-abort.ts'
@@ -61,7 +62,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       },
       now,
       logger: tools.logger,
-      cache: tools.cache,
+      cache: partFor(connection, tools.cache),
       previous: history.filter(isRead).map((read) => copyJson(read.observation)),
     }
     const checking = async () => verifier.check(copyJson(toClaim(claim)), context)

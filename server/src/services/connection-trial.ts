@@ -7,7 +7,7 @@ import { withinTime } from '../time-limit.ts'
 import { validator } from '../validation.ts'
 import { ServiceError } from './errors.ts'
 
-/** The destination was tried, and nothing is kept. */
+/** The destination was tried, and what was given is not kept. */
 export interface NotConnected {
   /** Why it could not be read: a code. */
   readonly failure: string
@@ -39,7 +39,9 @@ export interface TrialOptions {
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
 /** @throws ServiceError `not_found` for an unknown provider, `invalid` for options that its type refuses */
-export function createTrial({ registry, outbound, logger, now, config }: TrialOptions) {
+export type Trial = (provider: string, options: JsonObject) => Promise<Tried>
+
+export function createTrial({ registry, outbound, logger, now, config }: TrialOptions): Trial {
   const { timeoutMs } = config.checks
 
   async function probe(type: ConnectionType, options: JsonObject): Promise<Probe> {
@@ -62,7 +64,7 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
     }
   }
 
-  return async (provider: string, options: JsonObject): Promise<Tried> => {
+  return async (provider, options) => {
     const type = typeOf(registry, provider)
     const issues = validator(type.options)(options, ['options'])
     if (issues.length > 0) throw new ServiceError('invalid', `these options do not fit ${provider}`, { issues })
@@ -78,7 +80,7 @@ export function typeOf(registry: Pick<Registry, 'connectionType'>, provider: str
 }
 
 /** Why what was tried is not kept. */
-export function refusalOf({ failure }: Probe, insists: boolean): NotConnected | undefined {
+export function withheld({ failure }: Probe, insists: boolean): NotConnected | undefined {
   if (failure === null) return undefined
   const isRefused = REFUSALS.has(failure)
   return isRefused || !insists ? { failure, isRefused } : undefined

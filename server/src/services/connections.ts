@@ -8,7 +8,7 @@ import type { Secrets } from '../secrets.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionRow } from '../storage/workspaces.ts'
 import type { Issue } from '../validation.ts'
-import { createTrial, type NotConnected, refusalOf, type TrialOptions, type Tried, typeOf } from './connection-trial.ts'
+import { createTrial, type NotConnected, type TrialOptions, type Tried, typeOf, withheld } from './connection-trial.ts'
 import { ServiceError } from './errors.ts'
 
 export interface ConnectionSummary {
@@ -30,6 +30,12 @@ export interface ConnectionSummary {
   readonly lastFailure: string | null
   /** What can be verified through it. */
   readonly actions: readonly string[]
+}
+
+export interface Replaced {
+  readonly connection: ConnectionSummary
+  /** Why it could not be read with them: a code; null when it could. */
+  readonly failure: string | null
 }
 
 export interface ConnectionService {
@@ -54,13 +60,14 @@ export interface ConnectionService {
    * Gives an active connection other secrets, one at least; whatever else it has stays, and claims that wait go on being read
    * through it. Tries the destination with them first, as `connect` does, and keeps what it had where they are not kept.
    * @throws ServiceError `invalid` for secrets that the provider's type refuses, for options that are none, and where none is
-   * given; `not_found`, also for a connection of another workspace than the one that is named
+   * given; `conflict` when it was given others meanwhile; `not_found`, also for a connection of another workspace than the one
+   * that is named
    */
   replaceSecrets(
     id: string,
     secrets: JsonObject,
     by: { readonly workspaceId?: string; readonly insists: boolean },
-  ): Promise<ConnectionSummary | NotConnected>
+  ): Promise<Replaced | NotConnected>
   /** Active ones, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
   /** @throws ServiceError `not_found`, also for a connection of another workspace than the one that is named */
@@ -149,7 +156,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   const connect: ConnectionService['connect'] = async (workspaceId, provider, options, { userId, insists }) => {
     const tried = await tryOut(provider, options)
-    return refusalOf(tried, insists) ?? keep(workspaceId, tried, userId)
+    return withheld(tried, insists) ?? keep(workspaceId, tried, userId)
   }
 
   async function requireActive(id: string, workspaceId: string | undefined): Promise<ConnectionRow> {
@@ -173,23 +180,23 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       const type = typeOf(registry, row.provider)
       const issues = replacementIssues(type, given)
       if (issues.length > 0) throw new ServiceError('invalid', 'secrets are replaced, and only these', { issues })
-      const staying = Object.entries(row.sealedSecrets).filter(([name]) => !(name in given))
+      const staying = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
       const sealedSecrets = Object.fromEntries(staying)
       // Those that are replaced need not open any more.
       const tried = await tryOut(row.provider, { ...row.options, ...unseal({ id, sealedSecrets }), ...given })
-      const refusal = refusalOf(tried, insists)
+      const refusal = withheld(tried, insists)
       if (refusal) return refusal
       const { scopes, notes, failure } = tried
-      const replaced = {
-        sealedSecrets: { ...sealedSecrets, ...seal(id, type, given) },
-        scopes,
-        notes,
-        lastFailureAt: failure === null ? null : now(),
-        lastFailure: failure,
+      const replaced = { ...row, sealedSecrets: { ...sealedSecrets, ...seal(id, type, given) }, scopes, notes }
+      if (!(await storage.write((tx) => tx.connections.replaceSecrets(row, replaced)))) {
+        await requireActive(id, workspaceId)
+        throw new ServiceError(
+          'conflict',
+          `the connection ${id} was given other credentials meanwhile: nothing is changed`,
+        )
       }
-      const isKept = await storage.write((tx) => tx.connections.replaceSecrets(id, replaced, workspaceId))
-      if (!isKept) throw noSuchConnection(id)
-      return toSummary(await requireActive(id, workspaceId))
+      opened.delete(id)
+      return { connection: toSummary(replaced), failure }
     },
     async list(workspaceId) {
       return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
@@ -218,8 +225,12 @@ function isSecretOf(type: ConnectionType, name: string): boolean {
 function replacementIssues(type: ConnectionType, given: JsonObject): Issue[] {
   const names = Object.keys(given)
   const secret = Object.keys(type.options.properties).filter((name) => isSecretOf(type, name))
-  if (names.length === 0)
-    return secret.map((name) => ({ loc: ['options', name], msg: 'Field required', type: 'missing' }))
+  if (names.length === 0) {
+    const [only, ...more] = secret
+    if (only !== undefined && more.length === 0)
+      return [{ loc: ['options', only], msg: 'Field required', type: 'missing' }]
+    return [{ loc: ['options'], msg: 'give at least one secret', type: 'nothing_given' }]
+  }
   const others = names.filter((name) => !secret.includes(name))
   const msg = 'Value error, this is no secret, and stays as it is'
   return others.map((name) => ({ loc: ['options', name], msg, type: 'value_error' }))

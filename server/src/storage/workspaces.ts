@@ -43,11 +43,6 @@ export interface ConnectionRow {
   readonly lastFailure: string | null
 }
 
-export type ConnectionSecrets = Pick<
-  ConnectionRow,
-  'sealedSecrets' | 'scopes' | 'notes' | 'lastFailureAt' | 'lastFailure'
->
-
 const WORKSPACES: Columns = { id: 'text', name: 'text', created_at: 'bigint' }
 const API_KEYS: Columns = {
   id: 'text',
@@ -194,19 +189,15 @@ export function connectionWrites(db: Db) {
       ]
       await insertRows(db, 'connections', CONNECTIONS, [row])
     },
-    /** What an active connection is read with from now on, and what came of trying that. False when there is none, in this workspace where one is named. */
-    async replaceSecrets(
-      id: string,
-      { sealedSecrets, scopes, notes, lastFailureAt, lastFailure }: ConnectionSecrets,
-      workspaceId?: string,
-    ): Promise<boolean> {
-      const changed = await active(id, workspaceId).update({
-        sealed_secrets: JSON.stringify(sealedSecrets),
-        scopes: JSON.stringify(scopes),
-        notes: JSON.stringify(notes),
-        last_failure_at: lastFailureAt,
-        last_failure: lastFailure,
-      })
+    /** What an active connection is read with from now on. False when it is that no more, or has other secrets than these. */
+    async replaceSecrets({ id, sealedSecrets }: ConnectionRow, to: ConnectionRow): Promise<boolean> {
+      const changed = await active(id)
+        .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
+        .update({
+          sealed_secrets: JSON.stringify(to.sealedSecrets),
+          scopes: JSON.stringify(to.scopes),
+          notes: JSON.stringify(to.notes),
+        })
       return changed === 1
     },
     /** Forgets the secrets with it. False when there is no such active connection, in this workspace where one is named. */

@@ -2,7 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type ConnectionType, DestinationError, defineConnectionType, secret } from '@claimcheck/core'
+import {
+  type ConnectionType,
+  DestinationError,
+  type DestinationErrorCode,
+  defineConnectionType,
+  secret,
+} from '@claimcheck/core'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { EMPTY_REGISTRY } from '@claimcheck/server/plugins'
 import { openSecrets } from '@claimcheck/server/secrets'
@@ -173,7 +179,9 @@ t.test('other secrets are opened wherever the connection is, also where it was o
   const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
   for (const each of [service, other]) t.match(await each.openById(id), { options: { token: TOKEN } })
   const replaced = await service.replaceSecrets(id, { token: 'newer' }, { workspaceId: workspace.id, insists: false })
-  t.match(replaced, { id, options: { host: 'a' }, scopes: ['read'], notes: ['can write'], lastFailure: null })
+  const connection = { id, options: { host: 'a' }, scopes: ['read'], notes: ['can write'], lastFailure: null }
+  t.match(replaced, { connection, failure: null })
+  t.notMatch(JSON.stringify(replaced), 'newer')
   for (const each of [service, other, connections()]) {
     t.same(await each.openById(id), { id, provider: 'test', options: { host: 'a', token: 'newer' } })
     t.match(await each.open(workspace.id), [{ options: { token: 'newer' } }])
@@ -181,7 +189,7 @@ t.test('other secrets are opened wherever the connection is, also where it was o
   t.notMatch(JSON.stringify(await db('connections')), 'newer')
   t.match(
     await connections().replaceSecrets(id, { token: 'newest' }, { insists: false }),
-    { id },
+    { connection: { id } },
     'of whichever workspace',
   )
   t.match(await other.openById(id), { options: { token: 'newest' } })
@@ -209,15 +217,54 @@ t.test('what is no secret is not replaced, and neither is what is not there', as
     [{ host: 'b', token: 'newer' }, 'host'],
     [{ tokn: 'newer' }, 'tokn'],
     [{ token: '' }, 'token'],
-    [{}, 'token'],
+    [{}, undefined],
   ] as const) {
     const error = await replace(secrets).catch((thrown: unknown) => thrown)
-    t.match(error, { code: 'invalid', issues: [{ loc: ['options', place] }] })
+    t.match(error, { code: 'invalid', issues: [{ loc: ['options', place].filter(Boolean) }] })
     t.notMatch(JSON.stringify(error), 'newer')
   }
   await t.rejects(replace({ token: 'newer' }, id, 'ws_other'), { code: 'not_found' })
   await t.rejects(replace({ token: 'newer' }, 'conn_unknown'), { code: 'not_found' })
   t.strictSame(await db('connections'), before)
+})
+
+t.test('of two who replace secrets at once, the later is told to look again', async (t) => {
+  let trial = async () => {}
+  const { connections, workspace } = await open(t, async () => {
+    await trial()
+    return { scopes: [], warnings: [] }
+  })
+  const [service, other] = [connections(), connections()]
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN, password: 'one' })
+  trial = async () => {
+    trial = async () => {}
+    await other.replaceSecrets(id, { password: 'two' }, { insists: false })
+  }
+  await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'conflict' })
+  for (const each of [service, other]) {
+    t.match(await each.openById(id), { options: { token: TOKEN, password: 'two' } })
+  }
+})
+
+t.test('secrets that could not be tried are kept for whoever insists, and those that are refused never', async (t) => {
+  let failure: DestinationErrorCode = 'unavailable'
+  let fails = false
+  const { connections, workspace } = await open(t, async () => {
+    if (fails) throw new DestinationError(failure)
+    return { scopes: ['read'], warnings: [] }
+  })
+  const service = connections()
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const tokenNow = async () => (await service.openById(id))?.options.token
+  const replace = (insists: boolean) => service.replaceSecrets(id, { token: 'newer' }, { insists })
+  fails = true
+  t.strictSame(await replace(false), { failure, isRefused: false })
+  failure = 'unauthorized'
+  for (const insists of [false, true]) t.strictSame(await replace(insists), { failure, isRefused: true })
+  t.equal(await tokenNow(), TOKEN)
+  failure = 'unavailable'
+  t.match(await replace(true), { connection: { id, scopes: [] }, failure })
+  t.equal(await tokenNow(), 'newer')
 })
 
 t.test('a connection that is removed while other secrets are tried stays removed, and keeps none', async (t) => {

@@ -43,23 +43,23 @@ export function addConnectionCommands(program: Command): void {
       print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'PROVIDER', 'ACTIONS'], rows))
     })
 
-  subcommand(
-    connection,
-    'update',
-    'give a connection other credentials; they are tried once, and kept unless they are refused',
-  )
+  subcommand(connection, 'update', 'give a connection other credentials; they are tried first')
     .argument('<id>')
-    .requiredOption('--set <name=value...>', 'its secrets, all of them; a value of @FILE is read from the file')
-    .action(async (id: string, options: OutputOptions & { set: string[] }) => {
+    .requiredOption('--set <name=value...>', 'those of its secrets that change; a value of @FILE is read from the file')
+    .option('--insist', 'keep them also where the destination cannot be reached; never where it refuses them', false)
+    .action(async (id: string, options: OutputOptions & { set: string[]; insist: boolean }) => {
+      const settings = parseSettings(options.set, undefined)
       const updated = await withClaimcheck(
-        ({ connections }) => connections.replaceSecrets(id, parseSettings(options.set, undefined), { insists: true }),
+        ({ connections }) => connections.replaceSecrets(id, settings, { insists: options.insist }),
         { plugins: true },
       )
-      if (!('id' in updated))
-        throw new UsageError(`Nothing was changed: the destination refused these: ${updated.failure}`)
-      const notes = notesOn(updated)
-      print(options, { id, provider: updated.provider, scopes: updated.scopes, notes }, [
-        `The connection ${id} is read with the new credentials.`,
+      if ('isRefused' in updated) {
+        throw new UsageError(`Nothing is changed: the destination could not be read with these: ${updated.failure}`)
+      }
+      const { connection, failure } = updated
+      const notes = notesOn({ ...connection, lastFailure: failure })
+      print(options, { id, provider: connection.provider, scopes: connection.scopes, notes }, [
+        `The connection ${id} has the new credentials.`,
         ...notes.map((note) => `Note: ${note}`),
       ])
     })
@@ -76,7 +76,8 @@ export function addConnectionCommands(program: Command): void {
 function parseSettings(settings: readonly string[], type: ConnectionType | undefined): JsonObject {
   const pairs = settings.map((setting) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
-    if (name === undefined || value === undefined) throw new UsageError(`--set takes name=value, not ${setting}`)
+    if (name === undefined || value === undefined)
+      throw new UsageError('--set takes name=value, and one of these has no name')
     const text = value.startsWith('@') ? readFileSync(value.slice(1), 'utf8').trim() : value
     const isList = (type?.options.properties[name] as { type?: string } | undefined)?.type === 'array'
     return [name, isList ? text.split(',') : text]
@@ -84,7 +85,7 @@ function parseSettings(settings: readonly string[], type: ConnectionType | undef
   return Object.fromEntries(pairs)
 }
 
-function notesOn({ notes, lastFailure }: ConnectionSummary): string[] {
+function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'lastFailure'>): string[] {
   return lastFailure === null ? [...notes] : [`The destination could not be read just now: ${lastFailure}.`]
 }
 

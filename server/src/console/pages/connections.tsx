@@ -62,7 +62,10 @@ export function connectionRoutes(app: App, { connections, members, registry, now
     const by = { userId: sessionOf(request).user.id, insists: form[INSIST] !== undefined }
     const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by))
     if ('id' in connected) {
-      return reply.redirect(`${paths.connections(workspaceId)}?done=${doneCode('connected', connected)}`, 303)
+      return reply.redirect(
+        `${paths.connections(workspaceId)}?done=${doneCode('connected', connected.lastFailure, connected)}`,
+        303,
+      )
     }
     const page = <ConnectForm viewer={viewerOf(request)} type={type} values={form} outcome={connected} />
     return sendPage(reply, page, 422)
@@ -92,8 +95,9 @@ export function connectionRoutes(app: App, { connections, members, registry, now
       const secrets = readSchemaForm(secretsIn(type.options), form, PREFIX)
       const by = { workspaceId, insists: form[INSIST] !== undefined }
       const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by))
-      if ('id' in replaced) {
-        return reply.redirect(`${paths.connections(workspaceId)}?done=${doneCode('replaced', replaced)}`, 303)
+      if ('connection' in replaced) {
+        const done = doneCode('replaced', replaced.failure, replaced.connection)
+        return reply.redirect(`${paths.connections(workspaceId)}?done=${done}`, 303)
       }
       const viewer = viewerOf(request)
       const page = <ReplaceForm viewer={viewer} connection={connection} type={type} values={form} outcome={replaced} />
@@ -118,18 +122,18 @@ export function connectionRoutes(app: App, { connections, members, registry, now
   )
 }
 
-/** The connection as it is kept, or why the form is shown again. */
-async function outcomeOf(kept: Promise<ConnectionSummary | NotConnected>): Promise<ConnectionSummary | Outcome> {
+/** What was kept, or why the form is shown again. */
+async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Promise<T | Outcome> {
   try {
-    const outcome = await kept
-    return 'id' in outcome ? outcome : { failed: outcome }
+    const outcome = await work
+    return 'isRefused' in outcome ? { failed: outcome } : outcome
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'invalid') throw error
     return { problems: problemsByField(error.issues, ['options'], PREFIX) }
   }
 }
 
-function doneCode(done: 'connected' | 'replaced', { lastFailure, notes }: ConnectionSummary): string {
-  if (lastFailure !== null) return `${done}-unread`
+function doneCode(done: 'connected' | 'replaced', failure: string | null, { notes }: ConnectionSummary): string {
+  if (failure !== null) return `${done}-unread`
   return notes.length > 0 ? `${done}-warned` : done
 }

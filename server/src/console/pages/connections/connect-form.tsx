@@ -10,7 +10,7 @@ import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
 import { Prose } from '../../parts/prose.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
-import { propertiesOf, secretsIn } from '../../parts/schema-properties.ts'
+import { propertiesOf, propertyLabel, secretsIn } from '../../parts/schema-properties.ts'
 import { paths } from '../../paths.ts'
 import { Options } from './list.tsx'
 
@@ -80,10 +80,21 @@ interface Words {
   readonly submit: string
   readonly refused: string
   readonly insist: string
+  readonly insisted: string
 }
 
-const CONNECT: Words = { submit: 'Connect', refused: 'It is not connected', insist: 'Connect it all the same' }
-const REPLACE: Words = { submit: 'Replace', refused: 'They are not replaced', insist: 'Replace them all the same' }
+const CONNECT: Words = {
+  submit: 'Connect',
+  refused: 'It is not connected',
+  insist: 'Connect it all the same',
+  insisted: 'It is saved untested, and claims wait until it can be read or their deadline comes.',
+}
+const REPLACE: Words = {
+  submit: 'Replace',
+  refused: 'They are not replaced',
+  insist: 'Replace them all the same',
+  insisted: 'They are saved untested, and those that the connection has now are gone.',
+}
 
 interface DestinationFormProps extends ConnectFormProps {
   readonly title: string
@@ -98,12 +109,12 @@ function DestinationForm(props: DestinationFormProps) {
   const { viewer, type, values, outcome, title, action, schema, words, children } = props
   const mayInsist = outcome.failed?.isRefused === false
   return (
-    <ConsolePage title={title} viewer={viewer} section="connections" problem={problemOf(type, outcome, words)}>
+    <ConsolePage title={title} viewer={viewer} section="connections" problem={problemOf(type, schema, outcome, words)}>
       {children}
       <div class="columns">
         <PostForm action={action} csrf={viewer.csrf}>
           <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
-          {mayInsist ? <Insist label={words.insist} ticked={values[INSIST] !== undefined} /> : null}
+          {mayInsist ? <Insist words={words} ticked={values[INSIST] !== undefined} /> : null}
           <div class="actions">
             <button type="submit">{words.submit}</button>
             <a class="button quiet" href={paths.connections(viewer.workspace!.id)}>
@@ -125,24 +136,40 @@ function DestinationForm(props: DestinationFormProps) {
   )
 }
 
-function Insist({ label, ticked }: { readonly label: string; readonly ticked: boolean }) {
+function Insist({ words, ticked }: { readonly words: Words; readonly ticked: boolean }) {
   return (
     <div class="field">
       <div class="choice">
         <input type="checkbox" id={INSIST} name={INSIST} value="yes" checked={ticked} aria-describedby="insist-help" />
-        <label for={INSIST}>{label}</label>
+        <label for={INSIST}>{words.insist}</label>
       </div>
       <p class="help" id="insist-help">
-        It is saved untested, and claims wait until it can be read or their deadline comes.
+        {words.insisted}
       </p>
     </div>
   )
 }
 
-function problemOf(type: ConnectionType, { problems, failed }: Outcome, { refused }: Words): string | undefined {
+function problemOf(
+  type: ConnectionType,
+  schema: TSchema,
+  { problems, failed }: Outcome,
+  { refused }: Words,
+): string | undefined {
   const again = Object.values(type.options.properties).some(isSecret) ? ' Type the secrets again.' : ''
   if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed.failure)}${again}`
-  return problems && `${refused}: ${problems[''] ?? 'see the fields below.'}${again}`
+  return problems && `${refused}: ${problems[''] ?? unshown(type, schema, problems) ?? 'see the fields below.'}${again}`
+}
+
+/** What is wrong with an option that is not asked for: its plugin may ask more by now than when it was given. */
+function unshown(
+  type: ConnectionType,
+  schema: TSchema,
+  problems: Readonly<Record<string, string>>,
+): string | undefined {
+  const shown = new Set(propertiesOf(schema).map(([key]) => PREFIX + key))
+  const [name, problem] = Object.entries(problems).find(([name]) => !shown.has(name)) ?? []
+  return name && `${propertyLabel(type.options, name.slice(PREFIX.length))}: ${problem}`
 }
 
 function hintOf(failure: string): string {
