@@ -1,5 +1,5 @@
 /**
- * Runs test files, each in a process of its own and some at a time, and prints what they say as one TAP stream.
+ * Runs test files, each in a process of its own or in one with others, some processes at a time, and prints what they say as one TAP stream.
  * Not by tap's own runner: that watches each process, and each that those start, for coverage, which takes as long as the tests.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -29,7 +29,7 @@ interface Options {
 
 interface Outcome {
   readonly output: string
-  readonly counts: Counts | undefined
+  readonly counts: Counts
   readonly problem: string | undefined
   readonly ms: number
 }
@@ -57,9 +57,9 @@ export async function runFiles(files: readonly TestFile[], options: Options): Pr
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const { output, counts: own, problem, ms } = await runFile(file, options, running)
       const isGood = problem === undefined
-      // A file that ended before it could count has failed once.
-      counts = sum(counts, own ?? { ...NOTHING, total: 1, fail: 1 })
-      if (own && !isGood && own.fail === 0) counts = sum(counts, { ...NOTHING, total: 1, fail: 1 })
+      counts = sum(counts, own)
+      // Whatever is wrong without having been counted has failed once.
+      if (!isGood && own.fail === 0) counts = sum(counts, { ...NOTHING, total: 1, fail: 1 })
       console.log(`# Subtest: ${file.name}`)
       console.log(output.trimEnd().replace(/^/gm, '    '))
       done += 1
@@ -105,20 +105,20 @@ interface Ending {
   readonly isLate: boolean
   readonly code: number | null
   readonly signal: string | null
-  readonly counts: Counts | undefined
+  readonly counts: Counts
 }
 
 function problemOf({ isLate, code, signal, counts }: Ending): string | undefined {
   if (isLate) return 'it was not done in time'
   if (code !== 0) return `it ended with ${code ?? signal}`
-  if (!counts || counts.total === 0) return 'it has no tests'
+  if (counts.total === 0) return 'it has no tests'
   return counts.fail > 0 ? 'tests failed' : undefined
 }
 
-/** As tap closes each file: `# { total: 12, pass: 11, fail: 1 }` */
-function readCounts(output: string): Counts | undefined {
+/** As tap closes each file: `# { total: 12, pass: 11, fail: 1 }`; nothing, where it ended before that. */
+function readCounts(output: string): Counts {
   const [line] = output.match(/^# \{ total: .*\}$/m) ?? []
-  if (line === undefined) return undefined
+  if (line === undefined) return NOTHING
   const count = (name: string) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(line)?.[1] ?? 0)
   return { total: count('total'), pass: count('pass'), fail: count('fail'), skip: count('skip') }
 }

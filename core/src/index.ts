@@ -146,5 +146,6 @@ export {
   type ProbeResult,
   type ResolvedAddress,
   secret,
+  secretNames,
   type Verifier,
 } from './verifier.ts'

@@ -151,6 +151,11 @@ export function isSecret(schema: object): boolean {
   return (schema as Record<string, unknown>)[SECRET] === true
 }
 
+/** Of a connection type's options. */
+export function secretNames({ options }: Pick<ConnectionType, 'options'>): string[] {
+  return Object.keys(options.properties).filter((name) => isSecret(options.properties[name]!))
+}
+
 /** What the host gives a plugin: an allow-list, nothing more. */
 export interface PluginHost {
   readonly logger: Logger

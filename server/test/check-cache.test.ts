@@ -125,13 +125,10 @@ t.test('what was read through a connection is known there alone, and while it ha
   t.equal(part('conn_1', 'old').get('seen'), 1)
   for (const other of others) t.equal(other.get('seen'), undefined)
 
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  const first = own.share('read', () => opened)
+  const held = gate()
+  const first = own.share('read', () => held.opened)
   const elsewhere = await Promise.all(others.map((other, index) => other.share('read', async () => index)))
   t.strictSame(elsewhere, [0, 1, 2], 'nobody waits for a read with other credentials')
-  open()
+  held.open()
   await first
 })

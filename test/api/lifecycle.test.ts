@@ -8,6 +8,7 @@ import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 
 const TOLERANCE_MS = 10 * 60_000
+const ENOUGH = 20
 
 t.test('a queued claim is looked at again after a restart, and decided by the whole history', async (t) => {
   const installation = await Installation.start()
@@ -110,12 +111,14 @@ t.test(
       }
     })
     await new Promise((done) => setTimeout(done, 300))
+    // On a slow machine that is not long enough for many.
+    while (!stopped && acknowledged.length <= ENOUGH) await new Promise((done) => setTimeout(done, 20))
     first.child.kill('SIGTERM')
     const [code] = await once(first.child, 'exit')
     stopped = true
     await Promise.all(senders)
     t.equal(code, 0)
-    t.ok(acknowledged.length > 5, `${acknowledged.length} claims were acknowledged`)
+    t.ok(acknowledged.length > ENOUGH, `${acknowledged.length} claims were acknowledged`)
 
     const second = await serve(folder)
     const after = createClient({ baseUrl: second.url, key })

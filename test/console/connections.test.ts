@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { silence, status } from '../destinations/faults.ts'
 import { GitHubStandIn } from '../destinations/github.ts'
-import { Client, Installation } from '../support/installation.ts'
+import { Client } from '../support/client.ts'
+import { Installation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')

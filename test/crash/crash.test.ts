@@ -2,7 +2,7 @@ import t from 'tap'
 import { TEST_DATABASE } from '../support/database.ts'
 import { runCrashTest } from './run.ts'
 
-const SECONDS = 15
+const SECONDS = 20
 const HOSTS = { sqlite: 1, postgres: 3 }
 
 t.test('hosts that are killed at any moment lose nothing that was answered, and do nothing twice', async (t) => {

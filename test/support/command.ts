@@ -33,7 +33,7 @@ export function runClaimcheck(folder: string, args: readonly string[], env: Env 
 }
 
 /** The installed program itself. */
-export async function runProgram({ folder, args, env }: Order): Promise<Outcome> {
+async function runProgram({ folder, args, env }: Order): Promise<Outcome> {
   const child = spawn(process.execPath, [CLAIMCHECK, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code, stdout, stderr }

@@ -8,8 +8,7 @@ import { Client } from './client.ts'
 import { createDatabase, type Database } from './database.ts'
 import { type Answer, Host } from './host.ts'
 
-export type { Answer, Host }
-export { Client }
+export type { Answer, Client, Host }
 
 export interface InstallationOptions {
   readonly env?: Readonly<Record<string, string>>

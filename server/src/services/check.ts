@@ -9,7 +9,7 @@ import {
   type Failure,
   type Instant,
   isRead,
-  isSecret,
+  secretNames,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import { partFor } from '../check-cache.ts'
@@ -87,9 +87,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   function secretsOf(connection: Connection | null): string[] {
     const type = connection && registry.connectionType(connection.provider)
     if (!type) return []
-    return Object.entries(type.options.properties)
-      .filter(([, schema]) => isSecret(schema))
-      .map(([name]) => connection.options[name])
+    return secretNames(type)
+      .map((name) => connection.options[name])
       .filter((value) => typeof value === 'string')
   }
 

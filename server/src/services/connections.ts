@@ -1,5 +1,5 @@
 /** Connections: what a workspace lets us read through. Secrets are sealed at rest and never come out again but into a check. */
-import { type Connection, type ConnectionType, type Instant, isSecret, type JsonObject } from '@claimcheck/core'
+import { type Connection, type ConnectionType, type Instant, type JsonObject, secretNames } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../batch.ts'
 import { newId } from '../ids.ts'
@@ -123,9 +123,8 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 
   function seal(id: string, type: ConnectionType, options: JsonObject): Readonly<Record<string, string>> {
-    const secret = Object.entries(options).filter(([name]) => isSecretOf(type, name))
-    const sealed = secret.map(([name, value]) => [name, secrets.seal(String(value), secretContext(id, name))])
-    return Object.fromEntries(sealed)
+    const given = secretNames(type).filter((name) => Object.hasOwn(options, name))
+    return Object.fromEntries(given.map((name) => [name, secrets.seal(String(options[name]), secretContext(id, name))]))
   }
 
   async function keep(
@@ -135,12 +134,13 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   ): Promise<ConnectionSummary> {
     const at = now()
     const id = newId('conn_', at)
+    const sealedSecrets = seal(id, type, options)
     const row: ConnectionRow = {
       id,
       workspaceId,
       provider: type.provider,
-      options: Object.fromEntries(Object.entries(options).filter(([name]) => !isSecretOf(type, name))),
-      sealedSecrets: seal(id, type, options),
+      options: Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(sealedSecrets, name))),
+      sealedSecrets,
       scopes,
       notes,
       connectedBy,
@@ -218,13 +218,9 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 }
 
-function isSecretOf(type: ConnectionType, name: string): boolean {
-  return isSecret(type.options.properties[name] ?? {})
-}
-
 function replacementIssues(type: ConnectionType, given: JsonObject): Issue[] {
   const names = Object.keys(given)
-  const secret = Object.keys(type.options.properties).filter((name) => isSecretOf(type, name))
+  const secret = secretNames(type)
   if (names.length === 0) {
     const [only, ...more] = secret
     if (only !== undefined && more.length === 0)

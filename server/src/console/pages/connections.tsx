@@ -1,6 +1,6 @@
 /** The connections screen: what the workspace is read through, connecting more of it, other credentials, and disconnecting. */
 import type { ConnectionType } from '@claimcheck/core'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import type { NotConnected } from '../../services/connection-trial.ts'
 import type { ConnectionSummary } from '../../services/connections.ts'
@@ -61,12 +61,7 @@ export function connectionRoutes(app: App, { connections, members, registry, now
     const options = readSchemaForm(type.options, form, PREFIX)
     const by = { userId: sessionOf(request).user.id, insists: form[INSIST] !== undefined }
     const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by))
-    if ('id' in connected) {
-      return reply.redirect(
-        `${paths.connections(workspaceId)}?done=${doneCode('connected', connected.lastFailure, connected)}`,
-        303,
-      )
-    }
+    if ('id' in connected) return sendKept(request, reply, 'connected', connected.lastFailure, connected)
     const page = <ConnectForm viewer={viewerOf(request)} type={type} values={form} outcome={connected} />
     return sendPage(reply, page, 422)
   })
@@ -96,8 +91,7 @@ export function connectionRoutes(app: App, { connections, members, registry, now
       const by = { workspaceId, insists: form[INSIST] !== undefined }
       const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by))
       if ('connection' in replaced) {
-        const done = doneCode('replaced', replaced.failure, replaced.connection)
-        return reply.redirect(`${paths.connections(workspaceId)}?done=${done}`, 303)
+        return sendKept(request, reply, 'replaced', replaced.failure, replaced.connection)
       }
       const viewer = viewerOf(request)
       const page = <ReplaceForm viewer={viewer} connection={connection} type={type} values={form} outcome={replaced} />
@@ -133,7 +127,14 @@ async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Pro
   }
 }
 
-function doneCode(done: 'connected' | 'replaced', failure: string | null, { notes }: ConnectionSummary): string {
-  if (failure !== null) return `${done}-unread`
-  return notes.length > 0 ? `${done}-warned` : done
+function sendKept(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: 'connected' | 'replaced',
+  failure: string | null,
+  { notes }: ConnectionSummary,
+): FastifyReply {
+  const warned = notes.length > 0 ? `${done}-warned` : done
+  const code = failure === null ? warned : `${done}-unread`
+  return reply.redirect(`${paths.connections(workspaceOf(request).id)}?done=${code}`, 303)
 }

@@ -1,6 +1,5 @@
 /** The forms that connect a destination, or give a connection other secrets, made from what its plugin says of it. */
-import type { ConnectionType } from '@claimcheck/core'
-import { isSecret } from '@claimcheck/core'
+import { type ConnectionType, secretNames } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { NotConnected } from '../../../services/connection-trial.ts'
@@ -156,7 +155,7 @@ function problemOf(
   { problems, failed }: Outcome,
   { refused }: Words,
 ): string | undefined {
-  const again = Object.values(type.options.properties).some(isSecret) ? ' Type the secrets again.' : ''
+  const again = secretNames(type).length > 0 ? ' Type the secrets again.' : ''
   if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed.failure)}${again}`
   return problems && `${refused}: ${problems[''] ?? unshown(type, schema, problems) ?? 'see the fields below.'}${again}`
 }

@@ -1,5 +1,5 @@
 /** What is connected, and what could be. */
-import { type ConnectionType, type Instant, isSecret, type JsonValue } from '@claimcheck/core'
+import { type ConnectionType, type Instant, type JsonValue, secretNames } from '@claimcheck/core'
 import type { Registry } from '../../../plugins.ts'
 import type { ConnectionSummary } from '../../../services/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
@@ -72,7 +72,7 @@ interface ConnectionCardProps {
 function ConnectionCard({ viewer, isOwner, connection, type, by, now }: ConnectionCardProps) {
   const { id, provider, actions, scopes, notes, connectedAt, lastReadAt, lastFailureAt, lastFailure } = connection
   const title = type?.title ?? provider
-  const hasSecrets = type && Object.values(type.options.properties).some(isSecret)
+  const hasSecrets = type !== undefined && secretNames(type).length > 0
   return (
     <article class="card" aria-labelledby={id}>
       <h3 id={id}>{title}</h3>
