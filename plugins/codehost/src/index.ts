@@ -33,7 +33,7 @@ export default definePlugin({
     const providers = [github, createGitProvider({ maxPackBytes: max_pack_mib * MIB })]
     const publicApi = withoutTrailingSlash(public_base_url)
     const publicHost = {
-      host: createGitHubHost({ baseUrl: publicApi, cacheScope: 'public' }),
+      host: createGitHubHost({ baseUrl: publicApi }),
       names: githubNames(publicApi),
     }
     await requireGit().catch((err: unknown) => logger.warn({ err }, 'git connections cannot be read'))

@@ -278,7 +278,7 @@ t.test('a repository that goes while it is read is not visible', async (t) => {
   }
 })
 
-t.test('remembered answers are asked for anew with their tags, and belong to one connection', async (t) => {
+t.test('remembered answers are asked for anew with their tags', async (t) => {
   const { github, repository, base, look, connect } = await atGitHub(t)
   github.addToken({ token: 'one', repositories: [repository] })
   const cache = createCache()
@@ -286,8 +286,6 @@ t.test('remembered answers are asked for anew with their tags, and belong to one
   const seen = await look(base, { cache, connection })
   t.same(await look(base, { cache, connection }), seen)
   t.same(github.statuses, [200, 200, 200, 304, 304, 304])
-  await look(base, { cache, connection: { ...connection, id: 'conn_2' } })
-  t.same(github.statuses.slice(6), [200, 200, 200])
 })
 
 t.test('an answer of unusual size is read, and not remembered', async (t) => {
@@ -298,21 +296,4 @@ t.test('an answer of unusual size is read, and not remembered', async (t) => {
   const cache = createCache()
   for (let i = 0; i < 2; i++) t.equal(await outcome(look(sha, { target: 'acme/large', cache })), 'as claimed')
   t.same(github.statuses, [200, 200, 200, 200, 304, 304])
-})
-
-t.test('what one server says of a history does not count at another', async (t) => {
-  const { github, repository, base, first, look, connect } = await atGitHub(t)
-  github.addToken({ token: 'one', repositories: [repository] })
-  const cache = createCache()
-  const connection = connect('one')
-  const lie = await repository.commit()
-  for (const sha of [lie, first]) {
-    const status = sha === lie ? 'ahead' : 'diverged'
-    const answer = json({ status, merge_base_commit: { sha: sha === lie ? sha : base } })
-    github.faults.inject({ fault: answer, on: /compare/, times: 1 })
-    const told = await outcome(look(sha, { cache, connection }))
-    t.equal(told, sha === lie ? 'as claimed' : 'absent', 'the connection that was lied to believes it')
-  }
-  t.equal(await outcome(look(lie, { cache })), 'absent')
-  t.equal(await outcome(look(first, { cache })), 'as claimed')
 })

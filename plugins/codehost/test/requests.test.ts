@@ -65,16 +65,10 @@ t.test('claims that wait for one branch of a git server share its reading and it
   t.ok(server.requests.length <= 4 * 3, `${server.requests.length} requests`)
 })
 
-t.test('a reading of one branch, or of one connection, is not shared with another', async (t) => {
-  const { github, repository, base, first, push, look, connect } = await atGitHub(t)
-  github.addToken({ token: 'one', repositories: [repository] })
+t.test('a reading of one branch is not shared with another', async (t) => {
+  const { github, base, first, push, look } = await atGitHub(t)
   await push('topic', first, NOON)
   const cache = createCache()
-  const other = connect('one')
-  await Promise.all([
-    look(base, { cache, now: inTime }),
-    look(first, { cache, now: inTime, branch: 'topic' }),
-    look(base, { cache, now: inTime, connection: other }),
-  ])
-  t.equal(github.requests.length, 3 * 2)
+  await Promise.all([look(base, { cache, now: inTime }), look(first, { cache, now: inTime, branch: 'topic' })])
+  t.equal(github.requests.length, 2 * 2)
 })

@@ -10,11 +10,9 @@ import { requireGit } from './version.ts'
 export interface GitAccess {
   readonly baseUrl: string
   readonly authorization?: string
-  /** Whose reads may be shared and remembered: those of one connection do not answer for another. */
-  readonly shareScope: string
 }
 
-export function createGitHost({ baseUrl, authorization, shareScope }: GitAccess, limits: Limits): CodeHost {
+export function createGitHost({ baseUrl, authorization }: GitAccess, limits: Limits): CodeHost {
   async function reach(owner: string, repository: string, context: CheckContext): Promise<Remote> {
     await requireGit()
     const url = await discover(`${baseUrl}/${owner}/${repository}.git`, authorization, context)
@@ -25,7 +23,7 @@ export function createGitHost({ baseUrl, authorization, shareScope }: GitAccess,
   return {
     async findCommit({ owner, repository, sha, branch }: CommitQuery, context): Promise<FoundCommit> {
       const { cache } = context
-      const place = `git ${shareScope} ${owner}/${repository}`
+      const place = `git ${owner}/${repository}`
       const { remote, branches } = await cache.share(`${place} branches`, async () => {
         const remote = await reach(owner, repository, context)
         return { remote, branches: await listBranches(remote, context) }
@@ -36,7 +34,7 @@ export function createGitHost({ baseUrl, authorization, shareScope }: GitAccess,
         if (tip === undefined) return false
         const inHistory = () =>
           joined(`${place} history ${tip} ${name}`, cache, () => historyOf(name, tip, remote, context, limits))
-        return (await isReachable(sha, tip, shareScope, cache, async () => (await inHistory()).has(sha))) === true
+        return (await isReachable(sha, tip, cache, async () => (await inHistory()).has(sha))) === true
       }
 
       async function find(): Promise<Finding> {

@@ -31,11 +31,11 @@ username, the secret into password. Repositories that everybody may read need ne
 export function createGitProvider(limits: Limits): Provider {
   return {
     connectionType,
-    open: ({ id, options }) => {
+    open: ({ options }) => {
       const { base_url, ...credentials } = options as Options
       const authorization = basicAuthorization(credentials)
-      const access = { baseUrl: withoutTrailingSlash(base_url), shareScope: id }
-      return createGitHost({ ...access, ...(authorization === undefined ? {} : { authorization }) }, limits)
+      const baseUrl = withoutTrailingSlash(base_url)
+      return createGitHost({ baseUrl, ...(authorization === undefined ? {} : { authorization }) }, limits)
     },
   }
 }

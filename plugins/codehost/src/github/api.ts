@@ -12,7 +12,7 @@ export type Answer<T> =
   | { readonly value: T; readonly link: string | null; readonly headers: Headers }
   | { readonly refused: Refusal }
 
-export interface GitHubApi extends Pick<GitHubAccess, 'cacheScope'> {
+export interface GitHubApi {
   /**
    * @param refusals the statuses that the caller tells apart; every other that is not 200 is thrown
    * @throws DestinationError
@@ -23,8 +23,6 @@ export interface GitHubApi extends Pick<GitHubAccess, 'cacheScope'> {
 export interface GitHubAccess {
   readonly baseUrl: string
   readonly token?: string
-  /** Whose remembered answers may be used: those of one connection are not shown to another. */
-  readonly cacheScope: string
 }
 
 type Reading = Pick<CheckContext, 'fetch' | 'now'> & Partial<Pick<CheckContext, 'cache'>>
@@ -38,7 +36,7 @@ interface Remembered {
 /** A page of the push log takes two thirds of it. The cache counts entries: large ones would be a way to fill the memory. */
 const LARGEST_REMEMBERED = 32 * 1024
 
-export function createGitHubApi({ baseUrl, token, cacheScope }: GitHubAccess, reading: Reading): GitHubApi {
+export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Reading): GitHubApi {
   const { fetch, now, cache } = reading
   const baseHeaders = {
     accept: 'application/vnd.github+json',
@@ -47,10 +45,9 @@ export function createGitHubApi({ baseUrl, token, cacheScope }: GitHubAccess, re
   }
 
   return {
-    cacheScope,
     async get<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[] = []) {
       const url = baseUrl + path
-      const key = `github ${cacheScope} ${url}`
+      const key = `github ${url}`
       const known = cache?.get(key) as Remembered | undefined
       const response = await fetch(url, {
         headers: known ? { ...baseHeaders, 'if-none-match': known.etag } : baseHeaders,

@@ -18,13 +18,10 @@ export function createGitHubHost(access: GitHubAccess): CodeHost {
       const slug = `${query.owner}/${query.repository}`
       const api = createGitHubApi(access, context)
       const open = (answer: RepositoryAnswer) => openRepository(api, context.cache, answer)
-      const { answer, head } = await context.cache.share(
-        `github ${access.cacheScope} ${slug} branch ${branch}`,
-        async () => {
-          const answer = await readRepository(api, slug)
-          return { answer, head: await open(answer).head(branch) }
-        },
-      )
+      const { answer, head } = await context.cache.share(`github ${slug} branch ${branch}`, async () => {
+        const answer = await readRepository(api, slug)
+        return { answer, head: await open(answer).head(branch) }
+      })
       const repository = open(answer)
       const finding = await findIn(repository, head, query, context)
       return { finding, repositoryId: repository.id, ...(head === undefined ? {} : { head }) }

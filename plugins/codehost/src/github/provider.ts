@@ -37,7 +37,7 @@ export const github: Provider = {
     help: HELP,
     fits: ({ base_url, owners }, claim) => fitsClaim(claim, githubNames(base_url ?? PUBLIC_API), owners),
     async probe(options, context) {
-      const api = createGitHubApi(access(options, 'probe'), { ...context, now: Date.now })
+      const api = createGitHubApi(access(options), { ...context, now: Date.now })
       // An Enterprise server without rate limits answers 404; that the token was accepted is what counts.
       const answer = await api.get('/rate_limit', RateLimitAnswer, [404])
       const granted = 'value' in answer ? (answer.headers.get('x-oauth-scopes') ?? '') : ''
@@ -51,7 +51,7 @@ export const github: Provider = {
       return { scopes, warnings }
     },
   }),
-  open: ({ id, options }) => createGitHubHost(access(options as Options, id)),
+  open: ({ options }) => createGitHubHost(access(options as Options)),
 }
 
 /** The names under which claims may speak of the host behind an API: `github.com` for `https://api.github.com`. */
@@ -60,7 +60,7 @@ export function githubNames(apiUrl: string): string[] {
   return host === 'api.github.com' ? ['github.com', host] : [host]
 }
 
-function access({ token, base_url }: Options, cacheScope: string) {
+function access({ token, base_url }: Options) {
   const baseUrl = withoutTrailingSlash(base_url ?? PUBLIC_API)
-  return { baseUrl, cacheScope, ...(token === undefined ? {} : { token }) }
+  return { baseUrl, ...(token === undefined ? {} : { token }) }
 }

@@ -62,7 +62,7 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
       return object.sha
     },
     contains: (sha, tip) =>
-      isReachable(sha, tip, api.cacheScope, cache, async () => {
+      isReachable(sha, tip, cache, async () => {
         // The second page leaves out the changed files, which can be megabytes.
         const path = `${root}/compare/${sha}...${tip}?per_page=1&page=2`
         const answer = await api.get(path, ComparisonAnswer, [404, 422])
