@@ -3,6 +3,7 @@ import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/cop
 import type { Db } from '@claimcheck/server/storage/db'
 import { BOOKKEEPING, NOT_CARRIED, TABLES } from '@claimcheck/server/storage/migrations/tables'
 import { type OpenedStorage, openStorage } from '@claimcheck/server/storage/open'
+import { insertRows } from '@claimcheck/server/storage/rows'
 import { type Writes, writes } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
@@ -52,7 +53,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const record = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } } as const
     // Of one claim, too: a page may end between two of its checks.
     const checks = numbers.flatMap((number) =>
-      [1, 2, 10].map((attempt) => ({ claimId: `clm_${number}`, attempt, record })),
+      [1, 2, 10].map((attempt) => [`clm_${number}`, attempt, JSON.stringify(record)]),
     )
     await tx.log.insertSigningKey({ keyId: 'old', publicKey: 'a', validFrom: NOON, revokedAt: NOON + 1 })
     await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, revokedAt: null })
@@ -77,7 +78,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
     }))
     const heads = [NOON, NOON + 1].map((issuedAt) => ({ ...head, issuedAt, signed: '{}' }))
     const newClaims = numbers.map(claim)
-    await tx.apply({ log: { from: log, to: log }, newClaims, checks, receipts, tiles, heads })
+    await tx.apply({ log: { from: log, to: log }, newClaims, receipts, tiles, heads })
+    await insertRows(db, 'checks', { claim_id: 'text', attempt: 'integer', record: 'text' }, checks)
     const anchor = { logId: 'log', rootHash: hash, chain: 'eip155:1', scheme: 'eas', attester: text, schema: '0x1' }
     const planned = await tx.anchors.insert({ ...anchor, treeSize: 1, previousId: null, plannedAt: NOON })
     const signed = { txHash: '0x2', nonce: 0, raw: `0x${'ab'.repeat(2000)}`, maxFee: '1', priorityFee: '1' }

@@ -36,11 +36,7 @@ export async function seedReceipts(claimcheck: Claimcheck, workspaceId: string, 
         log,
         made.map(({ draft }) => draft),
       )
-      await tx.apply({
-        ...growth,
-        newClaims: made.map(({ claim }) => claim),
-        checks: made.map(({ claim }) => ({ claimId: claim.claimId, attempt: 1, record: claim.lastCheck! })),
-      })
+      await tx.apply({ ...growth, newClaims: made.map(({ claim }) => claim) })
     })
     writing.catch(() => {})
   }

@@ -7,7 +7,6 @@
  */
 import type { CheckRecord, Decision, Instant } from '@claimcheck/core'
 import { createBatch } from '../batch.ts'
-import type { Changes } from '../storage/changes.ts'
 import type { ClaimRow } from '../storage/claims.ts'
 import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
 import { ServiceError } from './errors.ts'
@@ -63,7 +62,6 @@ interface Step {
   readonly attempts: number
   /** As it will be. */
   readonly claim: ClaimRow
-  readonly record?: CheckRecord
   readonly draft?: Draft | undefined
 }
 
@@ -119,7 +117,7 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
     const growth = await logWriter.planAsLeft(draftsOf(made))
     if (!growth) return undefined
     try {
-      await storage.apply({ ...growth, ...changesOf(made), newClaims: made.filter(isNew).map(claimOf) })
+      await storage.apply({ ...growth, progress: progressOf(made), newClaims: made.filter(isNew).map(claimOf) })
     } catch (error) {
       if (error instanceof StorageError) throw error
       lockedFlushes = LOCKED_FLUSHES
@@ -136,10 +134,10 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
-    const { claim, record, decision } = outcome
+    const { claim, decision } = outcome
     const draft = decision && (await logWriter.draft(claim.claimId, receiptContent(claim, decision)))
     const next = claimAfter(outcome, draft?.receiptId ?? null)
-    const kept = await add({ isNew, attempts: claim.attempts, claim: next, record, draft })
+    const kept = await add({ isNew, attempts: claim.attempts, claim: next, draft })
     return kept ? next : undefined
   }
 
@@ -169,7 +167,7 @@ async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]):
     isNew ? inserted.has(claimId) : attempts.get(claimId) === expected
   const made = onceEach(steps.filter(isCurrent))
   const growth = await logWriter.plan(tx.log, log!, draftsOf(made))
-  await tx.apply({ ...growth, ...changesOf(made) })
+  await tx.apply({ ...growth, progress: progressOf(made) })
   return { made, growth }
 }
 
@@ -183,14 +181,9 @@ function draftsOf(steps: readonly Step[]): Draft[] {
   return steps.flatMap(({ draft }) => draft ?? [])
 }
 
-/** Of the claims, but for the new ones themselves. */
-function changesOf(steps: readonly Step[]): Pick<Changes, 'progress' | 'checks'> {
-  return {
-    progress: steps.filter((step) => !isNew(step)).map(claimOf),
-    checks: steps.flatMap(({ claim, record }) =>
-      record ? [{ claimId: claim.claimId, attempt: claim.attempts, record }] : [],
-    ),
-  }
+/** The claims that were stored before. */
+function progressOf(steps: readonly Step[]): ClaimRow[] {
+  return steps.filter((step) => !isNew(step)).map(claimOf)
 }
 
 function isNew(step: Step): boolean {

@@ -2,13 +2,13 @@
  * Everything that claims and their receipts change at one time, as ONE statement: all of it happens or nothing does, and on its own
  * it is a transaction. It rests on the log and the claims as whoever made it knew them; where they stand otherwise, it fails.
  */
-import type { CheckRecord } from '@claimcheck/core'
-import { CLAIMS, PROGRESS, progressCells, toCells, UNDECIDED } from './claim-row.ts'
+import { CLAIMS, keepChecks, PROGRESS, progressCells, toCells, UNDECIDED } from './claim-row.ts'
 import type { ClaimProgress, ClaimRow } from './claims.ts'
 import type { Binding, Db, Dialect } from './db.ts'
 import { type LogState, RECEIPTS, type ReceiptRow, TILES, type TileRow, TREE_HEADS, type TreeHeadRow } from './log.ts'
 import { bytesOf, type Cells, type Columns, names, rowsOf, toHex, toJson } from './rows.ts'
 
+/** The last check of each claim becomes part of its history. */
 export interface Changes {
   /** The log as it must stand, and as it will. The same, when no receipts are issued. */
   readonly log: { readonly from: LogState; readonly to: LogState }
@@ -16,21 +16,12 @@ export interface Changes {
   readonly newClaims?: readonly ClaimRow[]
   /** As these will be: each must be queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
-  readonly checks?: readonly CheckRow[]
   readonly receipts?: readonly ReceiptRow[]
   readonly tiles?: readonly TileRow[]
   readonly heads?: readonly TreeHeadRow[]
 }
 
-export interface CheckRow {
-  readonly claimId: string
-  /** From 1. */
-  readonly attempt: number
-  readonly record: CheckRecord
-}
-
 const MOVED: Columns = { claim_id: 'text', ...PROGRESS }
-const CHECKS: Columns = { claim_id: 'text', attempt: 'integer', record: 'text' }
 
 /** What the statement is given, in this order. Lists are JSON. */
 const PARAMETERS = [
@@ -44,7 +35,6 @@ const PARAMETERS = [
   'new_claims',
   'progress',
   'progress_count',
-  'checks',
   'receipts',
   'tiles',
   'heads',
@@ -55,7 +45,7 @@ type Parameter = (name: (typeof PARAMETERS)[number]) => string
 
 /** @throws what the database says when the log or a claim stands otherwise, or a new claim is there already */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
-  const { log, newClaims = [], progress = [], checks = [], receipts = [], tiles = [], heads = [] } = changes
+  const { log, newClaims = [], progress = [], receipts = [], tiles = [], heads = [] } = changes
   const { from, to } = log
   const bindings: Readonly<Record<(typeof PARAMETERS)[number], Binding>> = {
     log_id: from.logId,
@@ -68,7 +58,6 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     new_claims: toJson(newClaims.map(toCells)),
     progress: toJson(progress.map((claim) => [claim.claimId, ...progressCells(claim)])),
     progress_count: progress.length,
-    checks: toJson(checks.map(({ claimId, attempt, record }) => [claimId, attempt, JSON.stringify(record)])),
     receipts: toJson(receipts.map(receiptCells)),
     tiles: toJson(tiles.map(({ level, index, width, hashes }) => [level, index, width, hashes])),
     heads: toJson(heads.map((head) => [head.treeSize, head.issuedAt, head.rootHash, head.signed])),
@@ -97,9 +86,8 @@ function partsOf(dialect: Dialect, given: Parameter, condition = 'true') {
       .join(', ')}
       FROM ${rowsOf(dialect, MOVED, given('progress'))} AS moved
       WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${condition}`,
+    added: inserted('claims', CLAIMS, 'new_claims'),
     inserted: [
-      inserted('claims', CLAIMS, 'new_claims'),
-      inserted('checks', CHECKS, 'checks'),
       inserted('receipts', RECEIPTS, 'receipts'),
       inserted('tiles', TILES, 'tiles'),
       inserted('tree_heads', TREE_HEADS, 'heads'),
@@ -114,13 +102,16 @@ function partsOf(dialect: Dialect, given: Parameter, condition = 'true') {
 export const SQLITE_TRIGGER = sqliteTrigger()
 
 function sqliteTrigger(): string {
-  const { grown, moved, inserted } = partsOf('sqlite', (name) => `NEW.${name}`)
+  const { grown, moved, added, inserted } = partsOf('sqlite', (name) => `NEW.${name}`)
   return `CREATE TEMP VIEW changes AS SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
     CREATE TEMP TRIGGER apply_changes INSTEAD OF INSERT ON changes BEGIN
       ${grown};
       SELECT RAISE(ABORT, 'the log has moved on') WHERE changes() <> 1;
       ${moved};
       SELECT RAISE(ABORT, 'a claim has moved on') WHERE changes() <> NEW.progress_count;
+      ${added};
+      ${keepChecks(rowsOf('sqlite', MOVED, 'NEW.progress'))};
+      ${keepChecks(rowsOf('sqlite', CLAIMS, 'NEW.new_claims'))};
       ${inserted.join(';\n')};
     END`
 }
@@ -128,10 +119,12 @@ function sqliteTrigger(): string {
 /** Parts that nobody reads from are carried out all the same; those that look at `grown` after it. */
 function postgresStatement(): string {
   const given: Parameter = (name) => `$${PARAMETERS.indexOf(name) + 1}`
-  const { grown, moved, inserted } = partsOf('postgres', given, 'EXISTS (SELECT FROM grown)')
+  const { grown, moved, added, inserted } = partsOf('postgres', given, 'EXISTS (SELECT FROM grown)')
   const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
+  const changed = 'RETURNING claims.claim_id, claims.attempts, claims.last_check'
   // The words are no integer: that is what the database says when it refuses.
-  return `WITH grown AS (${grown} RETURNING 1), moved AS (${moved} RETURNING 1),
+  return `WITH grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed}), added AS (${added} ${changed}),
+    checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
     SELECT CAST(CASE WHEN ${count('grown')} <> 1 THEN 'the log has moved on'
       WHEN ${count('moved')} <> ${given('progress_count')} THEN 'a claim has moved on' ELSE '0' END AS integer)`

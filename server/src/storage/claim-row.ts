@@ -37,6 +37,12 @@ export const CLAIMS: Columns = {
 /** Of claims that are looked up by their ids. Said in these words it does not let Postgres take the queue's index for a shorter way to them. */
 export const UNDECIDED = `state <> 'decided'`
 
+/** The statement that makes the last check of each of these claims part of its history, where it has one. */
+export function keepChecks(claims: string): string {
+  return `INSERT INTO checks (claim_id, attempt, record)
+    SELECT claim_id, attempts, last_check FROM ${claims} AS checked WHERE last_check IS NOT NULL`
+}
+
 /** In the order of the columns. */
 export function toCells(claim: ClaimRow): Cells {
   return [

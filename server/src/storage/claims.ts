@@ -1,6 +1,6 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
-import { CLAIMS, toCells, toClaim, UNDECIDED } from './claim-row.ts'
+import { CLAIMS, keepChecks, toCells, toClaim, UNDECIDED } from './claim-row.ts'
 import type { Binding, Db, Row } from './db.ts'
 import { type Columns, insertRows, names, rowsOf, textsOf, toJson } from './rows.ts'
 
@@ -202,13 +202,15 @@ export function claimWrites(db: Db) {
 
   return {
     ...claimReads(db),
-    /** Inserts those whose client_claim_id is new in its workspace, and returns the ids of these. */
+    /** Inserts those whose client_claim_id is new in its workspace, each with its last check, and returns the ids of these. */
     async insertNew(claims: readonly ClaimRow[]): Promise<Set<string>> {
       // In one order everywhere: two hosts that insert the same ones would wait for each other for ever.
       const ordered = claims.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
       const suffix = 'ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id'
-      const inserted = await insertRows(db, 'claims', CLAIMS, ordered.map(toCells), suffix)
-      return new Set(inserted.map((row) => String(row.claim_id)))
+      const rows = await insertRows(db, 'claims', CLAIMS, ordered.map(toCells), suffix)
+      const inserted = new Set(rows.map((row) => String(row.claim_id)))
+      await db.query(keepChecks(`(${SELECT_CLAIMS} WHERE claim_id IN ${inTexts})`), [JSON.stringify([...inserted])])
+      return inserted
     },
     /** Hands out those of these claims that are due still, and hides each from other workers until `leaseEnd`. */
     async lease(claimIds: readonly string[], now: Instant, leaseEnd: Instant): Promise<ClaimRow[]> {

@@ -67,7 +67,7 @@ export function nullableText(value: unknown): string | null {
 
 // jsonb, which finds each member at once: json would read the row's text again for each column.
 const UNFOLD: Readonly<Record<Dialect, (binding: string) => string>> = {
-  sqlite: (binding) => `json_each(CAST(${binding} AS text))`,
+  sqlite: (binding) => `jsonb_each(CAST(${binding} AS text))`,
   postgres: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
 }
 

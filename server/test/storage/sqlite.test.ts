@@ -183,7 +183,7 @@ t.test('rows of the log and of checks are never changed, replaced or deleted, by
     const receipt = { leafIndex: 0, receiptId: 'rcpt_1', claimId: 'clm_1', leafHash: hash, issuedAt: NOON }
     await tx.apply({
       log: { from: log, to: { ...log, treeSize: 1 } },
-      checks: [{ claimId: 'clm_1', attempt: 1, record }],
+      progress: [{ ...claim(1), attempts: 1, lastCheck: record }],
       receipts: [{ ...receipt, entry: '{}' }],
       tiles: [{ level: 0, index: 0, width: 1, hashes: hash }],
       heads: [{ treeSize: 1, issuedAt: NOON, rootHash: hash, signed: '{}' }],
