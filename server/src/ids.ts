@@ -5,6 +5,7 @@ import type { Instant } from '@claimcheck/core'
 // Crockford's base 32, as the ULID specification takes it.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
+const TIME_LETTERS = 10
 const RANDOM_LETTERS = 16
 // Many ids' bytes at once: each call for random bytes costs more than the bytes.
 const random = new Uint8Array(256 * RANDOM_LETTERS)
@@ -14,8 +15,9 @@ type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 's
 
 /** 48 bits of time and 80 random ones, never counted up: an id says nothing about its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {
-  let id: string = prefix
-  for (let shift = 45; shift >= 0; shift -= 5) id += ALPHABET[Math.floor(now / 2 ** shift) % 32]
+  let time = ''
+  for (let left = now; time.length < TIME_LETTERS; left = Math.floor(left / 32)) time = ALPHABET[left % 32] + time
+  let id = prefix + time
   // 256 is a multiple of 32: no letter is likelier than another.
   for (const byte of randomBytes()) id += ALPHABET[byte % 32]
   return id

@@ -92,26 +92,17 @@ export interface DecidedClaim {
 const TRUST_LEVEL = 2
 
 export function receiptBody(decided: DecidedClaim): ReceiptBody {
-  const { issuer, observation, verdict } = decided
+  const { receiptId, issuedAt, issuer, agentId, claim, observation, verdict } = decided
+  const { action, target, params, claimed_at, client_claim_id } = toWireClaim(claim)
   return {
     spec_version: 'poaw/0.1',
-    receipt_id: decided.receiptId,
-    issued_at: formatInstant(decided.issuedAt),
-    issuer: { key_id: issuer.keyId, ...(issuer.name === undefined ? {} : { name: issuer.name }) },
-    agent: { id: decided.agentId },
-    claim: { ...toWireClaim(decided.claim), claim_digest: decided.claim.claimDigest },
-    observation: {
-      verifier: { id: observation.verifier.id, version: observation.verifier.version },
-      observed_at: formatInstant(observation.observedAt),
-      deadline_at: formatInstant(observation.deadlineAt),
-      attempts: observation.attempts,
-      facts: observation.facts,
-      ...(observation.appeared ? { appeared: toWireInterval(observation.appeared) } : {}),
-    },
-    verdict: {
-      value: verdict.value,
-      ...(verdict.reasonCode === undefined ? {} : { reason_code: verdict.reasonCode }),
-    },
+    receipt_id: receiptId,
+    issued_at: formatInstant(issuedAt),
+    issuer: issuer.name === undefined ? { key_id: issuer.keyId } : { key_id: issuer.keyId, name: issuer.name },
+    agent: { id: agentId },
+    claim: { action, target, params, claimed_at, client_claim_id, claim_digest: claim.claimDigest },
+    observation: toWireObservation(observation),
+    verdict: toWireVerdict(verdict),
     trust_level: TRUST_LEVEL,
   }
 }
@@ -126,10 +117,23 @@ export function entryOf(bodyText: string, signature: Signature): string {
   return `{"body":${bodyText},"signature":${canonicalize(signature)}}`
 }
 
-function toWireInterval({ notBefore, notAfter, source }: Interval) {
-  return {
-    ...(notBefore === undefined ? {} : { not_before: formatInstant(notBefore) }),
-    not_after: formatInstant(notAfter),
-    source,
+function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
+  const { verifier, observedAt, deadlineAt, attempts, facts, appeared } = observed
+  const observation = {
+    verifier: { id: verifier.id, version: verifier.version },
+    observed_at: formatInstant(observedAt),
+    deadline_at: formatInstant(deadlineAt),
+    attempts,
+    facts,
   }
+  return appeared ? { ...observation, appeared: toWireInterval(appeared) } : observation
+}
+
+function toWireVerdict({ value, reasonCode }: Verdict): ReceiptBody['verdict'] {
+  return reasonCode === undefined ? { value } : { value, reason_code: reasonCode }
+}
+
+function toWireInterval({ notBefore, notAfter, source }: Interval) {
+  const interval = { not_after: formatInstant(notAfter), source }
+  return notBefore === undefined ? interval : { ...interval, not_before: formatInstant(notBefore) }
 }

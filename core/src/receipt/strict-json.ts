@@ -46,6 +46,12 @@ const LETTER_T = 0x74
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
+/** A member named __proto__ becomes a member like any other. */
+function setMember(members: Record<string, JsonValue>, name: string, value: JsonValue): void {
+  if (name !== '__proto__') members[name] = value
+  else Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
 /** @throws JsonError, and nothing else, whatever the text */
 export function parseStrictJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH } = {}): StrictJson {
   let at = 0
@@ -90,23 +96,22 @@ export function parseStrictJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH } =
 
   function readObject(depth: number): JsonObject {
     if (depth > maxDepth) fail('too_deep')
-    // Made through a Map: a member named __proto__ becomes a member like any other.
-    const members = new Map<string, JsonValue>()
+    const members: Record<string, JsonValue> = {}
     at++
     skipBlanks()
-    if (take(CLOSE_BRACE)) return {}
+    if (take(CLOSE_BRACE)) return members
     do {
       skipBlanks()
       if (text.charCodeAt(at) !== QUOTE) fail('not_json')
       const name = readString()
-      if (members.has(name)) fail('duplicate_member')
+      if (Object.hasOwn(members, name)) fail('duplicate_member')
       skipBlanks()
       if (!take(COLON)) fail('not_json')
-      members.set(name, readValue(depth))
+      setMember(members, name, readValue(depth))
       skipBlanks()
     } while (take(COMMA))
     if (!take(CLOSE_BRACE)) fail('not_json')
-    return Object.fromEntries(members)
+    return members
   }
 
   function readArray(depth: number): JsonValue[] {
