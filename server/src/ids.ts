@@ -16,7 +16,8 @@ type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 's
 /** 48 bits of time and 80 random ones, never counted up: an id says nothing about its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {
   let time = ''
-  for (let left = now; time.length < TIME_LETTERS; left = Math.floor(left / 32)) time = ALPHABET[left % 32] + time
+  for (let left = Math.floor(now); time.length < TIME_LETTERS; left = Math.floor(left / 32))
+    time = ALPHABET[left % 32] + time
   let id = prefix + time
   // 256 is a multiple of 32: no letter is likelier than another.
   for (const byte of randomBytes()) id += ALPHABET[byte % 32]

@@ -46,9 +46,9 @@ const LETTER_T = 0x74
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** A member named __proto__ becomes a member like any other. */
+/** A member named __proto__ becomes a member like any other, and so does what else objects have by nature. */
 function setMember(members: Record<string, JsonValue>, name: string, value: JsonValue): void {
-  if (name !== '__proto__') members[name] = value
+  if (!(name in members)) members[name] = value
   else Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
 }
 

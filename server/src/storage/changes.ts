@@ -8,7 +8,7 @@ import type { Binding, Db, Dialect } from './db.ts'
 import { type LogState, RECEIPTS, type ReceiptRow, TILES, type TileRow, TREE_HEADS, type TreeHeadRow } from './log.ts'
 import { bytesOf, type Cells, type Columns, names, rowsOf, toHex, toJson } from './rows.ts'
 
-/** The last check of each claim becomes part of its history. */
+/** The last check of each claim becomes part of its history, under the number of its attempts. */
 export interface Changes {
   /** The log as it must stand, and as it will. The same, when no receipts are issued. */
   readonly log: { readonly from: LogState; readonly to: LogState }

@@ -5,6 +5,7 @@ import {
   type CheckContext,
   type CheckRecord,
   type Claim,
+  type Connection,
   DestinationError,
   defineConnectionType,
   defineVerifier,
@@ -65,7 +66,12 @@ type Check = (claim: Claim, context: CheckContext) => unknown
 function runner(
   t: Test,
   check: Check,
-  over: { options?: JsonObject; openById?: () => Promise<undefined>; allowPrivate?: string[]; timeoutMs?: number } = {},
+  over: {
+    options?: JsonObject
+    openById?: (id: string) => Promise<Connection | undefined>
+    allowPrivate?: string[]
+    timeoutMs?: number
+  } = {},
 ) {
   const connection = { id: 'conn_1', provider: 'test', options: over.options ?? { host: 'a', token: TOKEN } }
   const verifier = defineVerifier({ profile, providers: ['test'], check: check as () => Promise<typeof ABSENT> })
@@ -336,4 +342,22 @@ t.test("how far the destination's clock is off is recorded with what it answered
   }
   const { run } = runner(t, check, { allowPrivate: [host], timeoutMs: 5000 })
   t.match(await run(claim, []), { clockOffsetMs: 60_000 })
+})
+
+t.test('what a check remembers is for checks through the same connection with the same credentials', async (t) => {
+  let token = 'old'
+  const seen: unknown[] = []
+  const remember: Check = (_claim, { cache, connection }) => {
+    seen.push(cache.get('read'))
+    cache.set('read', connection ? `${connection.id} ${connection.options.token}` : 'public')
+    return ABSENT
+  }
+  const openById = async (id: string) => ({ id, provider: 'test', options: { host: 'a', token } })
+  const { run } = runner(t, remember, { openById })
+  const through = (connectionId: string | null) =>
+    run({ ...claim, connectionId, access: connectionId === null ? 'anonymous' : 'connection' }, [])
+  for (const id of ['conn_1', 'conn_2', null, 'conn_1']) await through(id)
+  token = 'new'
+  for (const id of ['conn_1', 'conn_1', null]) await through(id)
+  t.strictSame(seen, [undefined, undefined, undefined, 'conn_1 old', undefined, 'conn_1 new', 'public'])
 })
