@@ -31,7 +31,7 @@ export {
   showsOutcome,
 } from './evidence.ts'
 export type { JsonObject, JsonValue } from './json.ts'
-export { isJsonObject } from './json.ts'
+export { isJsonObject, setMember } from './json.ts'
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
 export { type Appended, appendLeaves, EMPTY_EDGE, restoreEdge, type TreeEdge } from './log/edge.ts'
 export { fullTilesAbove, pathInTile, proveAtEdge } from './log/edge-proof.ts'

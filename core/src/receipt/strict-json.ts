@@ -2,7 +2,7 @@
  * Reads I-JSON (RFC 7493) and refuses everything that two readers could understand differently: duplicate member names,
  * lone surrogates, numbers that no double can hold.
  */
-import type { JsonObject, JsonValue } from '../json.ts'
+import { type JsonObject, type JsonValue, setMember } from '../json.ts'
 
 export type JsonErrorCode = 'not_json' | 'duplicate_member' | 'lone_surrogate' | 'number_out_of_range' | 'too_deep'
 
@@ -45,12 +45,6 @@ const LETTER_N = 0x6e
 const LETTER_T = 0x74
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
-
-/** A member named __proto__ becomes a member like any other, and so does what else objects have by nature. */
-function setMember(members: Record<string, JsonValue>, name: string, value: JsonValue): void {
-  if (!(name in members)) members[name] = value
-  else Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
-}
 
 /** @throws JsonError, and nothing else, whatever the text */
 export function parseStrictJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH } = {}): StrictJson {

@@ -210,9 +210,10 @@ export function claimWrites(db: Db) {
       const rows = await insertRows(db, 'claims', CLAIMS, ordered.map(toCells), suffix)
       const inserted = new Set(rows.map((row) => String(row.claim_id)))
       const checked = claims.filter(({ claimId, lastCheck }) => lastCheck && inserted.has(claimId))
-      const checkedIds = JSON.stringify(checked.map(({ claimId }) => claimId))
-      if (checked.length > 0)
-        await db.query(keepChecks(`(${SELECT_CLAIMS} WHERE claim_id IN ${inTexts})`), [checkedIds])
+      if (checked.length > 0) {
+        const ids = checked.map(({ claimId }) => claimId)
+        await db.query(keepChecks(`(${SELECT_CLAIMS} WHERE claim_id IN ${inTexts})`), [JSON.stringify(ids)])
+      }
       return inserted
     },
     /** Hands out those of these claims that are due still, and hides each from other workers until `leaseEnd`. */

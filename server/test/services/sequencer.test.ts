@@ -9,6 +9,7 @@ import { createKeyFiles } from '@claimcheck/server/signing/key-files'
 import { createSigningKeys } from '@claimcheck/server/signing/signing-keys'
 import type { ClaimRow } from '@claimcheck/server/storage/claims'
 import type { BeforeStatement } from '@claimcheck/server/storage/pools'
+import { insertRows } from '@claimcheck/server/storage/rows'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
@@ -230,9 +231,16 @@ t.test('a clock that is set back leaves receipts and heads in order', async (t) 
   t.equal(old!.revokedAt, next!.validFrom)
 })
 
-t.test('a tree head is never written twice', async (t) => {
+t.test('rows of the log and of checks are never changed, and never deleted', async (t) => {
   const { storage, sequencer } = await open(t)
-  await sequencer.advance(decided(await newClaim(storage)))
+  const claim = await newClaim(storage)
+  await sequencer.advance(decided(claim))
+  const check = [claim.claimId, 1, JSON.stringify(record)]
+  const columns = { claim_id: 'text', attempt: 'integer', record: 'text' } as const
+  await t.rejects(
+    storage.transaction((db) => insertRows(db, 'checks', columns, [check])),
+    /UNIQUE/,
+  )
   const head = (await storage.read.log.newestHead())!
   await t.rejects(storage.write((tx) => tx.log.insertHead(head)))
 })

@@ -87,7 +87,7 @@ export function connectionRoutes(app: App, { connections, members, registry, now
       const type = requireType(connection.provider)
       const form = formOf(request)
       const workspaceId = workspaceOf(request).id
-      const secrets = readSchemaForm(secretsIn(type.options), form, PREFIX)
+      const secrets = readSchemaForm(secretsIn(type), form, PREFIX)
       const by = { workspaceId, insists: form[INSIST] !== undefined }
       const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by))
       if ('connection' in replaced) {

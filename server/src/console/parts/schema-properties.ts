@@ -1,5 +1,5 @@
 /** The properties of a JSON schema as fields of a form see them: of which kind each is, and what people call it. */
-import { isSecret, type JsonValue } from '@claimcheck/core'
+import { type ConnectionType, isSecret, type JsonValue, secretNames } from '@claimcheck/core'
 import type { TSchema } from 'typebox'
 
 /** What is used of a property's schema. */
@@ -44,10 +44,10 @@ export function propertiesOf(schema: TSchema): [string, Property][] {
 }
 
 /** For replacing secrets: these alone, of several as many as somebody likes. */
-export function secretsIn(schema: TSchema): TSchema {
-  const secrets = propertiesOf(schema).filter(([, property]) => isSecret(property))
-  const names = secrets.map(([name]) => name)
-  return { ...schema, properties: Object.fromEntries(secrets), required: names.length === 1 ? names : [] }
+export function secretsIn({ options }: Pick<ConnectionType, 'options'>): TSchema {
+  const names = secretNames({ options })
+  const properties = Object.fromEntries(names.map((name) => [name, options.properties[name]]))
+  return { ...options, properties, required: names.length === 1 ? names : [] }
 }
 
 export function isRequired(schema: TSchema, key: string): boolean {

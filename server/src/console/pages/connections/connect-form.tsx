@@ -51,7 +51,7 @@ interface ReplaceFormProps extends ConnectFormProps {
 }
 
 export function ReplaceForm({ viewer, connection, type, values, outcome }: ReplaceFormProps) {
-  const schema = secretsIn(type.options)
+  const schema = secretsIn(type)
   return (
     <DestinationForm
       viewer={viewer}
