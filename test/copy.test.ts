@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { secretKeyPath } from '@claimcheck/server/secrets'
-import { copyInstallation } from '@claimcheck/server/services/copy'
+import { secretKeyPath } from '@claimcheck/server/base/secrets'
 import { openStorage } from '@claimcheck/server/storage/open'
+import { copyInstallation } from '@claimcheck/server/upkeep/copy'
 import t from 'tap'
 import {
   claimcheck,

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
-import { diagnose } from '@claimcheck/server/services/doctor'
+import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
 import { createDatabase, type Dialect } from './support/database.ts'

@@ -1,50 +1,119 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
+import { breaches, type Sources } from './rooms.ts'
 
 const BIOME = resolve('node_modules/@biomejs/biome/bin/biome')
+const SERVER = resolve('server/src')
 
-/** What the linter says of a file that imports this. */
+t.test('the rooms of the server keep their order, and no files import each other in a circle', async (t) => {
+  const files = readdirSync(SERVER, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+  t.ok(files.length > 100)
+  t.strictSame(breaches(Object.fromEntries(files.map((file) => [file, readFileSync(join(SERVER, file), 'utf8')]))), [])
+})
+
+const breachRows: [what: string, sources: Sources, expected: readonly string[]][] = [
+  ['an import of an earlier room', { 'log/a.ts': `import { b } from '../base/b.ts'`, 'base/b.ts': '' }, []],
+  [
+    'an import of a later room',
+    { 'base/b.ts': `import { a } from '../log/a.ts'`, 'log/a.ts': '' },
+    ['base/b.ts imports log/a.ts'],
+  ],
+  [
+    'a type of a later room',
+    { 'base/b.ts': `import type { A } from '../log/a.ts'`, 'log/a.ts': '' },
+    ['base/b.ts imports log/a.ts'],
+  ],
+  [
+    'a type in place',
+    { 'base/b.ts': `let a: import('../log/a.ts').A`, 'log/a.ts': '' },
+    ['base/b.ts imports log/a.ts'],
+  ],
+  [
+    'an export from a later room',
+    { 'base/b.ts': `export { a } from '../log/a.ts'`, 'log/a.ts': '' },
+    ['base/b.ts imports log/a.ts'],
+  ],
+  [
+    'an import at run time',
+    { 'base/b.ts': `await import('../log/a.ts')`, 'log/a.ts': '' },
+    ['base/b.ts imports log/a.ts'],
+  ],
+  ['an import for its effect', { 'base/b.ts': `import '../log/a.ts'`, 'log/a.ts': '' }, ['base/b.ts imports log/a.ts']],
+  [
+    'the container in a room',
+    { 'http/a.ts': `import { c } from '../container.ts'`, 'container.ts': '' },
+    ['http/a.ts imports container.ts'],
+  ],
+  ['the container in the command line', { 'cli/a.ts': `import { c } from '../container.ts'`, 'container.ts': '' }, []],
+  ['a file beside the rooms', { 'helpers.ts': '' }, ['helpers.ts is in no room']],
+  ['a new room', { 'services/a.ts': '' }, ['services/a.ts is in no room']],
+  [
+    'a circle of types',
+    { 'log/a.ts': `import type { B } from './b.ts'`, 'log/b.ts': `import type { A } from './a.ts'` },
+    ['cycle: log/a.ts > log/b.ts > log/a.ts'],
+  ],
+  [
+    'a circle of three',
+    { 'log/a.ts': `import './b.ts'`, 'log/b.ts': `import './c.ts'`, 'log/c.ts': `import './a.ts'` },
+    ['cycle: log/a.ts > log/b.ts > log/c.ts > log/a.ts'],
+  ],
+]
+
+for (const [what, sources, expected] of breachRows) {
+  t.test(`rooms: ${what} is ${expected.length > 0 ? 'refused' : 'allowed'}`, async (t) => {
+    t.strictSame(breaches(sources), expected)
+  })
+}
+
+/** What the linter says of a file that imports this, in a package that declares these dependencies. */
 function lint(
   folder: string,
-  file: string,
-  imported: string,
+  { file, imported, dependencies }: { file: string; imported: string; dependencies: readonly string[] },
 ): { readonly status: number | null; readonly output: string } {
   cpSync('biome.json', join(folder, 'biome.json'))
   mkdirSync(dirname(join(folder, file)), { recursive: true })
+  const declared = Object.fromEntries(dependencies.map((name) => [name, '1.0.0']))
+  const manifest = { name: 'under-test', version: '1.0.0', dependencies: declared }
+  writeFileSync(join(folder, file.replace(/\/src\/.*/, ''), 'package.json'), JSON.stringify(manifest))
   writeFileSync(join(folder, file), `import thing from '${imported}'\n\nthing()\n`)
   const args = [BIOME, 'lint', '--vcs-enabled=false', file]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
   return { status, output: stdout + stderr }
 }
 
-const rows: [file: string, imported: string, allowed: boolean][] = [
+const lintRows: [file: string, imported: string, allowed: boolean, dependencies?: readonly string[]][] = [
   ['core/src/a.ts', './b.ts', true],
   ['core/src/a.ts', '@noble/hashes/sha2.js', true],
   ['core/src/a.ts', 'node:fs', false],
   ['core/src/a.ts', 'fastify', false],
   ['core/src/a.ts', '@claimcheck/server/config', false],
-  ['plugins/codehost/src/a.ts', '@claimcheck/core', true],
+  ['plugins/codehost/src/a.ts', '@claimcheck/core', true, ['@claimcheck/core']],
+  ['plugins/codehost/src/a.ts', '@claimcheck/core/plugin', true, ['@claimcheck/core']],
+  ['plugins/codehost/src/a.ts', '@claimcheck/core', false],
   ['plugins/codehost/src/a.ts', 'node:child_process', true],
-  ['plugins/codehost/src/a.ts', '@claimcheck/server/config', false],
-  ['plugins/codehost/src/a.ts', '@claimcheck/plugin-http', false],
+  ['plugins/codehost/src/a.ts', '@claimcheck/server/config', false, ['@claimcheck/server']],
+  ['plugins/codehost/src/a.ts', '@claimcheck/plugin-http', false, ['@claimcheck/plugin-http']],
   ['plugins/codehost/src/a.ts', 'awilix', false],
   ['plugins/codehost/src/a.ts', 'ethers', false],
+  ['plugins/anchor-eas/src/a.ts', 'ethers', true, ['ethers']],
+  ['plugins/anchor-eas/src/a.ts', '@claimcheck/server/config', false, ['@claimcheck/server']],
   ['server/src/http/a.ts', 'fastify', true],
   ['server/src/http/a.ts', 'knex', false],
-  ['server/src/services/a.ts', 'awilix', false],
-  ['server/src/services/a.ts', '@claimcheck/plugin-codehost', false],
+  ['server/src/claims/a.ts', 'awilix', false],
+  ['server/src/claims/a.ts', '@claimcheck/plugin-codehost', false],
   ['server/src/container.ts', 'awilix', true],
   ['server/src/storage/a.ts', 'knex', true],
   ['server/src/storage/a.ts', 'fastify', false],
 ]
 
-for (const [file, imported, allowed] of rows) {
-  t.test(`${file} may ${allowed ? '' : 'not '}import ${imported}`, async (t) => {
-    const { status, output } = lint(t.testdir(), file, imported)
+for (const [file, imported, allowed, dependencies = []] of lintRows) {
+  const declaring = dependencies.length > 0 ? ' that its package declares' : ''
+  t.test(`${file} may ${allowed ? '' : 'not '}import ${imported}${declaring}`, async (t) => {
+    const { status, output } = lint(t.testdir(), { file, imported, dependencies })
     if (allowed) return t.equal(status, 0, output)
     t.not(status, 0)
-    t.match(output, /noRestrictedImports|noNodejsModules/)
+    t.match(output, /noRestrictedImports|noNodejsModules|noUndeclaredDependencies/)
   })
 }

@@ -33,8 +33,8 @@ export {
 export type { JsonObject, JsonValue } from './json.ts'
 export { isJsonObject, setMember } from './json.ts'
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
-export { type Appended, appendLeaves, EMPTY_EDGE, restoreEdge, type TreeEdge } from './log/edge.ts'
-export { fullTilesAbove, pathInTile, proveAtEdge } from './log/edge-proof.ts'
+export { type Appended, appendLeaves, EMPTY_EDGE, restoreEdge, type TreeEdge } from './log/compact-range.ts'
+export { fullTilesAbove, pathInTile, proveAtEdge } from './log/compact-range-proof.ts'
 export type { Log } from './log/log.ts'
 export {
   type Consistency,

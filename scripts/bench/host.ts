@@ -1,6 +1,6 @@
 /** One host of an installation, as `claimcheck serve` runs it. */
 import { openClaimcheck } from '@claimcheck/server/container'
-import { SEQUENCER_THREAD } from '@claimcheck/server/sequencer-thread/sequencer-thread'
+import { SEQUENCER_THREAD } from '@claimcheck/server/log/thread/sequencer-thread'
 import { startServer } from '@claimcheck/server/server'
 import { configOf, type Place } from './place.ts'
 import { given, serve } from './process.ts'

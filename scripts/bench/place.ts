@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Config, loadConfig } from '@claimcheck/server/config'
+import { type Config, loadConfig } from '@claimcheck/server/config/config'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
 import { SCRIPTED } from '../../test/support/installation.ts'

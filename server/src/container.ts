@@ -2,47 +2,50 @@
 import type { Instant } from '@claimcheck/core'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
-import { openClock } from './clock.ts'
-import type { Config } from './config.ts'
-import { type Counters, createCounters } from './http/counters.ts'
+import { createAnchorWorker } from './anchoring/anchor-worker.ts'
+import { type Anchoring, createAnchoring } from './anchoring/anchoring.ts'
+import { openSecrets, type Secrets } from './base/secrets.ts'
+import type { Worker } from './base/worker.ts'
+import { type Adjudication, createAdjudication } from './claims/adjudication.ts'
+import { type CheckRunner, createCheckRunner } from './claims/check.ts'
+import { type ClaimCounts, createClaimCounts } from './claims/claim-counts.ts'
+import { type ClaimService, createClaimService } from './claims/claims.ts'
+import { createDueClaims, type DueClaims } from './claims/due-claims.ts'
+import { createRecheckWorker } from './claims/recheck-worker.ts'
+import type { Config } from './config/config.ts'
+import { createOAuthPages } from './console/oauth/pages.ts'
+import { openClock } from './hosts/clock.ts'
+import { type Counters, createCounters } from './hosts/counters.ts'
+import { createLogService, type LogService } from './log/log.ts'
+import { createLogGuard, type LogGuard } from './log/log-guard.ts'
+import { createLogWriter, type LogWriter } from './log/log-writer.ts'
+import { createReceiptService, type ReceiptService } from './log/receipts.ts'
+import { createSequencer, type Sequencer } from './log/sequencer.ts'
+import { createHeadMemory, type HeadMemory } from './log/signing/head-memory.ts'
+import { createKeyVault } from './log/signing/key-vault.ts'
+import { createSigningKeys, type KeyVault, type SigningKeys } from './log/signing/signing-keys.ts'
+import { startSequencerThread } from './log/thread/sequencer-thread.ts'
 import { type ApplicationService, createApplicationService } from './oauth/applications.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
+import type { OAuthPages } from './oauth/pages.ts'
 import { createOAuthRecords, type OAuthRecords } from './oauth/records.ts'
 import { createTokenService, type TokenService } from './oauth/tokens.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
-import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins.ts'
-import { openSecrets, type Secrets } from './secrets.ts'
-import { startSequencerThread } from './sequencer-thread/sequencer-thread.ts'
-import { type Activity, createActivity } from './services/activity.ts'
-import { type Adjudication, createAdjudication } from './services/adjudication.ts'
-import { type Anchoring, createAnchoring } from './services/anchoring.ts'
-import { type CheckRunner, createCheckRunner } from './services/check.ts'
-import { type ClaimCounts, createClaimCounts } from './services/claim-counts.ts'
-import { type ClaimService, createClaimService } from './services/claims.ts'
-import { type ConnectionService, createConnectionService } from './services/connections.ts'
-import { createDueClaims, type DueClaims } from './services/due-claims.ts'
-import { createKeyService, type KeyService } from './services/keys.ts'
-import { createLogService, type LogService } from './services/log.ts'
-import { createLogGuard, type LogGuard } from './services/log-guard.ts'
-import { createLogWriter, type LogWriter } from './services/log-writer.ts'
-import { type AccountService, createAccountService } from './services/people/accounts.ts'
-import { createIdentityService, type IdentityService } from './services/people/identities.ts'
-import { createMemberService, type MemberService } from './services/people/members.ts'
-import { createOutsideSignIn, type OutsideSignIn } from './services/people/outside-sign-in.ts'
-import { createPasskeyService, type PasskeyService } from './services/people/passkeys.ts'
-import { createSessionService, type SessionService } from './services/people/sessions.ts'
-import { createTicketService, type TicketService } from './services/people/tickets.ts'
-import { createReceiptService, type ReceiptService } from './services/receipts.ts'
-import { createSequencer, type Sequencer } from './services/sequencer.ts'
-import { createWorkspaceService, type WorkspaceService } from './services/workspaces.ts'
-import { createHeadMemory, type HeadMemory } from './signing/head-memory.ts'
-import { createKeyVault } from './signing/key-vault.ts'
-import { createSigningKeys, type KeyVault, type SigningKeys } from './signing/signing-keys.ts'
+import { type AccountService, createAccountService } from './people/accounts.ts'
+import { createIdentityService, type IdentityService } from './people/identities.ts'
+import { createMemberService, type MemberService } from './people/members.ts'
+import { createOutsideSignIn, type OutsideSignIn } from './people/oidc-sign-in.ts'
+import { createPasskeyService, type PasskeyService } from './people/passkeys.ts'
+import { createSessionService, type SessionService } from './people/sessions.ts'
+import { createTicketService, type TicketService } from './people/tickets.ts'
+import { EMPTY_REGISTRY, loadPlugins, type Registry } from './plugins/plugins.ts'
 import { openStorage } from './storage/open.ts'
 import type { BeforeStatement } from './storage/pools.ts'
 import type { Storage } from './storage/storage.ts'
-import { createAnchorWorker } from './workers/anchor.ts'
-import { createRecheckWorker, type Worker } from './workers/recheck.ts'
+import { type Activity, createActivity } from './workspaces/activity.ts'
+import { type ConnectionService, createConnectionService } from './workspaces/connections.ts'
+import { createKeyService, type KeyService } from './workspaces/keys.ts'
+import { createWorkspaceService, type WorkspaceService } from './workspaces/workspaces.ts'
 
 /** An installation, opened: its parts, each made when it is first asked for. */
 export interface Claimcheck {
@@ -80,6 +83,7 @@ export interface Claimcheck {
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
   readonly oauthRecords: OAuthRecords
+  readonly oauthPages: OAuthPages
   readonly oauth: OAuth
   readonly applications: ApplicationService
   readonly tokens: TokenService
@@ -162,6 +166,7 @@ export async function openClaimcheck(
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),
     oauthRecords: asFunction(createOAuthRecords).singleton(),
+    oauthPages: asFunction(createOAuthPages).singleton(),
     oauth: asFunction(createOAuth).singleton(),
     applications: asFunction(createApplicationService).singleton(),
     tokens: asFunction(createTokenService).singleton(),

@@ -1,13 +1,13 @@
 /** The running service: HTTP in front, plugins and workers behind, all with one life that starts and ends in the order that loses nothing. */
 import fastifyPlugin from 'fastify-plugin'
 import { consoleRoutes } from './console/console.tsx'
+import { oauthEndpoints } from './console/oauth/endpoints.ts'
 import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
-import { oauthEndpoints } from './oauth/endpoints.ts'
-import { metadataRoutes } from './oauth/metadata.ts'
-import type { LoadedPlugin } from './plugins.ts'
-import { createMetrics } from './services/metrics.ts'
+import { metadataRoutes } from './http/routes/oauth-metadata.ts'
+import type { LoadedPlugin } from './plugins/plugins.ts'
+import { createMetrics } from './upkeep/metrics.ts'
 
 export interface RunningServer {
   readonly url: string

@@ -1,4 +1,4 @@
-import { createMetrics } from '@claimcheck/server/services/metrics'
+import { createMetrics } from '@claimcheck/server/upkeep/metrics'
 import t, { type Test } from 'tap'
 import { createWorld, type HostOfOne, NOON, type World } from './fixture.ts'
 

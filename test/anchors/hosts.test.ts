@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { createLease, LeaseLost } from '@claimcheck/server/services/lease'
-import { createAnchorWorker } from '@claimcheck/server/workers/anchor'
+import { createAnchorWorker } from '@claimcheck/server/anchoring/anchor-worker'
+import { createLease, LeaseLost } from '@claimcheck/server/hosts/lease'
 import t, { type Test } from 'tap'
 import { createWorld, DIALECTS, type HostOfOne, type World } from './fixture.ts'
 

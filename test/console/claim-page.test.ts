@@ -1,6 +1,6 @@
 /** A claim's page, for each way that a claim may stand. */
 import { resolve } from 'node:path'
-import { newId } from '@claimcheck/server/ids'
+import { newId } from '@claimcheck/server/base/ids'
 import t from 'tap'
 import { claimsConsole } from '../support/claims-console.ts'
 import { SCRIPTED } from '../support/installation.ts'

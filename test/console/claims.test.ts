@@ -1,6 +1,6 @@
 /** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
 import { resolve } from 'node:path'
-import { newId } from '@claimcheck/server/ids'
+import { newId } from '@claimcheck/server/base/ids'
 import t from 'tap'
 import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'
 import { textOf, Visitor } from '../support/visitor.ts'

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '@claimcheck/server/config'
+import { loadConfig } from '@claimcheck/server/config/config'
 import { openClaimcheck } from '@claimcheck/server/container'
 import { runClaimcheck } from '../support/command.ts'
 import type { Database } from '../support/database.ts'

@@ -1,7 +1,7 @@
 /** A host as a process of its own, which can be told to be struck by a signal just before one of its database statements. */
-import { loadConfig } from '@claimcheck/server/config'
+import { loadConfig } from '@claimcheck/server/config/config'
+import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { openClaimcheck } from '@claimcheck/server/container'
-import { sqliteFile } from '@claimcheck/server/database-url'
 import { startServer } from '@claimcheck/server/server'
 import type { Strike } from './host-process.ts'
 import { arm, beforeStatement, shareStrike } from './strike.ts'

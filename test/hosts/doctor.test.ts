@@ -1,5 +1,5 @@
-import { diagnose } from '@claimcheck/server/services/doctor'
-import { startStretchWorkers } from '@claimcheck/server/services/doctor/stretch-workers'
+import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { startStretchWorkers } from '@claimcheck/server/upkeep/doctor/stretch-workers'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'
 import { Installation } from '../support/installation.ts'

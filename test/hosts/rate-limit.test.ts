@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createCounters } from '@claimcheck/server/http/counters'
+import { createCounters } from '@claimcheck/server/hosts/counters'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Database } from '../support/database.ts'

@@ -1,7 +1,7 @@
 /** Installations to copy, databases to copy them to, and the command. */
 import { join, resolve } from 'node:path'
-import { type Config, loadConfig } from '@claimcheck/server/config'
-import { sqliteFile } from '@claimcheck/server/database-url'
+import { type Config, loadConfig } from '@claimcheck/server/config/config'
+import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { openStorage } from '@claimcheck/server/storage/open'
 import knex from 'knex'
 import type { Test } from 'tap'

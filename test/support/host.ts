@@ -1,7 +1,7 @@
 /** One running server of an installation, in this process, and spoken to over HTTP. */
-import type { Config } from '@claimcheck/server/config'
+import type { Config } from '@claimcheck/server/config/config'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
-import { SEQUENCER_THREAD } from '@claimcheck/server/sequencer-thread/sequencer-thread'
+import { SEQUENCER_THREAD } from '@claimcheck/server/log/thread/sequencer-thread'
 import { type RunningServer, startServer } from '@claimcheck/server/server'
 
 export interface Answer {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Config, loadConfig } from '@claimcheck/server/config'
+import { type Config, loadConfig } from '@claimcheck/server/config/config'
 import type { Claimcheck } from '@claimcheck/server/container'
 import { Client } from './client.ts'
 import { createDatabase, type Database } from './database.ts'

@@ -1,6 +1,6 @@
 /** A log of a million receipts: fetching any of them with its proof, and deriving all of them again. */
-import { diagnose } from '@claimcheck/server/services/doctor'
-import { startStretchWorkers } from '@claimcheck/server/services/doctor/stretch-workers'
+import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { startStretchWorkers } from '@claimcheck/server/upkeep/doctor/stretch-workers'
 import type { Figure } from '../figure.ts'
 import { type Answered, getText, load, together } from '../load.ts'
 import { configOf, createWorkspace, type Place, withOpened, withPlace } from '../place.ts'

@@ -1,8 +1,8 @@
 /** Claims as rows, made without asking anybody. */
 import { claimDigest, type Instant } from '@claimcheck/core'
+import { newId } from '@claimcheck/server/base/ids'
 import type { Claimcheck } from '@claimcheck/server/container'
-import { newId } from '@claimcheck/server/ids'
-import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 
 const MINUTE_MS = 60_000
 const BATCH = 5_000

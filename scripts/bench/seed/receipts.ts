@@ -1,12 +1,12 @@
 /** Decided claims with their checks and signed receipts in the log, each as good as a real one, some ten times as fast. */
 import { hash } from 'node:crypto'
 import { canonicalize, DOMAINS, entryOf, type Instant, receiptBody, type Signer } from '@claimcheck/core'
+import { newId } from '@claimcheck/server/base/ids'
 import type { Claimcheck } from '@claimcheck/server/container'
-import { newId } from '@claimcheck/server/ids'
-import type { Draft } from '@claimcheck/server/services/log-writer'
-import { receiptContent } from '@claimcheck/server/services/receipt-content'
-import { SHA256_TREE } from '@claimcheck/server/services/stored-log'
-import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import type { Draft } from '@claimcheck/server/log/log-writer'
+import { receiptContent } from '@claimcheck/server/log/receipt-content'
+import { SHA256_TREE } from '@claimcheck/server/log/stored-log'
+import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import { queuedClaim } from './claims.ts'
 
 const BATCH = 5_000

@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { appendLeaves, EMPTY_EDGE, signTreeHead, TILE_WIDTH } from '@claimcheck/core'
 import type { Claimcheck } from '@claimcheck/server/container'
-import { SHA256_TREE } from '@claimcheck/server/services/stored-log'
+import { SHA256_TREE } from '@claimcheck/server/log/stored-log'
 import { seedReceipts } from './receipts.ts'
 
 const HASH_BYTES = 32

@@ -1,5 +1,5 @@
 /** Errors as a person at a terminal needs them: what is wrong, each on a line of its own, and no stack. */
-import { ServiceError } from '../services/errors.ts'
+import { ServiceError } from '../base/errors.ts'
 
 /** The classes whose messages are written for people. */
 const FOR_PEOPLE = new Set([

@@ -1,6 +1,6 @@
 /** Where people find the console, for links that the command line prints. */
 import { isIPv6 } from 'node:net'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 /** On this machine it is called by name: browsers know passkeys for names alone. */
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1'])

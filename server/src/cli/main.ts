@@ -1,6 +1,6 @@
 /** The `claimcheck` command: one file a command, and here what all of them share. */
 import { Command, CommanderError } from 'commander'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../base/version.ts'
 import { addAnchorCommands } from './commands/anchor.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addCopyCommand } from './commands/copy.ts'

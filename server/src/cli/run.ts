@@ -1,6 +1,6 @@
 /** What a command does around its work: opens the installation, closes it again, prints one JSON value or lines for people. */
 import type { Command } from 'commander'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import type { Claimcheck } from '../container.ts'
 
 export interface OutputOptions {

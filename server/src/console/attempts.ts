@@ -1,6 +1,6 @@
 /** How often somebody may try to come in: so many attempts a minute from one network, and as many for one account. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Counters } from '../http/counters.ts'
+import type { Counters } from '../hosts/counters.ts'
 import { HttpError } from '../http/errors.ts'
 import { networkOf } from '../http/network.ts'
 

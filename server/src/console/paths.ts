@@ -1,5 +1,5 @@
 /** Where everything in the console is. */
-import { VERSION } from '../version.ts'
+import { VERSION } from '../base/version.ts'
 
 const ROOT = '/console'
 

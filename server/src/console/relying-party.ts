@@ -2,9 +2,9 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'
-import type { RelyingParty } from '../services/people/passkeys.ts'
+import type { RelyingParty } from '../people/passkeys.ts'
 import { paths } from './paths.ts'
-import { originOf } from './visit.ts'
+import { originOf } from './session.ts'
 
 /** Or why there are none, in words. */
 export type PasskeyPlace =

@@ -1,6 +1,6 @@
 /** The cookie that a browser carries a ticket in, from the step that issues it to the one that takes it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { cookieName, cookieOptions } from './visit.ts'
+import { cookieName, cookieOptions } from './session.ts'
 
 export interface TicketCookie {
   give(reply: FastifyReply, ticket: string): void

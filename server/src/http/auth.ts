@@ -1,6 +1,6 @@
 /** Lets requests with a good credential pass, and no others. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { KeyService } from '../services/keys.ts'
+import type { KeyService } from '../workspaces/keys.ts'
 import { type Credential, carryCredentials, setCredential } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'

@@ -1,8 +1,8 @@
 /** Reads request bodies: JSON that every reader understands alike, or an answer that says what is wrong with it. */
 import { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
-import { ServiceError } from '../services/errors.ts'
-import type { Issue } from '../validation.ts'
+import type { Issue } from '../base/errors.ts'
+import { ServiceError } from '../base/errors.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import { contentIssues, DEEPEST_NESTING, notAnInteger, notUnicode } from './text.ts'

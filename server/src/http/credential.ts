@@ -1,17 +1,8 @@
 /** Who a request speaks for, once its credential has been accepted. */
 import type { FastifyRequest } from 'fastify'
-import type { KeyCredential } from '../services/keys.ts'
+import type { TokenCredential } from '../oauth/tokens.ts'
+import type { KeyCredential } from '../workspaces/keys.ts'
 import type { App } from './instance.ts'
-
-/** A token of an application, which speaks for one member of a workspace. */
-export interface TokenCredential {
-  readonly kind: 'oauth'
-  readonly grantId: string
-  readonly workspaceId: string
-  /** What it is good for now. */
-  readonly scopes: readonly string[]
-  readonly audience: string
-}
 
 export type Credential = KeyCredential | TokenCredential
 

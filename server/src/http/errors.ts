@@ -2,9 +2,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError, type ServiceErrorCode } from '../services/errors.ts'
+import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
 import { StorageError } from '../storage/storage.ts'
-import type { Issue } from '../validation.ts'
 import type { App } from './instance.ts'
 
 /** A refusal that HTTP itself decides. */

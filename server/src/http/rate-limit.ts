@@ -1,25 +1,10 @@
 /** Request limits: who has asked too much within a minute is told when to come back. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Count, type Counters, WINDOW_MS } from './counters.ts'
+import type { RateLimits } from '../config/rate-limits.ts'
+import { type Count, type Counters, WINDOW_MS } from '../hosts/counters.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import { networkOf } from './network.ts'
-
-/** Requests a minute. 0: no limit. */
-export interface RateLimits {
-  /** Of one key, or of all tokens of one grant, on the routes that need a credential. */
-  readonly key: number
-  /** Of one address, on receipts. */
-  readonly receipts: number
-  /** Of one address, on the log and the key document. */
-  readonly log: number
-  /** Of one address with a credential that was refused. A host that has seen one too many looks at none of its credentials. */
-  readonly refusals: number
-  /** Of one address, on the endpoints of the sign-in flow for applications. */
-  readonly oauth: number
-}
-
-export const DEFAULT_RATE_LIMITS: RateLimits = { key: 600, receipts: 120, log: 300, refusals: 30, oauth: 120 }
 
 export interface Limiter {
   /** Counts this request. @throws HttpError 429; StorageError `unavailable`: no request passes uncounted */

@@ -1,5 +1,5 @@
 /** What no text or number of a request may hold, because a store, a hash or a later reader would take it otherwise than we do. */
-import type { Issue, Loc } from '../validation.ts'
+import type { Issue, Loc } from '../base/errors.ts'
 
 /** NUL, which databases cut or refuse. Lone surrogates, which have no UTF-8. `__proto__`, which is no member to many readers. */
 export function contentIssues(value: unknown, loc: Loc): Issue[] {

@@ -1,8 +1,9 @@
 /** Holds requests against the routes' schemas. Bodies are taken as they are; a query is text, and is read as its schema says. */
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ServiceError } from '../services/errors.ts'
-import { type Issue, type Validator, validator } from '../validation.ts'
+import type { Issue } from '../base/errors.ts'
+import { ServiceError } from '../base/errors.ts'
+import { type Validator, validator } from '../base/validation.ts'
 import { contentIssues } from './text.ts'
 
 /** Path parameters have no schema: what is no id of ours names nothing, and that is a 404. */

@@ -1,7 +1,7 @@
 /** Applications that a person has allowed to act for them, and taking that back. */
 import type { Instant } from '@claimcheck/core'
-import { ServiceError } from '../services/errors.ts'
-import type { MemberService } from '../services/people/members.ts'
+import { ServiceError } from '../base/errors.ts'
+import type { MemberService } from '../people/members.ts'
 import type { OAuth } from './oauth.ts'
 import type { OAuthRecords } from './records.ts'
 import { readScopes, type Scope } from './scopes.ts'

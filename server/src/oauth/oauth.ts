@@ -3,14 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
-import type { Config } from '../config.ts'
-import { sessionTokenOf } from '../console/visit.ts'
-import type { Secrets } from '../secrets.ts'
-import { ServiceError } from '../services/errors.ts'
-import type { SessionService } from '../services/people/sessions.ts'
+import { ServiceError } from '../base/errors.ts'
+import type { Secrets } from '../base/secrets.ts'
+import type { Config } from '../config/config.ts'
 import { type Storage, StorageError } from '../storage/storage.ts'
 import { type Audiences, createAudiences } from './audiences.ts'
 import { loadLibrary } from './library.ts'
+import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { createProvider } from './provider.ts'
 import type { OAuthRecords } from './records.ts'
@@ -57,14 +56,14 @@ interface OAuthOptions {
   readonly config: Pick<Config, 'publicUrl' | 'oauth'>
   readonly storage: Storage
   readonly secrets: Secrets
-  readonly sessions: Pick<SessionService, 'find'>
+  readonly oauthPages: OAuthPages
   readonly oauthRecords: OAuthRecords
   readonly now: () => Instant
   readonly logger: FastifyBaseLogger
 }
 
 export function createOAuth(options: OAuthOptions): OAuth {
-  const { config, sessions, oauthRecords: records } = options
+  const { config, oauthPages, oauthRecords: records } = options
   const { publicUrl } = config
   let listeningOrigin: (() => string) | undefined
   let making: Promise<Provider> | undefined
@@ -86,10 +85,8 @@ export function createOAuth(options: OAuthOptions): OAuth {
       audiences: audiences(),
       config: config.oauth,
       records,
-      isSignedIn: async (ctx) => {
-        const token = sessionTokenOf((name) => ctx.cookies.get(name, { signed: false }), publicUrl)
-        return token !== undefined && (await sessions.find(token)) !== undefined
-      },
+      isSignedIn: (ctx) => oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
+      errorPage: oauthPages.errorPage,
     })
     return making
   }

@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
-import type { ClientMetadata, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
-import type { Secrets } from '../secrets.ts'
-import { newToken } from '../services/tokens.ts'
+import type { ClientMetadata, Configuration, ErrorOut, KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { Secrets } from '../base/secrets.ts'
+import { newToken } from '../base/tokens.ts'
+import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
 import type { Storage } from '../storage/storage.ts'
 import { adapterFactory } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
-import type { OAuthClient, OAuthConfig } from './config.ts'
-import { errorPage } from './error-page.tsx'
 import { type Library, loadLibrary } from './library.ts'
+import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { reaching } from './reaching.ts'
 import type { OAuthRecords } from './records.ts'
@@ -29,6 +29,7 @@ export interface ProviderOptions {
   readonly now: () => Instant
   /** Whether this browser has a session at the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
+  readonly errorPage: OAuthPages['errorPage']
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'debug'>
 }
 
@@ -68,7 +69,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
 }
 
 function configuration(library: Library, options: ProviderOptions): Configuration {
-  const { audiences, config, records, storage, secrets, now, isSignedIn } = options
+  const { audiences, config, records, storage, secrets, now, isSignedIn, errorPage } = options
   const { errors } = library
   const { Prompt, Check } = library.interactionPolicy
   const reached = reaching(errors)
@@ -146,7 +147,10 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       properties: ['software_id'],
       validator: (_ctx, _name, _value, metadata) => restrictMetadata(metadata, errors),
     },
-    renderError: errorPage,
+    renderError: (ctx, { error: code, error_description: description }: ErrorOut) => {
+      ctx.type = 'html'
+      ctx.body = errorPage({ code, description })
+    },
     // There is nothing out there that it has to read.
     fetch: async () => {
       throw new Error('the sign-in flow calls nobody')

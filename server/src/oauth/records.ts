@@ -1,7 +1,7 @@
 /** What OAuth remembers of codes, tokens, grants and requests: under the hash of their secret, and sealed, so that a copy of the database opens nothing. */
 import type { Instant } from '@claimcheck/core'
-import { SecretError, type Secrets } from '../secrets.ts'
-import { hashToken, recordContext } from '../services/tokens.ts'
+import { SecretError, type Secrets } from '../base/secrets.ts'
+import { hashToken, recordContext } from '../base/tokens.ts'
 import type { RecordRow } from '../storage/records.ts'
 import type { Storage } from '../storage/storage.ts'
 

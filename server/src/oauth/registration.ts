@@ -1,8 +1,8 @@
 /** What we take of an application that makes itself known: what we need of it, and nothing that would have us call elsewhere. */
 import type { ClientMetadata } from 'oidc-provider'
-import { isReadable, LONGEST_NAME } from '../services/names.ts'
+import { isReadable, LONGEST_NAME } from '../base/names.ts'
+import { LONGEST_REDIRECT_URI, MOST_REDIRECT_URIS, redirectProblem } from '../config/redirect-uris.ts'
 import type { Library } from './library.ts'
-import { LONGEST_REDIRECT_URI, MOST_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 
 const TAKEN: ReadonlySet<string> = new Set([
   'client_id',

@@ -1,10 +1,20 @@
 /** Whom an access token speaks for. Everything is looked up afresh, so that whatever ends holds at the next request, on every host. */
-import type { Config } from '../config.ts'
-import type { TokenCredential } from '../http/credential.ts'
-import { isToken } from '../services/tokens.ts'
+
+import { isToken } from '../base/tokens.ts'
+import type { Config } from '../config/config.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { OAuthRecords } from './records.ts'
 import { allowedTo, readScopes } from './scopes.ts'
+
+/** A token of an application, which speaks for one member of a workspace. */
+export interface TokenCredential {
+  readonly kind: 'oauth'
+  readonly grantId: string
+  readonly workspaceId: string
+  /** What it is good for now. */
+  readonly scopes: readonly string[]
+  readonly audience: string
+}
 
 export interface TokenService {
   /** Undefined for whatever is no access token, or no longer. */

@@ -6,10 +6,10 @@ import { type LookupAddress, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { DestinationError, type GuardedFetch, type Instant, type ResolvedAddress } from '@claimcheck/core'
 import { Agent, fetch as undiciFetch } from 'undici'
-import type { Config } from '../config.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../base/version.ts'
+import { isAllowed } from '../config/allow-private.ts'
+import type { Config } from '../config/config.ts'
 import { isPublicAddress } from './addresses.ts'
-import { isAllowed } from './allow-private.ts'
 import { clockOffset } from './clock-offset.ts'
 
 export interface Outbound {

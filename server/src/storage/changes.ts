@@ -2,8 +2,9 @@
  * Everything that claims and their receipts change at one time, as ONE statement: all of it happens or nothing does, and on its own
  * it is a transaction. It rests on the log and the claims as whoever made it knew them; where they stand otherwise, it fails.
  */
+
+import type { ClaimProgress, ClaimRow } from './claim-row.ts'
 import { CLAIMS, keepChecks, PROGRESS, progressCells, toCells, UNDECIDED } from './claim-row.ts'
-import type { ClaimProgress, ClaimRow } from './claims.ts'
 import type { Binding, Db, Dialect } from './db.ts'
 import { type LogState, RECEIPTS, type ReceiptRow, TILES, type TileRow, TREE_HEADS, type TreeHeadRow } from './log.ts'
 import { bytesOf, type Cells, type Columns, names, rowsOf, toHex, toJson } from './rows.ts'

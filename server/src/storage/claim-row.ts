@@ -1,8 +1,43 @@
 /** A claim between its row and what the rest sees of it. */
-import type { ReasonCode, VerdictValue } from '@claimcheck/core'
-import type { Access, ClaimProgress, ClaimRow } from './claims.ts'
+import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
 import type { Row } from './db.ts'
 import { type Cells, type Columns, nullableNumber, nullableText } from './rows.ts'
+
+/** How a claim's destination is read, fixed at submission; the last three can not be read at all. */
+export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
+
+export interface ClaimRow {
+  readonly claimId: string
+  readonly workspaceId: string
+  readonly clientClaimId: string
+  readonly agentId: string
+  readonly action: string
+  readonly target: string
+  readonly params: JsonObject
+  readonly claimedAt: Instant
+  readonly deadlineAt: Instant
+  readonly submittedAt: Instant
+  readonly claimDigest: string
+  readonly access: Access
+  readonly connectionId: string | null
+  /** The profile that judges it: its own name, whatever alias was claimed. */
+  readonly profileAction: string
+  readonly profileVersion: string
+  readonly state: 'queued' | 'decided'
+  readonly attempts: number
+  readonly dueAt: Instant | null
+  readonly nextCheckAt: Instant | null
+  readonly lastCheck: CheckRecord | null
+  readonly receiptId: string | null
+  readonly verdict: VerdictValue | null
+  readonly reasonCode: ReasonCode | null
+}
+
+/** The part of a claim that a check changes. */
+export type ClaimProgress = Pick<
+  ClaimRow,
+  'claimId' | 'state' | 'attempts' | 'dueAt' | 'nextCheckAt' | 'lastCheck' | 'receiptId' | 'verdict' | 'reasonCode'
+>
 
 /** What a check changes. */
 export const PROGRESS: Columns = {

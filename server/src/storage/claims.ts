@@ -1,44 +1,8 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
-import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
-import { CLAIMS, keepChecks, toCells, toClaim, UNDECIDED } from './claim-row.ts'
+import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core'
+import { CLAIMS, type ClaimRow, keepChecks, toCells, toClaim, UNDECIDED } from './claim-row.ts'
 import type { Binding, Db, Row } from './db.ts'
 import { type Columns, insertRows, names, rowsOf, textsOf, toJson } from './rows.ts'
-
-/** How a claim's destination is read, fixed at submission; the last three can not be read at all. */
-export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
-
-export interface ClaimRow {
-  readonly claimId: string
-  readonly workspaceId: string
-  readonly clientClaimId: string
-  readonly agentId: string
-  readonly action: string
-  readonly target: string
-  readonly params: JsonObject
-  readonly claimedAt: Instant
-  readonly deadlineAt: Instant
-  readonly submittedAt: Instant
-  readonly claimDigest: string
-  readonly access: Access
-  readonly connectionId: string | null
-  /** The profile that judges it: its own name, whatever alias was claimed. */
-  readonly profileAction: string
-  readonly profileVersion: string
-  readonly state: 'queued' | 'decided'
-  readonly attempts: number
-  readonly dueAt: Instant | null
-  readonly nextCheckAt: Instant | null
-  readonly lastCheck: CheckRecord | null
-  readonly receiptId: string | null
-  readonly verdict: VerdictValue | null
-  readonly reasonCode: ReasonCode | null
-}
-
-/** The part of a claim that a check changes. */
-export type ClaimProgress = Pick<
-  ClaimRow,
-  'claimId' | 'state' | 'attempts' | 'dueAt' | 'nextCheckAt' | 'lastCheck' | 'receiptId' | 'verdict' | 'reasonCode'
->
 
 export interface ClaimPosition {
   readonly submittedAt: Instant

@@ -1,11 +1,12 @@
 /** Every row of one database into another, empty one, whatever their dialects. The source is read as it is at one moment. */
 import { existsSync } from 'node:fs'
 import type { Knex } from 'knex'
-import { isPostgresUrl, sqliteFile } from '../database-url.ts'
+import { isPostgresUrl, sqliteFile } from '../config/database-url.ts'
 import type { Db, Dialect } from './db.ts'
 import { migrate, requireThisSchema } from './migrate.ts'
 import { BOOKKEEPING, TABLES } from './migrations/tables.ts'
-import { type OpenedStorage, openStorage } from './open.ts'
+import { openStorage } from './open.ts'
+import type { OpenedStorage } from './pools.ts'
 import { type Cell, type Cells, type Columns, type ColumnType, insertRows, names } from './rows.ts'
 import { StorageError } from './storage.ts'
 

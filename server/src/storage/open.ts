@@ -1,19 +1,7 @@
 /** Opens the database that the configuration names, in its dialect. */
-import type { Knex } from 'knex'
-import type { Config } from '../config.ts'
-import { sqliteFile } from '../database-url.ts'
-import type { BeforeStatement, WholeDatabase } from './pools.ts'
-import type { Storage } from './storage.ts'
-
-export interface OpenStorageOptions {
-  readonly beforeStatement?: BeforeStatement | undefined
-  /** What is done about the schema, when that is not to migrate it. Returns the migrations that it ran. */
-  readonly prepareSchema?: (db: Knex) => Promise<string[]>
-  /** Waits for answers however long they take: for what goes through everything, with nobody waiting for it. */
-  readonly patient?: boolean
-}
-
-export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }
+import type { Config } from '../config/config.ts'
+import { sqliteFile } from '../config/database-url.ts'
+import type { OpenedStorage, OpenStorageOptions } from './pools.ts'
 
 /** Migrates it too, if nothing else is said, and tells what that did. @throws StorageError */
 export async function openStorage(

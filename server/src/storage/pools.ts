@@ -121,3 +121,13 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     },
   }
 }
+
+export interface OpenStorageOptions {
+  readonly beforeStatement?: BeforeStatement | undefined
+  /** What is done about the schema, when that is not to migrate it. Returns the migrations that it ran. */
+  readonly prepareSchema?: (db: Knex) => Promise<string[]>
+  /** Waits for answers however long they take: for what goes through everything, with nobody waiting for it. */
+  readonly patient?: boolean
+}
+
+export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }

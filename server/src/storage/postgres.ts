@@ -3,8 +3,7 @@ import knex, { type Knex } from 'knex'
 import { type Client, DatabaseError, type QueryConfig, types } from 'pg'
 import type { Row } from './db.ts'
 import { migrate } from './migrate.ts'
-import type { OpenedStorage, OpenStorageOptions } from './open.ts'
-import { createStorage, type Pools } from './pools.ts'
+import { createStorage, type OpenedStorage, type OpenStorageOptions, type Pools } from './pools.ts'
 import { StorageError } from './storage.ts'
 
 /** Of one host. Postgres takes 100 in all as it comes. */

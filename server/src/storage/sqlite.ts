@@ -6,8 +6,7 @@ import knex, { type Knex } from 'knex'
 import { SQLITE_TRIGGER } from './changes.ts'
 import type { Binding, Row } from './db.ts'
 import { migrate } from './migrate.ts'
-import type { OpenedStorage, OpenStorageOptions } from './open.ts'
-import { createStorage } from './pools.ts'
+import { createStorage, type OpenedStorage, type OpenStorageOptions } from './pools.ts'
 import { StorageError } from './storage.ts'
 
 const READERS = 4

@@ -1,4 +1,5 @@
 import { secret } from '@claimcheck/core'
+import { validator } from '@claimcheck/server/base/validation'
 import {
   type FormValues,
   problemsByField,
@@ -6,7 +7,6 @@ import {
   SchemaFields,
   startingValues,
 } from '@claimcheck/server/console/parts/schema-form'
-import { validator } from '@claimcheck/server/validation'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import t from 'tap'

@@ -1,4 +1,4 @@
-import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/services/errors'
+import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/base/errors'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { CLAIM, exchange, KEY, startApp } from './support/server.ts'

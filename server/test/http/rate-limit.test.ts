@@ -1,4 +1,4 @@
-import type { Counters } from '@claimcheck/server/http/counters'
+import type { Counters } from '@claimcheck/server/hosts/counters'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { KEY, OTHER_KEY, startApp, UNLIMITED } from './support/server.ts'

@@ -1,6 +1,6 @@
 /** Due claims are handed out to one worker at a time, in memory and in a database that hosts share. */
 import { join } from 'node:path'
-import { createDueClaims } from '@claimcheck/server/services/due-claims'
+import { createDueClaims } from '@claimcheck/server/claims/due-claims'
 import { openPostgres } from '@claimcheck/server/storage/postgres'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'

@@ -1,5 +1,5 @@
 /** A claim as it is stored, of a number that tells it from others. */
-import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 

@@ -1,7 +1,7 @@
 /** A log that grows by leaves of its own, for whoever reads it: what its receipts say does not matter, and nobody signs. */
 import { appendLeaves, edgeTiles, restoreEdge, TILE_WIDTH } from '@claimcheck/core'
-import { SHA256_TREE, tileReader } from '@claimcheck/server/services/stored-log'
-import type { ClaimRow } from '@claimcheck/server/storage/claims'
+import { SHA256_TREE, tileReader } from '@claimcheck/server/log/stored-log'
+import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import { claimNumber } from './claim-row.ts'
 

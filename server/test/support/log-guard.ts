@@ -1,6 +1,6 @@
 /** The guard of a host that has this data folder. */
-import { createLogGuard, type LogGuard } from '@claimcheck/server/services/log-guard'
-import { createHeadMemory } from '@claimcheck/server/signing/head-memory'
+import { createLogGuard, type LogGuard } from '@claimcheck/server/log/log-guard'
+import { createHeadMemory } from '@claimcheck/server/log/signing/head-memory'
 import type { Storage } from '@claimcheck/server/storage/storage'
 
 export function openLogGuard(storage: Storage, dataDir: string): LogGuard {

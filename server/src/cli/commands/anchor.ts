@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Anchorer, formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
+import type { AnchoringStatus } from '../../anchoring/anchoring-status.ts'
 import type { Claimcheck } from '../../container.ts'
-import type { AnchoringStatus } from '../../services/anchoring-status.ts'
 import type { AnchorRow } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { UsageError } from '../errors.ts'
@@ -26,7 +26,7 @@ export function addAnchorCommands(program: Command): void {
     'anchor',
     'how anchoring stands: the account, its costs, and the last anchors',
   ).action(async (options: OutputOptions) => {
-    const { anchoringStatus } = await import('../../services/anchoring-status.ts')
+    const { anchoringStatus } = await import('../../anchoring/anchoring-status.ts')
     const status = await withClaimcheck(anchoringStatus, { plugins: true })
     print(options, toJson(status), describe(status))
   })

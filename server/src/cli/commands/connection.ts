@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionType, JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
-import type { ConnectionSummary } from '../../services/connections.ts'
+import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { UsageError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 

@@ -1,7 +1,7 @@
 /** `claimcheck copy` */
 import type { Command } from 'commander'
-import { type Config, ConfigError, loadConfig } from '../../config.ts'
-import { describeDatabase } from '../../database-url.ts'
+import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
+import { describeDatabase } from '../../config/database-url.ts'
 import type { Copied, CopyProgress } from '../../storage/copy.ts'
 import { startProgress } from '../progress.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
@@ -16,7 +16,7 @@ export function addCopyCommand(program: Command): void {
     .requiredOption('--from <url>', 'the database that it is in, as DATABASE_URL names it')
     .requiredOption('--to <url>', 'the database to copy it to')
     .action(async (options: CopyCommandOptions) => {
-      const { copyInstallation } = await import('../../services/copy.ts')
+      const { copyInstallation } = await import('../../upkeep/copy.ts')
       const from = configFor('--from', options.from)
       const to = configFor('--to', options.to)
       const copied = await withProgress((onProgress) => copyInstallation({ from, to, onProgress }))

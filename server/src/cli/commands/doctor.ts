@@ -14,8 +14,8 @@ export function addDoctorCommand(program: Command): void {
   subcommand(program, 'doctor', 'derive everything again from what is stored, and say what does not fit')
     .option('--signatures', "verify each receipt's own signature, too, which takes ten times as long")
     .action(async (options: DoctorOptions) => {
-      const { diagnose } = await import('../../services/doctor.ts')
-      const { startStretchWorkers } = await import('../../services/doctor/stretch-workers.ts')
+      const { diagnose } = await import('../../upkeep/doctor.ts')
+      const { startStretchWorkers } = await import('../../upkeep/doctor/stretch-workers.ts')
       const { ok, problems, leaves } = await withClaimcheck(async ({ config, storage, secrets }) => {
         const isLarge = (await storage.read.audit.reach()) >= LEAVES_FOR_WORKERS
         const workers = isLarge ? startStretchWorkers(config) : undefined

@@ -1,6 +1,6 @@
 /** `claimcheck key` */
 import type { Command } from 'commander'
-import type { ApiKey } from '../../services/keys.ts'
+import type { ApiKey } from '../../workspaces/keys.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
 export function addKeyCommands(program: Command): void {

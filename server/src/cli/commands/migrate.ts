@@ -1,6 +1,6 @@
 /** `claimcheck migrate` */
 import type { Command } from 'commander'
-import { loadConfig } from '../../config.ts'
+import { loadConfig } from '../../config/config.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addMigrateCommand(program: Command): void {

@@ -1,9 +1,9 @@
 /** `claimcheck serve` */
 import type { Command } from 'commander'
-import { loadConfig } from '../../config.ts'
+import { VERSION } from '../../base/version.ts'
+import { loadConfig } from '../../config/config.ts'
+import { describeDatabase } from '../../config/database-url.ts'
 import { paths } from '../../console/paths.ts'
-import { describeDatabase } from '../../database-url.ts'
-import { VERSION } from '../../version.ts'
 import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
@@ -12,7 +12,7 @@ export function addServeCommand(program: Command): void {
     const [{ openClaimcheck }, { startServer }, { SEQUENCER_THREAD }] = await Promise.all([
       import('../../container.ts'),
       import('../../server.ts'),
-      import('../../sequencer-thread/sequencer-thread.ts'),
+      import('../../log/thread/sequencer-thread.ts'),
     ])
     const config = loadConfig(process.env, process.cwd())
     const claimcheck = await openClaimcheck(config, { plugins: true, sequencerThread: SEQUENCER_THREAD })

@@ -1,7 +1,7 @@
 /** `claimcheck workspace` */
 import { type Command, Option } from 'commander'
 import { paths } from '../../console/paths.ts'
-import type { Role } from '../../services/people/members.ts'
+import type { Role } from '../../people/members.ts'
 import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 

@@ -1,8 +1,8 @@
 /** What the address of the claims' table asks for, and the addresses that ask for it. */
 import { VERDICTS } from '@claimcheck/core'
+import { SPANS, type Span } from '../../claims/claim-counts.ts'
+import type { ClaimFilter } from '../../claims/claims.ts'
 import { contentIssues } from '../../http/text.ts'
-import { SPANS, type Span } from '../../services/claim-counts.ts'
-import type { ClaimFilter } from '../../services/claims.ts'
 import { paths } from '../paths.ts'
 
 export type TableFilter = Pick<ClaimFilter, 'verdict' | 'state' | 'action' | 'agentId' | 'target'>

@@ -1,6 +1,6 @@
 /** What happened to a claim, and what is still to come, in order. */
 import { type CheckRecord, type Instant, parseInstant, type Receipt } from '@claimcheck/core'
-import type { ClaimDetail } from '../../services/claims.ts'
+import type { ClaimDetail } from '../../claims/claims.ts'
 
 /** Where a log is anchored, with the block where that is known. */
 export interface Landing {

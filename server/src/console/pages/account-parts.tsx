@@ -1,7 +1,7 @@
 /** What the account's page lists: passkeys, the sign-in at an outside provider, and sessions. */
 import type { Instant } from '@claimcheck/core'
-import type { Passkey } from '../../services/people/passkeys.ts'
-import type { Session } from '../../services/people/sessions.ts'
+import type { Passkey } from '../../people/passkeys.ts'
+import type { Session } from '../../people/sessions.ts'
 import { browserName } from '../browser-name.ts'
 import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
 import { Table } from '../parts/table.tsx'

@@ -2,14 +2,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
-import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { passkeyPlace } from '../relying-party.ts'
-import { formOf, queryOf, sessionOf, viewerOf } from '../visit.ts'
+import { formOf, queryOf, sessionOf, viewerOf } from '../session.ts'
 import {
   Outside,
   type OutsideProps,

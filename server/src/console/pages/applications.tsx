@@ -3,13 +3,13 @@ import { formatInstant, type Instant } from '@claimcheck/core'
 import type { App } from '../../http/instance.ts'
 import type { Application } from '../../oauth/applications.ts'
 import { scopeWords } from '../../oauth/scopes.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { Empty, Table } from '../parts/table.tsx'
 import { Time } from '../parts/values.tsx'
-import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
-import { queryOf, sessionOf, viewerOf } from '../visit.ts'
+import { queryOf, sessionOf, viewerOf } from '../session.ts'
 
 type ApplicationParts = Pick<ConsoleParts, 'applications' | 'now'>
 

@@ -1,6 +1,6 @@
 /** A claim's page: what was claimed, what happened since, and the receipt beside it. */
 import type { Instant, Receipt } from '@claimcheck/core'
-import type { ClaimDetail, ClaimState } from '../../services/claims.ts'
+import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import { listPath } from '../claims/list-query.ts'
 import type { Moment } from '../claims/story.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'

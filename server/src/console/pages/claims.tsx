@@ -1,14 +1,14 @@
 /** The claims of a workspace: the table, and the page of each. */
 import { isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
+import { ServiceError } from '../../base/errors.ts'
+import type { ClaimDetail } from '../../claims/claims.ts'
 import type { App } from '../../http/instance.ts'
 import { isId } from '../../http/route.ts'
-import type { ClaimDetail } from '../../services/claims.ts'
-import { ServiceError } from '../../services/errors.ts'
 import { readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
-import type { ConsoleParts } from '../parts.ts'
-import { isOwner, originOf, queryOf, viewerOf, workspaceOf } from '../visit.ts'
+import { isOwner, originOf, queryOf, viewerOf, workspaceOf } from '../session.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
 

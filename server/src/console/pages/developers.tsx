@@ -1,18 +1,18 @@
 /** The developers screen: the keys with which programs submit claims. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
-import { ServiceError } from '../../services/errors.ts'
-import { type ApiKey, KEY_PREFIX } from '../../services/keys.ts'
+import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { firstClaimCommand } from '../first-claim.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { Empty, Table } from '../parts/table.tsx'
 import { Code, Time } from '../parts/values.tsx'
-import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../visit.ts'
+import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 
 type DeveloperParts = Pick<ConsoleParts, 'keys' | 'members' | 'registry' | 'now' | 'config'>
 

@@ -1,11 +1,11 @@
 /** Where somebody who is signed in arrives, and making a new workspace. */
 import type { App } from '../../http/instance.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
-import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, sessionOf, viewerOf } from '../visit.ts'
+import { formOf, sessionOf, viewerOf } from '../session.ts'
 
 export function homeRoutes(app: App, { members }: Pick<ConsoleParts, 'members'>): void {
   app.get(paths.home, async (request, reply) => {

@@ -1,12 +1,12 @@
 /** What the members' page lists: members, and invitations that nobody has used yet. */
 import type { Instant } from '@claimcheck/core'
-import type { Invitation, MemberOfWorkspace, Role } from '../../services/people/members.ts'
+import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
 import type { Viewer } from '../page.tsx'
 import { PostForm, RowForm, Select } from '../parts/form.tsx'
 import { Table } from '../parts/table.tsx'
 import { Code, Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
-import { ROLE_WORDS } from '../role-words.ts'
+import { ROLE_WORDS } from '../words.tsx'
 
 export interface MembersProps {
   readonly viewer: Viewer

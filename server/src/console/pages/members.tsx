@@ -1,14 +1,14 @@
 /** Who belongs to a workspace. Owners invite, change roles and remove; everybody may leave. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
-import { ServiceError } from '../../services/errors.ts'
-import type { MemberOfWorkspace, Role } from '../../services/people/members.ts'
+import type { MemberOfWorkspace, Role } from '../../people/members.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { ConsolePage, sendPage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
-import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../visit.ts'
+import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { Invitations, MemberList, type MembersProps } from './members-parts.tsx'
 
 type MembersParts = Pick<ConsoleParts, 'accounts' | 'members' | 'config' | 'now'>

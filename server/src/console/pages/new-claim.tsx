@@ -1,9 +1,10 @@
 /** Submitting a claim by hand: a form made from the action's profile, held against the rules of the API. */
 import { randomUUID } from 'node:crypto'
 import { type ActionProfile, formatInstant } from '@claimcheck/core'
+import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { claimReader } from '../../http/wire/claim.ts'
-import { ServiceError } from '../../services/errors.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
 import {
@@ -13,9 +14,8 @@ import {
   SchemaFields,
   startingValues,
 } from '../parts/schema-form.tsx'
-import type { ConsoleParts } from '../parts.ts'
 import { paths } from '../paths.ts'
-import { formOf, ownersOnly, queryOf, viewerOf, workspaceOf } from '../visit.ts'
+import { formOf, ownersOnly, queryOf, viewerOf, workspaceOf } from '../session.ts'
 
 const PREFIX = 'params.'
 const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const

@@ -1,14 +1,14 @@
 /** Signing in with a passkey, and adding and removing one's own. */
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
-import type { ConsoleParts } from '../parts.ts'
+import type { ConsoleParts } from '../dependencies.ts'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { requireParty } from '../relying-party.ts'
+import { enter, formOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
-import { enter, formOf, sessionOf } from '../visit.ts'
 import { changeAccount } from './account.tsx'
-import { sendSignIn } from './entrance.tsx'
+import { sendSignIn } from './sign-in.tsx'
 
 type PasskeyRoutesParts = Pick<ConsoleParts, 'passkeys' | 'sessions' | 'counters' | 'config' | 'outsideSignIn'>
 

@@ -1,5 +1,5 @@
 /** The field in which somebody chooses a password. */
-import { PASSWORD_LENGTH } from '../../services/people/passwords.ts'
+import { PASSWORD_LENGTH } from '../../people/passwords.ts'
 import { Field, type FieldProps } from './form.tsx'
 
 interface NewPasswordProps extends Pick<FieldProps, 'name' | 'label'> {

@@ -1,5 +1,5 @@
 /** What came of the last step: a problem in its own words, or one of the sentences below, named in the address. */
-import { sentence } from './sentence.ts'
+import { sentence } from '../words.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',

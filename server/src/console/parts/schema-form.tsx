@@ -2,9 +2,9 @@
 import { isSecret, type JsonObject, type JsonValue } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
-import type { Issue, Loc } from '../../validation.ts'
+import type { Issue, Loc } from '../../base/errors.ts'
+import { Prose } from '../words.tsx'
 import { Field, FieldNotes, notesOf, Select } from './form.tsx'
-import { Prose } from './prose.tsx'
 import {
   choicesOf,
   isRequired,

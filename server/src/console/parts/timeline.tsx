@@ -1,11 +1,10 @@
 /** A claim's time line: what happened, what it showed, and what is still to come. */
 import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
-import type { ClaimStatus } from '../../services/claims.ts'
+import type { ClaimStatus } from '../../claims/claims.ts'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
-import { FAILURE_WORDS, REASON_WORDS } from '../claims/words.ts'
+import { FAILURE_WORDS, REASON_WORDS, sentence } from '../words.tsx'
 import { ObjectFacts } from './facts.tsx'
-import { sentence } from './sentence.ts'
 import { Hash, Time, Verdict } from './values.tsx'
 
 interface TimelineProps {

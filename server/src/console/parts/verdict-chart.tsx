@@ -1,7 +1,7 @@
 /** How many claims came to which verdict over time: bars that differ in pattern as well as in colour, and the same as a table. */
 import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
-import type { Span, Standing, Stretch } from '../../services/claim-counts.ts'
+import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
 import { Table } from './table.tsx'
 import { readableUtc } from './values.tsx'
 

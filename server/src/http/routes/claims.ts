@@ -1,8 +1,8 @@
 /** Claims: submitting them, and asking how they stand. */
 import type { ActionProfile } from '@claimcheck/core'
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
-import type { ClaimService } from '../../services/claims.ts'
-import { ServiceError } from '../../services/errors.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { ClaimService } from '../../claims/claims.ts'
 import { credentialOf } from '../credential.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, NEEDS_KEY } from '../route.ts'

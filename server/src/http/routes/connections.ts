@@ -1,6 +1,6 @@
 /** Connections: what the workspace can verify. */
 import { ConnectionList } from '@claimcheck/core/api'
-import type { ConnectionService } from '../../services/connections.ts'
+import type { ConnectionService } from '../../workspaces/connections.ts'
 import { credentialOf } from '../credential.ts'
 import type { App } from '../instance.ts'
 import { errors, NEEDS_KEY } from '../route.ts'

@@ -10,7 +10,7 @@ import {
   LogEntriesQuery,
   LogHead,
 } from '@claimcheck/core/api'
-import type { LogService } from '../../services/log.ts'
+import type { LogService } from '../../log/log.ts'
 import type { App } from '../instance.ts'
 import { errors, JSON_TYPE, jsonText } from '../route.ts'
 import { toAnchor, toConsistencyProof, toInclusionProof, toLogEntries } from '../wire/log.ts'

@@ -1,5 +1,5 @@
 /** For monitoring: it is no part of the API, and not described there. */
-import type { Metrics } from '../../services/metrics.ts'
+import type { Metrics } from '../../upkeep/metrics.ts'
 import type { App } from '../instance.ts'
 
 export function metricsRoutes(app: App, metrics: Metrics): void {

@@ -1,7 +1,7 @@
 /** Receipts: public, for whoever holds a receipt's id. */
 import { Receipt } from '@claimcheck/core/api'
-import { ServiceError } from '../../services/errors.ts'
-import type { ReceiptService } from '../../services/receipts.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { ReceiptService } from '../../log/receipts.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, JSON_TYPE, jsonText } from '../route.ts'
 

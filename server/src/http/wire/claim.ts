@@ -9,10 +9,11 @@ import {
 } from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
 import { claimRequest } from '@claimcheck/core/api'
-import type { ClaimFilter, ClaimInput, ClaimStatus } from '../../services/claims.ts'
-import { ServiceError } from '../../services/errors.ts'
-import { readTimestamp } from '../../timestamp.ts'
-import { type Validator, validator } from '../../validation.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { readTimestamp } from '../../base/timestamp.ts'
+import { type Validator, validator } from '../../base/validation.ts'
+import type { ClaimFilter, ClaimStatus } from '../../claims/claims.ts'
+import type { ClaimInput } from '../../claims/intake.ts'
 import { contentIssues, nestingIssues } from '../text.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Connections in their wire form. */
 import { formatInstant } from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
-import type { ConnectionSummary } from '../../services/connections.ts'
+import type { ConnectionSummary } from '../../workspaces/connections.ts'
 
 export function toConnectionList(
   connections: readonly ConnectionSummary[],

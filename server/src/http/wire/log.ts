@@ -3,7 +3,7 @@
 import type { Anchor } from '@claimcheck/core'
 import { formatInstant } from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
-import type { ConsistencyProof, EntriesPage, InclusionProof } from '../../services/log.ts'
+import type { ConsistencyProof, EntriesPage, InclusionProof } from '../../log/log.ts'
 
 export function toAnchor(anchor: Anchor): wire.Anchor {
   return {

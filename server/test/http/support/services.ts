@@ -1,12 +1,13 @@
 /** The services' interfaces in memory, for the rules that HTTP itself decides. */
 import { createHash } from 'node:crypto'
 import type { Anchor, Instant } from '@claimcheck/core'
-import type { ClaimInput, ClaimService, ClaimStatus } from '@claimcheck/server/services/claims'
-import type { ConnectionSummary } from '@claimcheck/server/services/connections'
-import { ServiceError } from '@claimcheck/server/services/errors'
-import type { KeyCredential } from '@claimcheck/server/services/keys'
-import type { LogService } from '@claimcheck/server/services/log'
-import type { ReceiptService } from '@claimcheck/server/services/receipts'
+import { ServiceError } from '@claimcheck/server/base/errors'
+import type { ClaimService, ClaimStatus } from '@claimcheck/server/claims/claims'
+import type { ClaimInput } from '@claimcheck/server/claims/intake'
+import type { LogService } from '@claimcheck/server/log/log'
+import type { ReceiptService } from '@claimcheck/server/log/receipts'
+import type { ConnectionSummary } from '@claimcheck/server/workspaces/connections'
+import type { KeyCredential } from '@claimcheck/server/workspaces/keys'
 
 export const NOW: Instant = Date.UTC(2026, 8, 25, 14, 2, 11)
 export const LOG_ID = hash('log')

@@ -2,15 +2,15 @@
 import { type ConnectionType, secretNames } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
-import type { NotConnected } from '../../../services/connection-trial.ts'
-import type { ConnectionSummary } from '../../../services/connections.ts'
+import type { NotConnected } from '../../../workspaces/connection-trial.ts'
+import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
-import { Prose } from '../../parts/prose.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
 import { propertiesOf, propertyLabel, secretsIn } from '../../parts/schema-properties.ts'
 import { paths } from '../../paths.ts'
+import { Prose } from '../../words.tsx'
 import { Options } from './list.tsx'
 
 /** Before the names of the plugin's own options. */

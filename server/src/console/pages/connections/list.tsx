@@ -1,7 +1,7 @@
 /** What is connected, and what could be. */
 import { type ConnectionType, type Instant, type JsonValue, secretNames } from '@claimcheck/core'
-import type { Registry } from '../../../plugins.ts'
-import type { ConnectionSummary } from '../../../services/connections.ts'
+import type { Registry } from '../../../plugins/plugins.ts'
+import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'

@@ -1,0 +1,47 @@
+/** How anchoring stands, for the operator: what is stored, and what the account has. */
+import type { AnchorAccount, Anchorer } from '@claimcheck/core'
+import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Anchoring } from './anchoring.ts'
+import { ask, Hindrance } from './anchoring-error.ts'
+
+export interface AnchoringStatus {
+  readonly anchorer: Anchorer | undefined
+  /** Undefined where no anchorer is configured. */
+  readonly account: AnchorAccount | { readonly problem: AnchoringProblem } | undefined
+  /** What the landed anchors cost, by chain, in its smallest unit. */
+  readonly costs: ReadonlyMap<string, bigint>
+  /** The one that is under way, and the last ones, newest first. */
+  readonly open: AnchorRow | undefined
+  readonly recent: readonly AnchorRow[]
+}
+
+interface StatusOptions {
+  readonly anchoring: Anchoring | undefined
+  readonly storage: Pick<Storage, 'read'>
+}
+
+const MOST_RECENT = 10
+const ANSWER_MS = 15_000
+
+export async function anchoringStatus({ anchoring, storage }: StatusOptions): Promise<AnchoringStatus> {
+  const { anchors } = storage.read
+  const anchorer = anchoring?.anchorer
+  const [account, costs, open, recent] = await Promise.all([
+    anchorer && accountOf(anchorer),
+    anchors.costs(),
+    anchors.open(),
+    anchors.recent(MOST_RECENT),
+  ])
+  return { anchorer, account, costs, open, recent: recent.filter(({ id }) => id !== open?.id) }
+}
+
+async function accountOf(anchorer: Anchorer): Promise<AnchorAccount | { readonly problem: AnchoringProblem }> {
+  const signal = new AbortController().signal
+  try {
+    return await ask((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
+  } catch (error) {
+    if (!(error instanceof Hindrance)) throw error
+    return { problem: error.problem }
+  }
+}

@@ -1,0 +1,108 @@
+/** Anchoring: when the log's root is to be put on the chain, and how far that is. One anchor is under way at a time, on all hosts. */
+import type { Anchorer, Instant } from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import type { LogGuard } from '../log/log-guard.ts'
+import type { Registry } from '../plugins/plugins.ts'
+import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
+import type { Reads, Storage, Writes } from '../storage/storage.ts'
+import { type Advance, createAdvance } from './advance.ts'
+import { ask, Hindrance } from './anchoring-error.ts'
+import { hasNews, isIntervalOver } from './rule.ts'
+
+export interface Anchoring {
+  readonly anchorer: Anchorer
+  /** There is something for `take` to return. */
+  isNeeded(): Promise<boolean>
+  /**
+   * The anchor that is under way, or else a new one of the newest root, when that is not anchored and the interval is over;
+   * `atOnce`: however long ago the last one was.
+   * @throws ServiceError `read_only` when this host may not sign
+   */
+  take(options?: { readonly atOnce?: boolean }): Promise<AnchorRow | undefined>
+  /** Moves it on by one step. @throws ServiceError `read_only` when this host would have to sign, and may not; StorageError; the signal's reason when that is aborted */
+  advance(anchor: AnchorRow, signal: AbortSignal): Promise<Advance>
+  /** Asks the anchorer whether its chain is there and the right one; what is wrong is told, and the `problem` from then on. @throws the signal's reason */
+  examine(signal: AbortSignal): Promise<void>
+  /** What kept this host from its chain when it last asked that. */
+  problem(): AnchoringProblem | undefined
+}
+
+interface AnchoringOptions {
+  readonly registry: Pick<Registry, 'anchorer'>
+  readonly storage: Storage
+  readonly logGuard: Pick<LogGuard, 'check' | 'maySign'>
+  readonly now: () => Instant
+  readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
+}
+
+const ANSWER_MS = 15_000
+
+/** Undefined where no anchorer is configured. */
+export function createAnchoring({
+  registry: { anchorer },
+  storage,
+  logGuard,
+  now,
+  logger,
+}: AnchoringOptions): Anchoring | undefined {
+  if (!anchorer) return undefined
+  const { chain, scheme, intervalMs } = anchorer
+  const advanceOne = createAdvance({ anchorer, storage, logGuard, now, logger })
+  let problem: AnchoringProblem | undefined
+
+  /** Reads first: the log is not held where there is nothing to plan. */
+  async function isDue(rows: Pick<Reads, 'log' | 'anchors'>, atOnce: boolean): Promise<boolean> {
+    const log = await rows.log.state()
+    if (!log) return false
+    const [newest, newestFinal] = [await rows.anchors.newest(log.logId), await rows.anchors.newestFinal(log.logId)]
+    const anchored = { treeSize: log.treeSize, newest, newestFinal }
+    return hasNews(anchored) && (atOnce || isIntervalOver(anchored, now(), intervalMs))
+  }
+
+  /** The log is held meanwhile, so that one host plans at a time. */
+  async function plan(tx: Writes, atOnce: boolean): Promise<AnchorRow | undefined> {
+    const log = (await tx.log.lock())!
+    const open = await tx.anchors.open()
+    if (open) return open
+    if (!(await isDue(tx, atOnce))) return undefined
+    await logGuard.check(log, tx.log)
+    const previous = await tx.anchors.newestFinalOn(chain, scheme, log.logId)
+    const { logId, treeSize, rootHash } = log
+    return tx.anchors.insert({
+      logId,
+      treeSize,
+      rootHash,
+      previousId: previous?.id ?? null,
+      chain,
+      scheme,
+      ...anchorer!.identity(),
+      plannedAt: now(),
+    })
+  }
+
+  return {
+    anchorer,
+    isNeeded: async () => (await storage.read.anchors.open()) !== undefined || isDue(storage.read, false),
+    async take({ atOnce = false } = {}) {
+      const open = await storage.read.anchors.open()
+      if (open || !(await isDue(storage.read, atOnce))) return open
+      return storage.write((tx) => plan(tx, atOnce))
+    },
+    async advance(anchor, signal) {
+      const advance = await advanceOne(anchor, signal)
+      problem = advance.outcome === 'hindered' ? advance.problem : undefined
+      return advance
+    },
+    async examine(signal) {
+      try {
+        await ask((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
+        problem = undefined
+      } catch (error) {
+        if (!(error instanceof Hindrance)) throw error
+        problem = error.problem
+        logger.warn({ chain, problem, reason: error.message }, 'the chain cannot be anchored on as it is')
+      }
+    },
+    problem: () => problem,
+  }
+}

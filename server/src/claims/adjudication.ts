@@ -1,0 +1,124 @@
+/** Moves a claim forward by one check: read, decide by the recorded history, and hand the outcome to the sequencer. */
+import { type CheckRecord, decide, type Instant, nextCheckAt } from '@claimcheck/core'
+import { settledWithin } from '../base/time-limit.ts'
+import type { Config } from '../config/config.ts'
+import type { Outcome, Sequencer } from '../log/sequencer.ts'
+import type { Registry } from '../plugins/plugins.ts'
+import type { ClaimRow } from '../storage/claim-row.ts'
+import { laneOf } from '../storage/claims.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { CheckRunner } from './check.ts'
+import { UNSUPPORTED_RULES } from './intake.ts'
+import { createPlaces, type Places, type Release } from './slots.ts'
+
+export interface Adjudication {
+  /**
+   * Checks a new claim for the first time and stores it: with the outcome when that comes soon, else before, and the outcome
+   * later. Where there is no room for another check, it is stored alone. Undefined, and nothing stored: there is a claim of its client_claim_id already.
+   */
+  first(claim: ClaimRow): Promise<FirstCheck | undefined>
+  /** Checks the claim once and records the outcome. Rejects when it could not be recorded: the claim's lease runs out then. */
+  advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
+  /** Where checks run. */
+  readonly places: Places
+  /** The check of this claim that this host is making right now, if any. */
+  underWay(claimId: string): Promise<ClaimRow | undefined> | undefined
+  /** Until when a claim that is handed out at `now` is hidden from other workers. */
+  leaseEnd(now: Instant): Instant
+  /** Resolves when no check is under way. */
+  idle(): Promise<void>
+}
+
+export interface FirstCheck {
+  /** On disk. */
+  readonly stored: ClaimRow
+  /** As the first check leaves it; rejects when that could not be recorded. */
+  readonly checked: Promise<ClaimRow>
+}
+
+interface AdjudicationOptions {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly checkRunner: CheckRunner
+  readonly sequencer: Sequencer
+  readonly config: Pick<Config, 'checks'>
+}
+
+// What recording an outcome may take on a slow disk, on top of the check itself. Short, so that a closing check whose host died
+// is made again by another while it still counts.
+const RECORDING_MS = 5_000
+/** How long a new claim waits to be stored together with its first outcome. Until it is stored, nobody was told that it is. */
+const STORE_AFTER_MS = 1_000
+/** How long a claim that was handed out may wait for its place: there was one when it was chosen. */
+const PLACE_WAIT_MS = 2_000
+
+export function createAdjudication(options: AdjudicationOptions): Adjudication {
+  const { storage, registry, checkRunner, sequencer } = options
+  const { timeoutMs, concurrency, firstAnswerMs, ...closing } = options.config.checks
+  const places = createPlaces(concurrency)
+  const underWay = new Map<string, Promise<ClaimRow | undefined>>()
+
+  const leaseEnd = (at: Instant) => at + timeoutMs + RECORDING_MS
+
+  async function check(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<Outcome> {
+    const record = await checkRunner.check(claim, history).finally(release)
+    const rules = registry.verifierFor(claim.action)?.verifier.profile ?? UNSUPPORTED_RULES
+    const seen = [...history, record]
+    const decision = decide(rules, claim, seen, record.answeredAt, closing)
+    return { claim, record, decision, nextCheckAt: decision ? null : nextCheckAt(rules, claim, seen, closing) }
+  }
+
+  async function record(outcome: Outcome): Promise<ClaimRow> {
+    const { claim } = outcome
+    // Another host was faster, or the claim was decided meanwhile: what it recorded stands.
+    return (
+      (await sequencer.advance(outcome)) ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
+    )
+  }
+
+  async function arrive(claim: ClaimRow): Promise<FirstCheck | undefined> {
+    const waitMs = Math.min(STORE_AFTER_MS, firstAnswerMs)
+    const release = await places.take(laneOf(claim), waitMs)
+    // Its destination has no room: the worker checks it in its turn.
+    if (!release) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
+    const checking = check(claim, [], release)
+    const early = await settledWithin(checking, waitMs)
+    if (early) {
+      const stored = await sequencer.storeChecked(early)
+      return stored && { stored, checked: Promise.resolve(stored) }
+    }
+    // Leased from the start: the queue takes it up only if this check is not finished.
+    if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
+    return { stored: claim, checked: checking.then(record) }
+  }
+
+  function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
+    underWay.set(claimId, work)
+    const done = () => underWay.delete(claimId)
+    work.then(done, done)
+    return work
+  }
+
+  return {
+    first(claim) {
+      const arrival = arrive(claim)
+      track(
+        claim.claimId,
+        arrival.then((first) => first?.checked),
+      )
+      return arrival
+    },
+    async advance(claim, history) {
+      const release = await places.take(laneOf(claim), PLACE_WAIT_MS)
+      // Left for the next lease.
+      if (!release) return claim
+      return track(claim.claimId, check(claim, history, release).then(record))
+    },
+    places,
+    underWay: (claimId) => underWay.get(claimId),
+    leaseEnd,
+    idle: async () => {
+      await Promise.allSettled(underWay.values())
+    },
+  }
+}

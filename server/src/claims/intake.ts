@@ -1,0 +1,131 @@
+/** From a submitted claim to the row that is stored: held against its profile, normalized, digested, and its access fixed. */
+import {
+  type ActionProfile,
+  type Claim,
+  type Connection,
+  claimDigest,
+  type Instant,
+  type JsonObject,
+  type Rules,
+  toleranceEnd,
+  UNSUPPORTED_DEADLINE_MS,
+} from '@claimcheck/core'
+import { type Issue, ServiceError } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import { sha256 } from '../base/sha256.ts'
+import { validator } from '../base/validation.ts'
+import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
+import type { Access, ClaimRow } from '../storage/claim-row.ts'
+
+/** A submitted claim whose shape is already validated; what its profile asks for is not. */
+export interface ClaimInput {
+  readonly clientClaimId: string
+  readonly agentId: string
+  readonly action: string
+  readonly target: string
+  readonly params: JsonObject
+  readonly claimedAt: Instant
+  readonly deadlineAt?: Instant
+}
+
+/** How far ahead of ours a client's clock may be. */
+const CLOCK_SKEW_MS = 5 * 60_000
+
+/** By these a claim is judged whose action nobody here can check. */
+export const UNSUPPORTED_RULES: Rules = { required: {}, toleranceMs: 0 }
+const UNSUPPORTED_MAX_DEADLINE_MS = 24 * 60 * 60_000
+
+interface IntakeOptions {
+  readonly registry: Registry
+  /** The workspace's active connections. Not asked for where the action is read through none. */
+  readonly connections: () => Promise<readonly Connection[]>
+}
+
+/** @throws ServiceError `invalid`, naming every mistake */
+export async function planClaim(
+  workspaceId: string,
+  input: ClaimInput,
+  now: Instant,
+  { registry, connections }: IntakeOptions,
+): Promise<ClaimRow> {
+  const registered = registry.verifierFor(input.action)
+  const profile = registered?.verifier.profile
+  const deadlineAt = input.deadlineAt ?? input.claimedAt + (profile?.deadlineMs ?? UNSUPPORTED_DEADLINE_MS)
+  const issues = [...(profile ? profileIssues(profile, input) : []), ...timeIssues(profile, input, deadlineAt, now)]
+  if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
+
+  const given = { target: input.target, params: input.params }
+  const { target, params } = (registered?.verifier.normalize?.(given) as typeof given | undefined) ?? given
+  const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
+  const { access, connectionId } = registered
+    ? chooseAccess(claim, registered, registry, registered.providers.length > 0 ? await connections() : [])
+    : { access: 'unsupported_action' as const, connectionId: null }
+
+  return {
+    claimId: newId('clm_', now),
+    workspaceId,
+    clientClaimId: input.clientClaimId,
+    agentId: input.agentId,
+    ...claim,
+    submittedAt: now,
+    claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }, sha256),
+    access,
+    connectionId,
+    profileAction: profile?.action ?? input.action,
+    profileVersion: profile?.version ?? '0',
+    state: 'queued',
+    attempts: 0,
+    dueAt: now,
+    nextCheckAt: now,
+    lastCheck: null,
+    receiptId: null,
+    verdict: null,
+    reasonCode: null,
+  }
+}
+
+function profileIssues(profile: ActionProfile, input: ClaimInput): Issue[] {
+  return [
+    ...validator(profile.target)(input.target, ['body', 'target']),
+    ...validator(profile.params)(input.params, ['body', 'params']),
+  ]
+}
+
+function timeIssues(profile: ActionProfile | undefined, input: ClaimInput, deadlineAt: Instant, now: Instant): Issue[] {
+  const issues: Issue[] = []
+  if (input.claimedAt > now + CLOCK_SKEW_MS) {
+    issues.push(valueIssue('claimed_at', 'claimed_at lies more than 5 minutes in the future'))
+  }
+  const rules = profile ?? UNSUPPORTED_RULES
+  const times = { claimedAt: input.claimedAt, deadlineAt, submittedAt: now }
+  if (deadlineAt <= toleranceEnd(rules, times)) {
+    const seconds = rules.toleranceMs / 1000
+    issues.push(valueIssue('deadline_at', `deadline_at must be more than ${seconds} s after claimed_at`))
+  }
+  const maxDeadlineMs = profile?.maxDeadlineMs ?? UNSUPPORTED_MAX_DEADLINE_MS
+  if (deadlineAt > input.claimedAt + maxDeadlineMs) {
+    issues.push(valueIssue('deadline_at', `deadline_at must be at most ${maxDeadlineMs / 1000} s after claimed_at`))
+  }
+  return issues
+}
+
+function valueIssue(field: string, message: string): Issue {
+  return { loc: ['body', field], msg: `Value error, ${message}`, type: 'value_error' }
+}
+
+function chooseAccess(
+  claim: Claim,
+  { verifier, providers }: RegisteredVerifier,
+  registry: Registry,
+  connections: readonly Connection[],
+): { access: Access; connectionId: string | null } {
+  const fitting = connections.filter(
+    ({ provider, options }) =>
+      providers.includes(provider) &&
+      registry.connectionType(provider)?.fits(options as Record<string, unknown>, claim),
+  )
+  const [first] = fitting
+  if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }
+  if (first) return { access: 'connection', connectionId: first.id }
+  return { access: verifier.profile.access.anonymous ? 'anonymous' : 'no_connection', connectionId: null }
+}

@@ -1,0 +1,271 @@
+/** The configuration: environment and file together, held against what they may say, with every problem listed at once. */
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/core'
+import { type Static, Type } from 'typebox'
+import { validator } from '../base/validation.ts'
+import { isPostgresUrl, readDatabaseUrl } from './database-url.ts'
+import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
+import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
+import { type OutsideProvider, readOutsideProvider, SignInSection } from './sign-in.ts'
+
+export interface PluginEntry {
+  /** A package or a path, resolved from the configuration file's folder. */
+  readonly use: string
+  readonly with: Readonly<Record<string, unknown>>
+}
+
+export interface CheckSettings extends Closing {
+  /** The longest that a check may take. */
+  readonly timeoutMs: number
+  /** How long the answer to a submission waits for the first check. */
+  readonly firstAnswerMs: number
+  /** How many claims are checked at a time; one destination has an eighth of that. */
+  readonly concurrency: number
+}
+
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Where clients reach the service, when that is not where it listens. */
+  readonly publicUrl: string | undefined
+  /** `sqlite:` and an absolute path, or a `postgres:` URL, which may hold a password. */
+  readonly databaseUrl: string
+  readonly dataDir: string
+  /** 32 bytes; undefined, which it never is with Postgres: made and kept in `dataDir`. */
+  readonly secretKey: Buffer | undefined
+  /** The proxies that are believed about a client's address, as Fastify takes them. */
+  readonly trustProxy: boolean | string
+  readonly logLevel: string
+  /** `host[:port]` entries that outgoing requests may reach although they are private or plain http. */
+  readonly allowPrivate: readonly string[]
+  /** The folder that plugins are resolved from. */
+  readonly pluginDir: string
+  readonly plugins: readonly PluginEntry[]
+  readonly rateLimits: RateLimits
+  /** Attempts to come into the console, a minute, from one address and to one account. 0: no limit. */
+  readonly signInLimit: number
+  /** Through which people may sign in, too. */
+  readonly outsideSignIn: OutsideProvider | undefined
+  readonly checks: CheckSettings
+  readonly issuerName: string | undefined
+  readonly oauth: OAuthConfig
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code = 'invalid_config'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(['The configuration is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    this.problems = problems
+  }
+}
+
+const HOUR_MS = 60 * 60_000
+// Names that Fastify knows for ranges of addresses.
+const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const SECRET_KEY_FOR_POSTGRES =
+  'SECRET_KEY: needed with Postgres, the same on every host: what `openssl rand -hex 32` prints, or what DATA_DIR/secret.key holds'
+const DEFAULT_SIGN_IN_LIMIT = 10
+const DEFAULT_FILE = 'claimcheck.config.json'
+const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
+
+const perMinute = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
+const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
+
+const ConfigFile = Type.Object(
+  {
+    plugins: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { use: Type.String({ minLength: 1 }), with: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+    rate_limits: Type.Optional(
+      Type.Object(
+        {
+          key: perMinute,
+          receipts: perMinute,
+          log: perMinute,
+          refusals: perMinute,
+          oauth: perMinute,
+          sign_in: perMinute,
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    checks: Type.Optional(
+      Type.Object(
+        {
+          closing_ms: durationMs(HOUR_MS),
+          grace_ms: durationMs(HOUR_MS),
+          timeout_ms: durationMs(60_000),
+          // A client waits 20 seconds for an answer.
+          first_answer_ms: durationMs(15_000),
+          concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    oauth: Type.Optional(OAuthFile),
+    sign_in: Type.Optional(SignInSection),
+  },
+  { additionalProperties: false },
+)
+type ConfigFile = Static<typeof ConfigFile>
+
+type Env = Readonly<Record<string, string | undefined>>
+type Complain = (problem: string) => void
+
+/** @throws ConfigError */
+export function loadConfig(env: Env, cwd: string): Config {
+  const problems: string[] = []
+  const complain: Complain = (problem) => problems.push(problem)
+  const dataDir = resolve(cwd, env.DATA_DIR || 'data')
+  const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
+  const file = readFile(filePath, Boolean(env.CONFIG), complain)
+  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || `sqlite:${join(dataDir, 'claimcheck.db')}`, cwd, complain)
+  const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, complain)
+  const surroundings = { folder: dirname(filePath), allowPrivate, complain }
+  const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
+  const config: Config = {
+    host: env.HOST || '127.0.0.1',
+    port: readPort(env.PORT, complain),
+    publicUrl: readPublicUrl(env.PUBLIC_URL, complain),
+    databaseUrl,
+    dataDir,
+    secretKey: readSecretKey(env.SECRET_KEY, databaseUrl, complain),
+    trustProxy: readTrustProxy(env.TRUST_PROXY, complain),
+    logLevel: readLogLevel(env.LOG_LEVEL, complain),
+    allowPrivate,
+    pluginDir: dirname(filePath),
+    plugins: (file.plugins ?? []).map((plugin) => ({ use: plugin.use, with: plugin.with ?? {} })),
+    rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
+    signInLimit,
+    outsideSignIn: file.sign_in && readOutsideProvider(file.sign_in, surroundings),
+    checks: readChecks(file.checks ?? {}),
+    issuerName: file.issuer_name,
+    oauth: readOAuth(file.oauth ?? {}, (problem) => complain(`${filePath}: oauth.${problem}`)),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+/** No file at the default place is no problem: then there is no plugin. */
+function readFile(path: string, isNamed: boolean, complain: Complain): ConfigFile {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    if (isNamed || !isMissing)
+      complain(`CONFIG: cannot read ${path}: ${isMissing ? 'no such file' : (error as Error).message}`)
+    return {}
+  }
+  let value: unknown
+  try {
+    value = parseStrictJson(text).value
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+    // Where, and never what: a plugin's options may hold a credential.
+    complain(`${path}: not JSON: ${error.code} in line ${text.slice(0, error.position).split('\n').length}`)
+    return {}
+  }
+  const issues = validator(ConfigFile)(value, [])
+  for (const { loc, msg } of issues) complain(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
+  return issues.length > 0 ? {} : (value as ConfigFile)
+}
+
+function readPort(given: string | undefined, complain: Complain): number {
+  const text = given || '8080'
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) complain(`PORT: a number from 0 to 65535, not ${text}`)
+  return port
+}
+
+function readPublicUrl(text: string | undefined, complain: Complain): string | undefined {
+  if (!text) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (
+    !url ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.username + url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    complain('PUBLIC_URL: an http or https address without user, query or fragment')
+  }
+  return text.replace(/\/+$/, '')
+}
+
+function readSecretKey(text: string | undefined, databaseUrl: string, complain: Complain): Buffer | undefined {
+  if (!text) {
+    if (isPostgresUrl(databaseUrl)) complain(SECRET_KEY_FOR_POSTGRES)
+    return undefined
+  }
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
+  // Buffer passes over what is no base64, so that a mistyped key would be another key.
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
+  complain('SECRET_KEY: 32 bytes in hex or base64, such as `openssl rand -hex 32` prints')
+  return undefined
+}
+
+/** Off, on, or the proxies' own addresses and networks with commas between them. */
+function readTrustProxy(text: string | undefined, complain: Complain): boolean | string {
+  if (!text || /^(off|false|no)$/i.test(text)) return false
+  if (/^(on|true|yes)$/i.test(text)) return true
+  const entries = text.split(',').map((entry) => entry.trim())
+  if (!entries.every(isNetwork)) complain(`TRUST_PROXY: off, on, or the addresses of the proxies, not ${text}`)
+  return text
+}
+
+function isNetwork(entry: string): boolean {
+  if (PROXY_NAMES.has(entry)) return true
+  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
+  return Number(prefix) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1)
+}
+
+function readLogLevel(given: string | undefined, complain: Complain): string {
+  const text = given || 'info'
+  if (!LOG_LEVELS.includes(text)) complain(`LOG_LEVEL: one of ${LOG_LEVELS.join(', ')}, not ${text}`)
+  return text
+}
+
+function readAllowPrivate(text: string | undefined, complain: Complain): string[] {
+  const entries = (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean)
+  return entries.flatMap((entry, index) => {
+    const normal = hostAndPort(entry)
+    // Not repeated: it may be an address with a password.
+    if (!normal)
+      complain(`ALLOW_PRIVATE: host or host:port entries with commas between them, which entry ${index + 1} is not`)
+    return normal ?? []
+  })
+}
+
+/** As URLs write it, so that one host has one name; undefined for what is neither a host nor a host and a port. */
+function hostAndPort(entry: string): string | undefined {
+  const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(entry) ?? []
+  if (host === undefined || !URL.canParse(`http://${host}`) || Number(port ?? 1) > 65_535) return undefined
+  const { hostname } = new URL(`http://${host}`)
+  return port === undefined ? hostname : `${hostname}:${Number(port)}`
+}
+
+function readChecks(file: NonNullable<ConfigFile['checks']>): CheckSettings {
+  return {
+    closingMs: file.closing_ms ?? DEFAULT_CHECKS.closingMs,
+    graceMs: file.grace_ms ?? DEFAULT_CHECKS.graceMs,
+    timeoutMs: file.timeout_ms ?? DEFAULT_CHECKS.timeoutMs,
+    firstAnswerMs: file.first_answer_ms ?? DEFAULT_CHECKS.firstAnswerMs,
+    concurrency: file.concurrency ?? DEFAULT_CHECKS.concurrency,
+  }
+}

@@ -1,0 +1,41 @@
+/** What the console needs of the installation. */
+
+import type { Instant } from '@claimcheck/core'
+import type { ClaimCounts } from '../claims/claim-counts.ts'
+import type { ClaimService } from '../claims/claims.ts'
+import type { Config } from '../config/config.ts'
+import type { Counters } from '../hosts/counters.ts'
+import type { LogService } from '../log/log.ts'
+import type { ReceiptService } from '../log/receipts.ts'
+import type { ApplicationService } from '../oauth/applications.ts'
+import type { OAuth } from '../oauth/oauth.ts'
+import type { AccountService } from '../people/accounts.ts'
+import type { IdentityService } from '../people/identities.ts'
+import type { MemberService } from '../people/members.ts'
+import type { OutsideSignIn } from '../people/oidc-sign-in.ts'
+import type { PasskeyService } from '../people/passkeys.ts'
+import type { SessionService } from '../people/sessions.ts'
+import type { Registry } from '../plugins/plugins.ts'
+import type { ConnectionService } from '../workspaces/connections.ts'
+import type { KeyService } from '../workspaces/keys.ts'
+
+export interface ConsoleParts {
+  readonly accounts: AccountService
+  readonly sessions: SessionService
+  readonly members: MemberService
+  readonly passkeys: PasskeyService
+  readonly identities: IdentityService
+  readonly outsideSignIn: OutsideSignIn | undefined
+  readonly keys: KeyService
+  readonly oauth: OAuth
+  readonly applications: ApplicationService
+  readonly connections: ConnectionService
+  readonly claims: ClaimService
+  readonly claimCounts: ClaimCounts
+  readonly receipts: ReceiptService
+  readonly log: LogService
+  readonly registry: Registry
+  readonly counters: Counters
+  readonly now: () => Instant
+  readonly config: Pick<Config, 'signInLimit' | 'publicUrl'>
+}

@@ -1,0 +1,147 @@
+/** Where a person is asked what an application may do in their name, and in which workspace. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { formActionSource, redirectPlace } from '../../config/redirect-uris.ts'
+import type { App } from '../../http/instance.ts'
+import type { ConsentRequest, Exchange, OAuth } from '../../oauth/oauth.ts'
+import { OAUTH_PATHS } from '../../oauth/paths.ts'
+import { allowedTo, scopeWords } from '../../oauth/scopes.ts'
+import type { WorkspaceOfMember } from '../../people/members.ts'
+import { pageHeaders } from '../headers.ts'
+import { PlainPage, sendPage, type Viewer } from '../page.tsx'
+import { PostForm, Select } from '../parts/form.tsx'
+import { paths } from '../paths.ts'
+import { formOf, viewerOf } from '../session.ts'
+import { ROLE_WORDS } from '../words.tsx'
+
+type Uid = { Params: { uid: string } }
+
+/** In a scope whose pages need a session. */
+export function consentRoutes(app: App, { oauth }: { readonly oauth: OAuth }): void {
+  function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
+    reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
+    const page = <Consent uid={request.params.uid} asked={asked} viewer={viewerOf(request)} problem={problem} />
+    return sendPage(reply, page, problem === undefined ? 200 : 422)
+  }
+
+  app.get<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
+    return show(request, reply, await oauth.consentRequest(request.params.uid, exchangeOf(request, reply)))
+  })
+
+  app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
+    const { uid } = request.params
+    const exchange = exchangeOf(request, reply)
+    const asked = await oauth.consentRequest(uid, exchange)
+    const { decision, workspace: id } = formOf(request)
+    if (decision === 'deny') return reply.redirect(await oauth.deny(uid, exchange), 303)
+    if (decision !== 'allow') return show(request, reply, asked, 'choose whether to allow it')
+    const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
+    if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
+    const scopes = allowedTo(workspace.role, asked.scopes)
+    if (scopes.length === 0) {
+      return show(request, reply, asked, `only owners of ${workspace.name} may allow what is asked for`)
+    }
+    return reply.redirect(await oauth.allow(uid, exchange, workspace.memberId, scopes), 303)
+  })
+}
+
+function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+  return { request: request.raw, response: reply.raw }
+}
+
+interface ConsentProps {
+  readonly uid: string
+  readonly asked: ConsentRequest
+  readonly viewer: Viewer
+  readonly problem: string | undefined
+}
+
+function Consent({ uid, asked, viewer, problem }: ConsentProps) {
+  const { user, csrf, workspaces } = viewer
+  const possible = workspaces.filter(({ role }) => allowedTo(role, asked.scopes).length > 0)
+  return (
+    <PlainPage title={`Allow ${asked.clientName}?`} problem={problem}>
+      <p>
+        <strong>{asked.clientName}</strong> asks to act for you, <strong>{user.name}</strong> ({user.email}). It gets no
+        password of yours, and you can stop it at any time under <a href={paths.applications}>Connected applications</a>
+        .
+      </p>
+      <h2>It asks to</h2>
+      <Scopes asked={asked} workspaces={workspaces} />
+      <h2>The application</h2>
+      <dl class="facts">
+        <dt>Leads back to</dt>
+        <dd>{redirectPlace(asked.redirectUri)}</dd>
+        <dt>Its token is for</dt>
+        <dd>
+          {asked.resources.map((resource) => (
+            <code>{resource}</code>
+          ))}
+        </dd>
+        <dt>Its id</dt>
+        <dd>
+          <code>{asked.clientId}</code>
+        </dd>
+      </dl>
+      <PostForm action={OAUTH_PATHS.consent(uid)} csrf={csrf}>
+        <WorkspaceChoice workspaces={possible} />
+        <div class="actions">
+          {possible.length > 0 ? (
+            <button type="submit" name="decision" value="allow">
+              Allow
+            </button>
+          ) : null}
+          <button type="submit" name="decision" value="deny" class="quiet">
+            Do not allow
+          </button>
+        </div>
+      </PostForm>
+    </PlainPage>
+  )
+}
+
+function Scopes({ asked, workspaces }: { readonly asked: ConsentRequest; readonly workspaces: Viewer['workspaces'] }) {
+  return (
+    <ul>
+      {asked.scopes.map((scope) => {
+        const able = workspaces.filter(({ role }) => allowedTo(role, [scope]).length > 0)
+        return (
+          <li>
+            {able.length === 0 ? <del>{scopeWords(scope)}</del> : scopeWords(scope)} <code>{scope}</code>
+            <OnlyOwners able={able} workspaces={workspaces} />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+interface OnlyOwnersProps {
+  /** Where this person may allow it. */
+  readonly able: readonly WorkspaceOfMember[]
+  readonly workspaces: readonly WorkspaceOfMember[]
+}
+
+function OnlyOwners({ able, workspaces }: OnlyOwnersProps) {
+  if (able.length === workspaces.length) return null
+  if (able.length === 0)
+    return <p class="help">Left out: only owners of a workspace may allow this, and you are a member.</p>
+  const names = able.map(({ name }) => name).join(', ')
+  return <p class="help">Only where you are an owner: {names}. Elsewhere it is left out.</p>
+}
+
+function WorkspaceChoice({ workspaces }: { readonly workspaces: readonly WorkspaceOfMember[] }) {
+  const [first, ...others] = workspaces
+  if (!first) return <p>There is nothing of this that you may allow.</p>
+  if (others.length > 0) {
+    const options = workspaces.map(({ id, name, role }) => [id, `${name} (${role})`] as const)
+    return <Select name="workspace" label="In the workspace" options={options} />
+  }
+  return (
+    <>
+      <input type="hidden" name="workspace" value={first.id} />
+      <p>
+        In the workspace <strong>{first.name}</strong>, where you are {ROLE_WORDS[first.role]}.
+      </p>
+    </>
+  )
+}

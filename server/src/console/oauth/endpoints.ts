@@ -1,0 +1,43 @@
+/** The addresses that applications ask at. Their requests are passed on to oidc-provider unread. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../http/instance.ts'
+import type { Limiter } from '../../http/rate-limit.ts'
+import type { OAuth } from '../../oauth/oauth.ts'
+import { OAUTH_PATHS } from '../../oauth/paths.ts'
+import { answerErrorsWithPages } from '../error-pages.tsx'
+import { pageHeaders } from '../headers.ts'
+
+/** @param limit counts every request: most are made by nobody whom we know, and some are remembered */
+export async function oauthEndpoints(app: App, oauth: OAuth, limit: Limiter): Promise<void> {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.removeAllContentTypeParsers()
+  // oidc-provider reads bodies itself.
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+  app.addHook('onRequest', limit.count)
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(pageHeaders())
+    done()
+  })
+
+  async function passOn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const handle = await oauth.handler()
+    reply.hijack()
+    for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value!)
+    if (isClosing) reply.raw.setHeader('connection', 'close')
+    await handle({ request: request.raw, response: reply.raw })
+  }
+
+  const schema = { hide: true }
+  await app.register(async (browsers: App) => {
+    answerErrorsWithPages(browsers)
+    browsers.get(OAUTH_PATHS.authorize, { schema }, passOn)
+    browsers.get(`${OAUTH_PATHS.authorize}/:uid`, { schema }, passOn)
+  })
+  for (const url of [OAUTH_PATHS.token, OAUTH_PATHS.revoke]) {
+    app.route({ url, method: ['POST', 'OPTIONS'], schema, handler: passOn })
+  }
+  if (oauth.registers) app.post(OAUTH_PATHS.register, { schema }, passOn)
+}

@@ -1,0 +1,268 @@
+/** The ways in: the first set-up, an invitation, signing in with a password, and a new password by a link. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../http/instance.ts'
+import { type Link, type Newcomer, unusableLink } from '../../people/accounts.ts'
+import { createAttempts } from '../attempts.ts'
+import type { ConsoleParts } from '../dependencies.ts'
+import { PlainPage, sendPage } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { NewPassword } from '../parts/new-password.tsx'
+import { OutsideEntry, OutsideSignIn, PasskeySignIn } from '../parts/ways-in.tsx'
+import { paths, returnPath, signInPath } from '../paths.ts'
+import { refusalOf } from '../refusal.ts'
+import { enter as enterSession, formOf, queryOf, signOut, visitOf } from '../session.ts'
+import { ROLE_WORDS } from '../words.tsx'
+
+type EntranceParts = Pick<ConsoleParts, 'accounts' | 'sessions' | 'counters' | 'config' | 'outsideSignIn'>
+
+type Token = { Params: { token: string } }
+
+export function entranceRoutes(app: App, parts: EntranceParts): void {
+  const { accounts, sessions, counters, config, outsideSignIn } = parts
+  const outside = outsideSignIn?.name
+  const attempts = createAttempts(counters, config.signInLimit)
+
+  function enter(request: FastifyRequest, reply: FastifyReply, userId: string, next: string) {
+    return enterSession({ request, reply, sessions, config }, userId, next)
+  }
+
+  async function requireLink<K extends Link['kind']>(token: string, kind: K): Promise<Extract<Link, { kind: K }>> {
+    const link = await accounts.link(token)
+    if (link?.kind === kind) return link as Extract<Link, { kind: K }>
+    throw unusableLink()
+  }
+
+  app.get(paths.signIn, async (request, reply) => {
+    const { next, done } = queryOf(request)
+    if (visitOf(request)) return reply.redirect(returnPath(next), 303)
+    return sendSignIn(reply, parts, { next: returnPath(next), done })
+  })
+
+  app.post(paths.signIn, async (request, reply) => {
+    const { email = '', password = '', next } = formOf(request)
+    await attempts.count(request, reply, email)
+    const user = await accounts.byPassword(email, password)
+    if (user) return enter(request, reply, user.id, returnPath(next))
+    const problem = 'the e-mail address or the password is not right'
+    return sendSignIn(reply, parts, { next: returnPath(next), email, problem })
+  })
+
+  app.post(paths.signOut, async (request, reply) => {
+    const visit = visitOf(request)
+    if (visit) await sessions.end(visit.user.id, visit.session.id)
+    signOut(reply, config.publicUrl)
+    return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
+  })
+
+  app.get<Token>('/console/setup/:token', async (request, reply) => {
+    const link = await requireLink(request.params.token, 'setup')
+    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} outside={outside} />)
+  })
+
+  app.post<Token>('/console/setup/:token', async (request, reply) => {
+    const { token } = request.params
+    const values = formOf(request)
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'setup')
+    try {
+      const { userId } = await accounts.setUp(token, newcomerOf(values), values.workspace?.trim() ?? '')
+      return enter(request, reply, userId, paths.home)
+    } catch (error) {
+      const problem = refusalOf(error)
+      const page = <SetUp token={token} link={link} values={values} outside={outside} problem={problem} />
+      return sendPage(reply, page, 422)
+    }
+  })
+
+  app.get<Token>('/console/join/:token', async (request, reply) => {
+    const { token } = request.params
+    const link = await requireLink(token, 'invitation')
+    const visit = visitOf(request)
+    return sendPage(reply, <Join token={token} link={link} values={{}} visit={visit} outside={outside} />)
+  })
+
+  app.post<Token>('/console/join/:token', async (request, reply) => {
+    const { token } = request.params
+    const values = formOf(request)
+    const visit = visitOf(request)
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'invitation')
+    try {
+      const newcomer = visit ? { userId: visit.user.id } : newcomerOf(values)
+      const { userId, workspaceId } = await accounts.join(token, newcomer)
+      const next = paths.claims(workspaceId)
+      return visit ? reply.redirect(next, 303) : enter(request, reply, userId, next)
+    } catch (error) {
+      const problem = refusalOf(error)
+      const page = <Join {...{ token, link, values, visit, outside, problem }} />
+      return sendPage(reply, page, 422)
+    }
+  })
+
+  app.get<Token>('/console/reset/:token', async (request, reply) => {
+    const { token } = request.params
+    const link = await requireLink(token, 'reset')
+    return sendPage(reply, <Reset token={token} link={link} csrf={visitOf(request)?.csrf} />)
+  })
+
+  app.post<Token>('/console/reset/:token', async (request, reply) => {
+    const { token } = request.params
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'reset')
+    try {
+      const { userId } = await accounts.reset(token, formOf(request).password ?? '')
+      // Whoever had the account may have left another way in: here all of them are.
+      return enter(request, reply, userId, `${paths.account}?done=password-reset`)
+    } catch (error) {
+      const problem = refusalOf(error)
+      return sendPage(reply, <Reset token={token} link={link} csrf={visitOf(request)?.csrf} problem={problem} />, 422)
+    }
+  })
+}
+
+type Values = Readonly<Record<string, string | undefined>>
+
+function newcomerOf({ name = '', email = '', password = '' }: Values): Newcomer {
+  return { name, email, proof: { password } }
+}
+
+interface SignInProps {
+  /** One of our own paths. */
+  readonly next: string
+  readonly email?: string
+  readonly problem?: string
+  readonly done?: string | undefined
+}
+
+/** The page with every way in; with a problem, as what a form came to. */
+export function sendSignIn(
+  reply: FastifyReply,
+  { outsideSignIn }: Pick<EntranceParts, 'outsideSignIn'>,
+  props: SignInProps,
+): FastifyReply {
+  return sendPage(reply, <SignIn {...props} outside={outsideSignIn?.name} />, props.problem === undefined ? 200 : 422)
+}
+
+function SignIn({ next, email, problem, done, outside }: SignInProps & { readonly outside: string | undefined }) {
+  return (
+    <PlainPage title="Sign in" problem={problem} done={done} scripts={['passkeys']}>
+      <PostForm action={paths.signIn}>
+        <input type="hidden" name="next" value={next} />
+        <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
+        <Field name="password" label="Password" type="password" required autocomplete="current-password" />
+        <button type="submit">Sign in</button>
+      </PostForm>
+      <PasskeySignIn next={next} />
+      {outside === undefined ? null : <OutsideSignIn name={outside} next={next} />}
+      <p class="help">
+        A forgotten password is replaced by whoever runs this service: <code>npx claimcheck user reset EMAIL</code>{' '}
+        prints a link.
+      </p>
+    </PlainPage>
+  )
+}
+
+function NewAccountFields({ values }: { readonly values: Values }) {
+  return (
+    <>
+      <Field name="name" label="Your name" value={values.name} required maxLength={100} autocomplete="name" />
+      <Field name="email" label="E-mail" type="email" value={values.email} required autocomplete="username" />
+      <PasswordField />
+    </>
+  )
+}
+
+function PasswordField() {
+  return <NewPassword name="password" label="Password" more="A passkey, which is better, can be added afterwards." />
+}
+
+interface SetUpProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'setup' }>
+  readonly values: Values
+  readonly outside: string | undefined
+  readonly problem?: string
+}
+
+function SetUp({ token, link, values, outside, problem }: SetUpProps) {
+  return (
+    <PlainPage title="Set up Claimcheck" problem={problem}>
+      <p>You are the first one here, and become the owner.</p>
+      <PostForm action={paths.setup(token)}>
+        <input type="hidden" name="token" value={token} />
+        <NewAccountFields values={values} />
+        {link.hasWorkspace ? null : (
+          <Field
+            name="workspace"
+            label="Workspace"
+            value={values.workspace}
+            required
+            maxLength={64}
+            help="Keys, connections and claims belong to a workspace: mostly a team, or a company."
+          />
+        )}
+        <button type="submit">Set up</button>
+        <OutsideEntry name={outside} errand="setup" />
+      </PostForm>
+    </PlainPage>
+  )
+}
+
+interface JoinProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'invitation' }>
+  readonly values: Values
+  readonly visit: ReturnType<typeof visitOf>
+  readonly outside: string | undefined
+  readonly problem?: string
+}
+
+function Join({ token, link, values, visit, outside, problem }: JoinProps) {
+  const action = paths.invitation(token)
+  return (
+    <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
+      <p>
+        You are invited to the workspace <strong>{link.workspaceName}</strong> as {ROLE_WORDS[link.role]}.
+      </p>
+      {visit ? (
+        <PostForm action={action} csrf={visit.csrf}>
+          <button type="submit">Join as {visit.user.name}</button>
+        </PostForm>
+      ) : (
+        <>
+          <PostForm action={action}>
+            <input type="hidden" name="token" value={token} />
+            <NewAccountFields values={values} />
+            <button type="submit">Join</button>
+            <OutsideEntry name={outside} errand="join" />
+          </PostForm>
+          <p>
+            You have an account? <a href={signInPath(action)}>Sign in</a> and come back here.
+          </p>
+        </>
+      )}
+    </PlainPage>
+  )
+}
+
+interface ResetProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'reset' }>
+  /** Of whoever is signed in, mostly nobody. */
+  readonly csrf: string | undefined
+  readonly problem?: string
+}
+
+function Reset({ token, link, csrf, problem }: ResetProps) {
+  return (
+    <PlainPage title="A new password" problem={problem}>
+      <p>
+        For the account <strong>{link.email}</strong>. Every session of it ends.
+      </p>
+      <PostForm action={paths.reset(token)} csrf={csrf}>
+        <PasswordField />
+        <button type="submit">Keep this password</button>
+      </PostForm>
+    </PlainPage>
+  )
+}

@@ -1,0 +1,42 @@
+/** What applications find out by themselves: how to sign in here (RFC 8414), and that we are whom tokens are for (RFC 9728). */
+
+import type { OAuth } from '../../oauth/oauth.ts'
+import { OAUTH_PATHS } from '../../oauth/paths.ts'
+import { CLIENT_AUTHENTICATION } from '../../oauth/registration.ts'
+import { SCOPES } from '../../oauth/scopes.ts'
+import type { App } from '../instance.ts'
+
+export function metadataRoutes(app: App, oauth: OAuth): void {
+  const schema = { hide: true }
+  app.get(OAUTH_PATHS.serverMetadata, { schema }, async () => serverMetadata(oauth))
+  app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth))
+}
+
+function serverMetadata(oauth: OAuth) {
+  const issuer = oauth.issuer()
+  return {
+    issuer,
+    authorization_endpoint: issuer + OAUTH_PATHS.authorize,
+    token_endpoint: issuer + OAUTH_PATHS.token,
+    revocation_endpoint: issuer + OAUTH_PATHS.revoke,
+    ...(oauth.registers ? { registration_endpoint: issuer + OAUTH_PATHS.register } : {}),
+    scopes_supported: SCOPES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  }
+}
+
+function resourceMetadata(oauth: OAuth) {
+  return {
+    resource: oauth.audiences().own,
+    authorization_servers: [oauth.issuer()],
+    scopes_supported: SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_name: 'Claimcheck',
+  }
+}

@@ -1,0 +1,156 @@
+/** The log at the size it has now, shared by all who ask at that size: its right edge in memory, its full tiles from the cache. */
+import {
+  appendLeaves,
+  bytesEqual,
+  EMPTY_EDGE,
+  edgeTiles,
+  fullTilesAbove,
+  type Log,
+  type ProvenConsistency,
+  type ProvenInclusion,
+  proveConsistency,
+  proveInclusion,
+  restoreEdge,
+  rootAt,
+  TILE_WIDTH,
+  type TileId,
+  type TreeEdge,
+} from '@claimcheck/core'
+import { createBatch } from '../base/batch.ts'
+import type { AnchoredLogState, LogState } from '../storage/log-state.ts'
+import type { Reads } from '../storage/storage.ts'
+import { type PathText, pathWriter } from './path-texts.ts'
+import { SHA256_TREE, tileReader } from './stored-log.ts'
+import { createTileCache, type TileCache } from './tile-cache.ts'
+
+export interface LogView {
+  readonly state: AnchoredLogState
+  /** Of each of these leaves, at the view's size. @throws RangeError when one of them is not in the tree */
+  pathTexts(leafIndexes: readonly number[]): Promise<readonly PathText[]>
+  /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
+  proveInclusion(leafIndex: number, treeSize: number): Promise<ProvenInclusion>
+  /** @throws RangeError when first is 0 or above second; TileError when the log has not reached second */
+  proveConsistency(first: number, second: number): Promise<ProvenConsistency>
+}
+
+export interface StoredLog extends Log {
+  /**
+   * The log as it was committed when this was asked, whoever appended to it, on this host or another: never smaller than it was
+   * given out before.
+   */
+  view(): Promise<LogView>
+  /** At least as large as a state that was just read with something else. */
+  viewFrom(state: AnchoredLogState): Promise<LogView>
+}
+
+/** Growth by so much is followed leaf by leaf. After more, reading the edge anew is cheaper. */
+const MOST_FOLLOWED = 2 * TILE_WIDTH
+const MOST_SHARING = 1000
+
+export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>): StoredLog {
+  const cache = createTileCache(log)
+  const readStored = tileReader(log)
+  let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array; readonly view?: LogView } = {
+    edge: EMPTY_EDGE,
+    rootHash: SHA256_TREE.empty,
+  }
+
+  async function follow({ treeSize, rootHash }: LogState): Promise<TreeEdge | undefined> {
+    const { edge } = known
+    const grown = treeSize - edge.treeSize
+    if (grown === 0) return bytesEqual(known.rootHash, rootHash) ? edge : undefined
+    if (grown < 0 || grown > MOST_FOLLOWED) return undefined
+    const leaves = await log.leaves(edge.treeSize, treeSize)
+    const appended = appendLeaves(
+      edge,
+      leaves.map(({ leafHash }) => leafHash),
+      SHA256_TREE,
+    )
+    return bytesEqual(appended.rootHash, rootHash) ? appended.edge : undefined
+  }
+
+  async function restore({ treeSize }: LogState): Promise<TreeEdge> {
+    const { edge, rootHash } = known
+    const isContinued =
+      treeSize >= edge.treeSize && bytesEqual(await rootAt(edge.treeSize, readStored, SHA256_TREE), rootHash)
+    // A database that was put back to an earlier state has other tiles from there on.
+    if (!isContinued) cache.clear()
+    return restoreEdge(treeSize, await readStored(edgeTiles(treeSize)), SHA256_TREE)
+  }
+
+  async function current(): Promise<LogView> {
+    const state = (await anchors.log())!
+    if (known.view && isSame(known.view.state, state)) return known.view
+    const edge = (await follow(state)) ?? (await restore(state))
+    const rootHash = edge.suffixes[0] ?? SHA256_TREE.empty
+    if (!bytesEqual(rootHash, state.rootHash))
+      throw new Error('the stored tiles do not have the root of the newest head')
+    const view = viewOf(state, edge, cache)
+    known = { edge, rootHash, view }
+    return view
+  }
+
+  // One after the other, so that the size never goes back.
+  const views = createBatch<undefined, LogView>(
+    async (requests) => {
+      const view = await current()
+      return requests.map(() => view)
+    },
+    { most: MOST_SHARING },
+  )
+  const view = () => views.add(undefined)
+
+  return {
+    view,
+    viewFrom: async (state) => (known.view && isSame(known.view.state, state) ? known.view : view()),
+    head: async () => JSON.parse((await log.newestHead())!.signed),
+    proveInclusion: async (leafIndex, treeSize) => (await view()).proveInclusion(leafIndex, treeSize),
+    proveConsistency: async (first, second) => (await view()).proveConsistency(first, second),
+  }
+}
+
+function isSame(one: AnchoredLogState, other: AnchoredLogState): boolean {
+  return (
+    one.treeSize === other.treeSize &&
+    one.anchoredSize === other.anchoredSize &&
+    one.issuedAt === other.issuedAt &&
+    one.logId === other.logId &&
+    one.name === other.name &&
+    one.keyId === other.keyId &&
+    bytesEqual(one.rootHash, other.rootHash)
+  )
+}
+
+function viewOf(state: AnchoredLogState, edge: TreeEdge, cache: TileCache): LogView {
+  const { treeSize } = edge
+  const writePath = pathWriter(edge)
+
+  async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
+    const isFull = ({ level, index }: TileId) => index < Math.floor(treeSize / TILE_WIDTH ** (level + 1))
+    const full = await cache.read(tiles.filter(isFull))
+    let used = 0
+    return tiles.map((tile) => (isFull(tile) ? full[used++]! : edgeTile(tile)))
+  }
+
+  /** Without hashes where the tree has not come to that width. */
+  function edgeTile({ level, index, width }: TileId): Uint8Array {
+    const newest = edgeTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
+    return newest && newest.width >= width ? edge.tiles[level]! : new Uint8Array()
+  }
+
+  return {
+    state,
+    async pathTexts(leafIndexes) {
+      const needed = leafIndexes.map((leafIndex) => fullTilesAbove(leafIndex, treeSize))
+      const read = await cache.read(needed.flat())
+      let used = 0
+      return leafIndexes.map((leafIndex, index) => {
+        const start = used
+        used += needed[index]!.length
+        return writePath(leafIndex, read.slice(start, used))
+      })
+    },
+    proveInclusion: (leafIndex, size) => proveInclusion(leafIndex, size, readTiles, SHA256_TREE),
+    proveConsistency: (first, second) => proveConsistency(first, second, readTiles, SHA256_TREE),
+  }
+}

@@ -1,0 +1,28 @@
+/** What a receipt will say of a decided claim, before the log gives it an id, a time and an issuer. */
+import { type CheckRecord, type DecidedClaim, type Decision, isRead, type JsonObject } from '@claimcheck/core'
+import type { ClaimRow } from '../storage/claim-row.ts'
+
+export type ReceiptContent = Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'>
+
+export function receiptContent(claim: ClaimRow, { verdict, appeared, basis }: Decision): ReceiptContent {
+  return {
+    agentId: claim.agentId,
+    claim,
+    observation: {
+      verifier: { id: claim.profileAction, version: claim.profileVersion },
+      observedAt: basis.answeredAt,
+      deadlineAt: claim.deadlineAt,
+      attempts: claim.attempts + 1,
+      facts: factsOf(basis),
+      ...(appeared ? { appeared } : {}),
+    },
+    verdict,
+  }
+}
+
+/** Where nothing could be read, why not is all there is to tell. */
+export function factsOf(record: CheckRecord): JsonObject {
+  if (isRead(record)) return record.observation.facts
+  const { code, status } = record.failure
+  return { error: code, ...(status === undefined ? {} : { status }) }
+}

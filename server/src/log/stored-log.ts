@@ -1,0 +1,17 @@
+/** The tree's hashes as they stand in the database: in tiles, and the newest leaves with their receipts. */
+import { joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core'
+import { sha256 } from '../base/sha256.ts'
+import type { Reads } from '../storage/storage.ts'
+
+export const SHA256_TREE = treeHasher(sha256)
+
+export function tileReader(log: Reads['log']): ReadTiles {
+  async function readTile({ level, index, width }: TileId): Promise<Uint8Array> {
+    if (level === 0 && width < TILE_WIDTH) {
+      const start = index * TILE_WIDTH
+      return joinTile((await log.leaves(start, start + width)).map((leaf) => leaf.leafHash))
+    }
+    return (await log.tile(level, index, width))?.hashes ?? new Uint8Array()
+  }
+  return (tiles) => Promise.all(tiles.map(readTile))
+}

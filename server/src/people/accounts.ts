@@ -1,0 +1,225 @@
+/** Accounts: how somebody comes to have one, and how they show that they are who they are. Accounts begin with a link alone. */
+import type { Instant } from '@claimcheck/core'
+import { ServiceError } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import { readName } from '../base/names.ts'
+import { hashToken, isToken, newToken } from '../base/tokens.ts'
+import type { Role, UserRow } from '../storage/people.ts'
+import type { LinkRow } from '../storage/sign-in.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
+import { newWorkspace } from '../workspaces/workspaces.ts'
+import { type Identity, insertIdentity } from './identities.ts'
+import { newMember } from './members.ts'
+import { hashPassword, isPassword } from './passwords.ts'
+import { toUser, type User } from './sessions.ts'
+
+/** Who joins: somebody with an account, or somebody new, who signs in with a password or through an outside provider. */
+export type Newcomer =
+  | { readonly userId: string }
+  | {
+      readonly name: string
+      readonly email: string
+      readonly proof: { readonly password: string } | { readonly identity: Identity }
+    }
+
+/** What a link is good for. */
+export type Link =
+  | { readonly kind: 'setup' /** Whether there is a workspace already. */; readonly hasWorkspace: boolean }
+  | { readonly kind: 'invitation'; readonly workspaceId: string; readonly workspaceName: string; readonly role: Role }
+  | { readonly kind: 'reset'; readonly email: string }
+
+export interface AccountService {
+  /** A token for the first person; with its use all of them end. Undefined when there are accounts. */
+  setupToken(): Promise<string | undefined>
+  /** A token with which one person joins a workspace. @param createdBy null: the command line. @throws ServiceError `conflict` when they are no owner any more */
+  inviteToken(workspaceId: string, role: Role, createdBy: string | null): Promise<string>
+  /** A token with which somebody chooses a new password. @throws ServiceError `not_found` */
+  resetToken(email: string): Promise<string>
+  /** Undefined when the link was used, has run out or never was. */
+  link(token: string): Promise<Link | undefined>
+  /** The first person: owner of every workspace, which is a new one where there is none. @throws ServiceError `bad_request`, `conflict`, `not_found` */
+  setUp(token: string, newcomer: Newcomer, workspaceName: string): Promise<{ readonly userId: string }>
+  /** @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for a link that cannot be used */
+  join(token: string, newcomer: Newcomer): Promise<{ readonly userId: string; readonly workspaceId: string }>
+  /** Ends every session, and every other such link. @throws ServiceError `bad_request`, `not_found` */
+  reset(token: string, password: string): Promise<{ readonly userId: string }>
+  /** Undefined unless both are right. */
+  byPassword(email: string, password: string): Promise<User | undefined>
+  /** Ends every other session, and links to a new password. @throws ServiceError `bad_request` also when the current one is wrong */
+  changePassword(
+    userId: string,
+    change: { readonly current: string; readonly next: string; readonly sessionId: string },
+  ): Promise<void>
+  /** @throws ServiceError `bad_request` */
+  rename(userId: string, name: string): Promise<void>
+  /** Everybody, oldest first. */
+  list(): Promise<readonly (User & { readonly createdAt: Instant })[]>
+}
+
+const SETUP_MS = 24 * 60 * 60_000
+const INVITATION_MS = 7 * 24 * 60 * 60_000
+const RESET_MS = 60 * 60_000
+
+// What a mail server takes is for the mail server to say. Here is nothing that is not seen, or that a terminal would obey.
+const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
+
+export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
+  type LinkSubject = Pick<LinkRow, 'kind' | 'workspaceId' | 'role' | 'userId' | 'createdBy'>
+
+  async function makeLink(tx: Writes, subject: LinkSubject, lastsMs: number): Promise<string> {
+    const token = newToken()
+    const at = now()
+    const id = newId('lnk_', at)
+    const expiresAt = at + lastsMs
+    await tx.links.insert({ ...subject, id, tokenHash: hashToken(token), createdAt: at, expiresAt, usedAt: null })
+    return token
+  }
+
+  async function openLink(token: string): Promise<LinkRow | undefined> {
+    const row = isToken(token) ? await storage.read.links.byHash(hashToken(token)) : undefined
+    return row && row.usedAt === null && row.expiresAt > now() ? row : undefined
+  }
+
+  async function requireLink(token: string, kind: LinkRow['kind']): Promise<LinkRow> {
+    const row = await openLink(token)
+    if (row?.kind !== kind) throw unusableLink()
+    return row
+  }
+
+  /** What is slow, before the transaction. */
+  async function prepare(newcomer: Newcomer): Promise<(tx: Writes) => Promise<string>> {
+    if ('userId' in newcomer) return async () => newcomer.userId
+    const { proof } = newcomer
+    const user: UserRow = {
+      id: newId('usr_', now()),
+      email: readEmail(newcomer.email),
+      name: readName(newcomer.name),
+      passwordHash: 'password' in proof ? await hashPassword(proof.password) : null,
+      createdAt: now(),
+    }
+    return async (tx) => {
+      if (!(await tx.users.insert(user))) {
+        throw new ServiceError(
+          'conflict',
+          'there is an account with this address: sign in with it, and open the link again',
+        )
+      }
+      if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, now())
+      return user.id
+    }
+  }
+
+  async function useLink(tx: Writes, link: LinkRow): Promise<void> {
+    if (!(await tx.links.use(link.id, now()))) throw unusableLink()
+  }
+
+  return {
+    setupToken: () =>
+      storage.write(async (tx) => {
+        if (await tx.users.any()) return undefined
+        const subject = { kind: 'setup', workspaceId: null, role: null, userId: null, createdBy: null } as const
+        return makeLink(tx, subject, SETUP_MS)
+      }),
+    inviteToken: (workspaceId, role, createdBy) =>
+      storage.write(async (tx) => {
+        const owners = createdBy === null ? [] : await tx.members.lockOwners(workspaceId)
+        if (createdBy !== null && !owners.some(({ userId }) => userId === createdBy)) {
+          throw new ServiceError('conflict', 'only owners invite')
+        }
+        return makeLink(tx, { kind: 'invitation', workspaceId, role, userId: null, createdBy }, INVITATION_MS)
+      }),
+    async resetToken(email) {
+      const user = await storage.read.users.byEmail(email.trim().toLowerCase())
+      if (!user) throw new ServiceError('not_found', `there is no account ${email}`)
+      const subject = { kind: 'reset', workspaceId: null, role: null, userId: user.id, createdBy: null } as const
+      return storage.write((tx) => makeLink(tx, subject, RESET_MS))
+    },
+    async link(token) {
+      const row = await openLink(token)
+      if (row?.kind === 'setup') return { kind: 'setup', hasWorkspace: await storage.read.workspaces.any() }
+      if (row?.kind === 'reset') {
+        const user = await storage.read.users.byId(row.userId!)
+        return user && { kind: 'reset', email: user.email }
+      }
+      const workspace = row && (await storage.read.workspaces.byIdOrName(row.workspaceId!))
+      if (!row || !workspace) return undefined
+      return { kind: 'invitation', workspaceId: workspace.id, workspaceName: workspace.name, role: row.role! }
+    },
+    async setUp(token, newcomer, workspaceName) {
+      const link = await requireLink(token, 'setup')
+      const hasWorkspace = await storage.read.workspaces.any()
+      const first = hasWorkspace ? undefined : newWorkspace(workspaceName, now())
+      const insertUser = await prepare(newcomer)
+      return storage.write(async (tx) => {
+        await useLink(tx, link)
+        // Every other one ends with it, so that of two people with two links one is the first.
+        await tx.links.endAll('setup', now())
+        if (await tx.users.any()) throw unusableLink()
+        const userId = await insertUser(tx)
+        if (first) await tx.workspaces.insert(first)
+        for (const { id } of await tx.workspaces.list()) await tx.members.insert(newMember(id, userId, 'owner', now()))
+        return { userId }
+      })
+    },
+    async join(token, newcomer) {
+      const link = await requireLink(token, 'invitation')
+      const insertUser = await prepare(newcomer)
+      const workspaceId = link.workspaceId!
+      return storage.write(async (tx) => {
+        await useLink(tx, link)
+        const userId = await insertUser(tx)
+        if (!(await tx.members.insert(newMember(workspaceId, userId, link.role!, now())))) {
+          throw new ServiceError('conflict', 'you are a member of this workspace already')
+        }
+        return { userId, workspaceId }
+      })
+    },
+    async reset(token, password) {
+      const link = await requireLink(token, 'reset')
+      const passwordHash = await hashPassword(password)
+      const userId = link.userId!
+      await storage.write(async (tx) => {
+        // Of two links of theirs at once, each ends the other.
+        await tx.users.lock(userId)
+        await useLink(tx, link)
+        await tx.links.endResets(userId, now())
+        await tx.users.setPassword(userId, passwordHash)
+        await tx.sessions.endAll(userId)
+      })
+      return { userId }
+    },
+    async byPassword(email, password) {
+      const user = await storage.read.users.byEmail(email.trim().toLowerCase())
+      return (await isPassword(password, user?.passwordHash)) ? toUser(user!) : undefined
+    },
+    async changePassword(userId, { current, next, sessionId }) {
+      const user = await storage.read.users.byId(userId)
+      const isAllowed = user && (user.passwordHash === null || (await isPassword(current, user.passwordHash)))
+      if (!isAllowed) throw new ServiceError('bad_request', 'the current password is not right')
+      const passwordHash = await hashPassword(next)
+      await storage.write(async (tx) => {
+        await tx.users.lock(userId)
+        await tx.links.endResets(userId, now())
+        await tx.users.setPassword(userId, passwordHash)
+        await tx.sessions.endAll(userId, sessionId)
+      })
+    },
+    async rename(userId, name) {
+      const checked = readName(name)
+      await storage.write((tx) => tx.users.setName(userId, checked))
+    },
+    async list() {
+      return (await storage.read.users.list()).map((user) => ({ ...toUser(user), createdAt: user.createdAt }))
+    },
+  }
+}
+
+export function unusableLink(): ServiceError {
+  return new ServiceError('not_found', 'this link cannot be used: it was used before, has run out, or was withdrawn')
+}
+
+function readEmail(text: string): string {
+  const email = text.trim().toLowerCase()
+  if (!EMAIL.test(email)) throw new ServiceError('bad_request', 'this is not an e-mail address')
+  return email
+}

@@ -1,0 +1,63 @@
+/** Identities: who somebody is at an outside provider. Only what was linked to an account signs in to it. */
+import type { Instant } from '@claimcheck/core'
+import { ServiceError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
+import { toUser, type User } from './sessions.ts'
+import { requireAnotherWayIn } from './ways-in.ts'
+
+export interface Identity {
+  readonly issuer: string
+  readonly subject: string
+}
+
+export interface IdentityService {
+  /** Undefined when it is linked to no account. */
+  find(identity: Identity): Promise<User | undefined>
+  list(userId: string): Promise<readonly Identity[]>
+  /** @throws ServiceError `conflict` when it is somebody else's, or this person has another one there */
+  add(userId: string, identity: Identity): Promise<void>
+  /** @throws ServiceError `not_found`, and `conflict` when nothing else would be left to sign in with */
+  remove(userId: string, issuer: string): Promise<void>
+}
+
+interface IdentityParts {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly config: Pick<Config, 'outsideSignIn'>
+}
+
+export function createIdentityService({ storage, now, config }: IdentityParts): IdentityService {
+  return {
+    async find({ issuer, subject }) {
+      const identity = await storage.read.identities.find(issuer, subject)
+      const user = identity && (await storage.read.users.byId(identity.userId))
+      return user && toUser(user)
+    },
+    async list(userId) {
+      return (await storage.read.identities.ofUser(userId)).map(({ issuer, subject }) => ({ issuer, subject }))
+    },
+    add: (userId, identity) =>
+      storage.write(async (tx) => {
+        await tx.users.lock(userId)
+        const others = await tx.identities.ofUser(userId)
+        if (others.some(({ issuer, subject }) => issuer === identity.issuer && subject !== identity.subject)) {
+          throw new ServiceError('conflict', 'another sign-in from there is linked to your account: unlink it first')
+        }
+        if (others.some(({ issuer }) => issuer === identity.issuer)) return
+        await insertIdentity(tx, userId, identity, now())
+      }),
+    remove: (userId, issuer) =>
+      storage.write(async (tx) => {
+        await requireAnotherWayIn(tx, userId, { issuer }, config.outsideSignIn?.issuer)
+        if (await tx.identities.remove(userId, issuer)) return
+        throw new ServiceError('not_found', 'there is no such sign-in')
+      }),
+  }
+}
+
+/** @throws ServiceError `conflict` */
+export async function insertIdentity(tx: Writes, userId: string, identity: Identity, at: Instant): Promise<void> {
+  if (await tx.identities.insert({ ...identity, userId, createdAt: at })) return
+  throw new ServiceError('conflict', 'this sign-in belongs to another account here')
+}

@@ -1,0 +1,192 @@
+/** Loads the plugins that the configuration names, and finds every problem before anything runs. */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import {
+  type ActionProfile,
+  type Anchorer,
+  type CheckContext,
+  type ConnectionType,
+  type Instant,
+  isPlugin,
+  type Logger,
+  type PluginParts,
+  type Verifier,
+} from '@claimcheck/core'
+import { withinTime } from '../base/time-limit.ts'
+import { validator } from '../base/validation.ts'
+import type { Config, PluginEntry } from '../config/config.ts'
+import { createCheckCache } from './check-cache.ts'
+import { partsProblems, schemaProblem } from './problems.ts'
+
+const API = 1
+const SETUP_TIMEOUT_MS = 10_000
+
+export interface RegisteredVerifier {
+  readonly verifier: Verifier
+  /** The providers of the connections that a claim of this action is read through; an alias may be open to fewer. */
+  readonly providers: readonly string[]
+  /** What each of its checks is given of its plugin's own. */
+  readonly tools: Pick<CheckContext, 'logger' | 'cache'>
+}
+
+/** Everything that the plugins offer, by name. */
+export interface Registry {
+  verifierFor(action: string): RegisteredVerifier | undefined
+  connectionType(provider: string): ConnectionType | undefined
+  /** In the order in which the plugins offer them. */
+  connectionTypes(): readonly ConnectionType[]
+  profiles(): readonly ActionProfile[]
+  /** What can be verified through a connection of this provider. */
+  actionsFor(provider: string): readonly string[]
+  /** What can be verified without one. */
+  publicActions(): readonly string[]
+  readonly anchorer: Anchorer | undefined
+  /** In the order of the configuration. */
+  readonly plugins: readonly LoadedPlugin[]
+}
+
+export interface LoadedPlugin {
+  readonly name: string
+  readonly parts: PluginParts
+  readonly tools: Pick<CheckContext, 'logger' | 'cache'>
+}
+
+export class PluginError extends Error {
+  override readonly name = 'PluginError'
+  readonly code = 'unusable_plugins'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(['The configured plugins cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    this.problems = problems
+  }
+}
+
+/** Where a plugin's `child()` logger comes from. */
+interface HostLogger extends Logger {
+  child(bindings: Readonly<Record<string, unknown>>): Logger
+}
+
+interface LoadOptions {
+  readonly logger: HostLogger
+  readonly now: () => Instant
+  readonly setupTimeoutMs?: number
+}
+
+/** @throws PluginError that lists every problem of every plugin */
+export async function loadPlugins(
+  { plugins: entries, pluginDir }: Pick<Config, 'plugins' | 'pluginDir'>,
+  options: LoadOptions,
+): Promise<Registry> {
+  const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = options
+  const problems: string[] = []
+  const plugins: LoadedPlugin[] = []
+  for (const entry of entries) {
+    try {
+      const expire = () => new Error(`it was not ready within ${limitMs} ms`)
+      const plugin = await withinTime(loadPlugin(entry, pluginDir, options), limitMs, expire)
+      const wrong = partsProblems(plugin.parts)
+      problems.push(...wrong.map((problem) => `${entry.use}: ${problem}`))
+      if (wrong.length === 0) plugins.push(plugin)
+    } catch (error) {
+      problems.push(`${entry.use}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  problems.push(...duplicates(plugins))
+  // Of plugins that could not be loaded nobody knows what they would have offered.
+  if (problems.length === 0) problems.push(...missingProviders(plugins))
+  if (problems.length > 0) throw new PluginError(problems)
+  return createRegistry(plugins)
+}
+
+async function loadPlugin(entry: PluginEntry, folder: string, { logger, now }: LoadOptions): Promise<LoadedPlugin> {
+  const { default: plugin } = await importFrom(folder, entry.use)
+  if (!isPlugin(plugin)) throw new Error('its default export is not made with definePlugin')
+  if (plugin.api !== API) throw new Error(`it is written for api ${plugin.api}, and this host has api ${API}`)
+  if (typeof plugin.name !== 'string' || plugin.name === '') throw new Error('it has no name')
+  if (typeof plugin.setup !== 'function') throw new Error('it has no setup')
+  const wrongOptions = schemaProblem(plugin.options)
+  if (wrongOptions !== undefined) throw new Error(`its options are a schema that does not compile: ${wrongOptions}`)
+  const issues = validator(plugin.options)(entry.with, ['with'])
+  if (issues.length > 0) throw new Error(issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '))
+  const tools = { logger: logger.child({ plugin: plugin.name }), cache: createCheckCache() }
+  const parts = await plugin.setup({ logger: tools.logger, now }, entry.with as never)
+  return { name: plugin.name, parts, tools }
+}
+
+/** Resolved as code in the configuration's folder would resolve it. */
+async function importFrom(folder: string, use: string): Promise<{ default?: unknown }> {
+  let path: string
+  try {
+    path = createRequire(join(folder, 'claimcheck.config.json')).resolve(use)
+  } catch (cause) {
+    throw new Error(`it is not installed where the configuration is, in ${folder}`, { cause })
+  }
+  return import(pathToFileURL(path).href)
+}
+
+function duplicates(plugins: readonly LoadedPlugin[]): string[] {
+  const problems: string[] = []
+  const owners = new Map<string, string>()
+  for (const { name, parts } of plugins) {
+    for (const offer of offersOf(name, parts)) {
+      const owner = owners.get(offer)
+      if (owner !== undefined) problems.push(`${name}: the ${offer} is offered by ${owner} already`)
+      owners.set(offer, name)
+    }
+  }
+  return problems
+}
+
+function offersOf(name: string, { connections = [], verifiers = [], anchorer }: PluginParts): string[] {
+  const actions = verifiers.flatMap(({ profile }) => [profile.action, ...Object.keys(profile.aliases ?? {})])
+  return [
+    `plugin ${name}`,
+    ...connections.map(({ provider }) => `provider ${provider}`),
+    ...actions.map((action) => `action ${action}`),
+    ...(anchorer ? ['anchorer'] : []),
+  ]
+}
+
+function missingProviders(plugins: readonly LoadedPlugin[]): string[] {
+  const offered = new Set(plugins.flatMap(({ parts }) => parts.connections ?? []).map(({ provider }) => provider))
+  return plugins.flatMap(({ name, parts }) => {
+    const read = new Set((parts.verifiers ?? []).flatMap(({ providers }) => providers))
+    return [...read]
+      .filter((provider) => !offered.has(provider))
+      .map((provider) => `${name}: no plugin offers the provider ${provider}`)
+  })
+}
+
+function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
+  const verifiers = new Map<string, RegisteredVerifier>()
+  const types = new Map<string, ConnectionType>()
+  const profiles: ActionProfile[] = []
+  for (const { parts, tools } of plugins) {
+    for (const type of parts.connections ?? []) types.set(type.provider, type)
+    for (const verifier of parts.verifiers ?? []) {
+      const { profile, providers } = verifier
+      profiles.push(profile)
+      verifiers.set(profile.action, { verifier, providers, tools })
+      for (const [alias, only] of Object.entries(profile.aliases ?? {})) {
+        const open = providers.filter((provider) => only.providers.includes(provider))
+        verifiers.set(alias, { verifier, providers: open, tools })
+      }
+    }
+  }
+  const own = [...verifiers].filter(([action, { verifier }]) => action === verifier.profile.action)
+  return {
+    plugins,
+    anchorer: plugins.find(({ parts }) => parts.anchorer)?.parts.anchorer,
+    verifierFor: (action) => verifiers.get(action),
+    connectionType: (provider) => types.get(provider),
+    connectionTypes: () => [...types.values()],
+    profiles: () => profiles,
+    actionsFor: (provider) => own.filter(([, { providers }]) => providers.includes(provider)).map(([action]) => action),
+    publicActions: () => profiles.filter(({ access }) => access.anonymous).map(({ action }) => action),
+  }
+}
+
+/** For what needs no destination. */
+export const EMPTY_REGISTRY: Registry = createRegistry([])

@@ -1,4 +1,0 @@
-/** What the thread is started with. */
-import { runSequencerThread } from './thread.ts'
-
-await runSequencerThread()

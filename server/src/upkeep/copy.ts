@@ -1,0 +1,89 @@
+/** Copies an installation to another database: its rows, and the key that signs. The source is only read. */
+
+import { ServiceError } from '../base/errors.ts'
+import { openSecrets, SecretError, secretKeyPath } from '../base/secrets.ts'
+import type { Config } from '../config/config.ts'
+import { describeDatabase } from '../config/database-url.ts'
+import { createKeyVault } from '../log/signing/key-vault.ts'
+import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
+import { type Reads, reads, type Storage, writes } from '../storage/storage.ts'
+import { secretContext } from '../workspaces/connections.ts'
+
+export interface CopyOptions {
+  /** With the same SECRET_KEY as `to`: credentials are copied as they are sealed. */
+  readonly from: Config
+  readonly to: Config
+  readonly onProgress?: CopyProgress
+}
+
+/** The private key that signs what comes next. Keys that are retired never sign again, and are not carried on. */
+interface SigningKey {
+  readonly keyId: string
+  readonly pem: string
+}
+
+/**
+ * All or nothing. A server may run on the source meanwhile: what it does after this has begun is not in the copy.
+ * @throws ServiceError `conflict` for a database and itself; StorageError, SecretError, SigningError
+ */
+export async function copyInstallation({ from, to, onProgress }: CopyOptions): Promise<Copied> {
+  if (describeDatabase(from.databaseUrl) === describeDatabase(to.databaseUrl))
+    throw new ServiceError('conflict', 'source and target are the same database')
+  return using(await openSource(from), (source) =>
+    source.snapshot(async (snapshot) => {
+      await stayIdle(snapshot)
+      // Before the target is touched: a copy that cannot be opened is none.
+      const moment = reads(snapshot)
+      await requireSecretKey(moment, from)
+      const signingKey = await readSigningKey(moment, source, from)
+      return using(await openTarget(to), (target) =>
+        target.transaction(async (tx) => {
+          const copied = await copyRows(snapshot, tx, onProgress)
+          if (signingKey) await keyVault(target, to).keep(writes(tx), signingKey.keyId, signingKey.pem)
+          return copied
+        }),
+      )
+    }),
+  )
+}
+
+/** @throws SecretError when the credentials of a connection do not open */
+async function requireSecretKey({ connections }: Reads, config: Config): Promise<void> {
+  const sealed = (await connections.active()).flatMap(({ id, sealedSecrets }) =>
+    Object.entries(sealedSecrets).map(([name, value]) => ({ value, context: secretContext(id, name) })),
+  )
+  if (sealed.length === 0) return
+  const secrets = openSecrets(config)
+  try {
+    for (const { value, context } of sealed) secrets.open(value, context)
+  } catch (cause) {
+    const message = `the source's credentials do not open: set SECRET_KEY to the key that the source has; where it made its own, that is in ${secretKeyPath(config.dataDir)}`
+    throw new SecretError('wrong_key', message, { cause })
+  }
+}
+
+async function readSigningKey({ log }: Reads, storage: Storage, config: Config): Promise<SigningKey | undefined> {
+  const state = await log.state()
+  if (!state) return undefined
+  const vault = keyVault(storage, config)
+  const { keyId } = await vault.load(state.keyId)
+  return { keyId, pem: await vault.read(keyId) }
+}
+
+function keyVault(storage: Storage, config: Config) {
+  return createKeyVault({
+    storage,
+    config,
+    get secrets() {
+      return openSecrets(config)
+    },
+  })
+}
+
+async function using<R extends { close(): Promise<void> }, T>(resource: R, work: (resource: R) => Promise<T>) {
+  try {
+    return await work(resource)
+  } finally {
+    await resource.close()
+  }
+}

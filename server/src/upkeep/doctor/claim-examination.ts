@@ -1,0 +1,88 @@
+/** What is wrong with a claim, told from its own row and its checks. */
+import { hash } from 'node:crypto'
+import { type CheckRecord, claimDigest, formatInstant, isJsonObject, type JsonObject } from '@claimcheck/core'
+import { instantOf } from '../../base/ids.ts'
+import { parseJson, readRecord } from './check-record.ts'
+import { orderedJson } from './ordered-json.ts'
+import type { StoredClaim } from './stored.ts'
+
+const ACCESSES_WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
+  'anonymous',
+  'no_connection',
+  'ambiguous_claim',
+  'unsupported_action',
+])
+
+export function examineClaim({ fields, belongs, checks }: StoredClaim): string[] {
+  const { claim_id, submitted_at, state } = fields
+  const problems: string[] = []
+  const complain = (problem: string) => problems.push(`claim ${claim_id}: ${problem}`)
+
+  const madeAt = instantOf(claim_id)
+  if (madeAt !== undefined && String(madeAt) !== submitted_at) complain('submitted_at is not the time in its id')
+  if (!digestHolds(fields)) complain('claim_digest is not the digest of the claim')
+  if (!goTogether(fields)) complain('access and connection_id do not go together')
+  if (!belongs) complain('its workspace_id or connection_id names none that is there, or not of one workspace')
+
+  const waits = [fields.due_at, fields.next_check_at]
+  const outcome = [fields.receipt_id, fields.verdict, fields.reason_code]
+  if (state === 'queued') {
+    if (waits.includes('')) complain('it is queued without due_at or next_check_at')
+    if (outcome.some((text) => text !== '')) complain('it is queued with receipt_id, verdict or reason_code')
+  } else if (state === 'decided') {
+    if (waits.some((text) => text !== '')) complain('it is decided with due_at or next_check_at')
+  } else {
+    complain('state is neither queued nor decided')
+  }
+  return [...problems, ...examineChecks({ fields, belongs, checks })]
+}
+
+export function goTogether({
+  access,
+  connection_id,
+}: Pick<StoredClaim['fields'], 'access' | 'connection_id'>): boolean {
+  return connection_id === '' ? ACCESSES_WITHOUT_CONNECTION.has(access) : access === 'connection'
+}
+
+function examineChecks({ fields, checks }: StoredClaim): string[] {
+  const { claim_id, attempts, last_check } = fields
+  const problems: string[] = []
+  if (attempts !== String(checks.length) || checks.some(({ attempt }, index) => attempt !== String(index + 1))) {
+    const numbers = checks.map(({ attempt }) => attempt).join(', ')
+    problems.push(`claim ${claim_id}: attempts is ${attempts}, and its checks are numbered ${numbers || 'not at all'}`)
+  }
+  for (const { attempt, record } of checks) {
+    if (!readRecord(record)) problems.push(`check ${claim_id}/${attempt}: record is not in the form of a check`)
+  }
+  if ((checks.at(-1)?.record ?? '') !== last_check) {
+    problems.push(`claim ${claim_id}: last_check is not the record of check ${claim_id}/${checks.at(-1)?.attempt ?? 1}`)
+  }
+  return problems
+}
+
+/** The checks that are in the form of one. */
+export function recordsOf({ checks }: StoredClaim): CheckRecord[] {
+  return checks.flatMap(({ record }) => readRecord(record) ?? [])
+}
+
+export function paramsOf({ params }: StoredClaim['fields']): JsonObject | undefined {
+  const value = parseJson(params)
+  return value !== undefined && isJsonObject(value) ? value : undefined
+}
+
+function digestHolds(fields: StoredClaim['fields']): boolean {
+  const params = paramsOf(fields)
+  const { action, target, client_claim_id: clientClaimId, claim_digest } = fields
+  const claimedAt = Number(fields.claimed_at)
+  if (!params || !Number.isSafeInteger(claimedAt)) return false
+  try {
+    const wire = { action, target, params, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId }
+    return (
+      hash('sha256', orderedJson(wire), 'base64url') === claim_digest ||
+      claimDigest({ action, target, params, claimedAt, clientClaimId }) === claim_digest
+    )
+  } catch {
+    // A time that no date has, or text that is not well-formed.
+    return false
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The quick look at a receipt: whether its entry is, byte for byte, what its claim and last check make of it. It says yes or
+ * nothing: what is not plainly sound is examined closely. So this need not know every form that is sound, and cannot accuse.
+ */
+import { hash } from 'node:crypto'
+import { type CheckRecord, formatInstant, type Instant } from '@claimcheck/core'
+import { instantOf } from '../../base/ids.ts'
+import { factsOf } from '../../log/receipt-content.ts'
+import { SEPARATORS } from '../../storage/lines.ts'
+import { readRecord } from './check-record.ts'
+import { goTogether } from './claim-examination.ts'
+import { orderedJson } from './ordered-json.ts'
+import { hashLeaf, type Under } from './receipt-examination.ts'
+import { type ClaimLine, type ReceiptLine, readChecks } from './stored.ts'
+
+export function isSound(line: ReceiptLine, under: Under): boolean {
+  const issuedAt = Number(line.issued_at)
+  const inTime = issuedAt >= under.notBefore && issuedAt <= under.notAfter
+  try {
+    return inTime && isSettled(line) && saysSo(line, under) && hashLeaf(line.entry) === line.leaf_hash
+  } catch {
+    // Not JSON, or not a moment: the close look tells which.
+    return false
+  }
+}
+
+/** The claim is decided by this receipt, and its checks are all there. */
+function isSettled({ claim, receipt_id }: ReceiptLine): boolean {
+  return (
+    claim.state === 'decided' &&
+    claim.receipt_id === receipt_id &&
+    claim.due_at === '' &&
+    claim.next_check_at === '' &&
+    claim.belongs === '1' &&
+    goTogether(claim) &&
+    Number(claim.submitted_at) === (instantOf(claim.claim_id) ?? Number(claim.submitted_at)) &&
+    hasChecks(claim)
+  )
+}
+
+function hasChecks({ attempts, checks, last_check }: ClaimLine): boolean {
+  if (attempts === '1') return checks === ONLY_CHECK
+  const each = readChecks(checks, last_check)
+  return (
+    each.length === Number(attempts) &&
+    each.at(-1)?.record === last_check &&
+    each.every(({ attempt, record }, index) => attempt === String(index + 1) && readRecord(record) !== undefined)
+  )
+}
+
+/** One, whose record is last_check. */
+const ONLY_CHECK = `1${SEPARATORS.attempt}`
+
+/** The entry's text, but for who issued it under which name, when the outcome appeared, and the signature: its hash holds these. */
+function saysSo({ claim, entry, receipt_id, issued_at }: ReceiptLine, { keyId }: Under): boolean {
+  const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${orderedJson(JSON.parse(claim.params))},"target":${claim.target}}`
+  const digest = hash('sha256', `{"action":"${claim.action}",${rest}`, 'base64url')
+  if (digest !== claim.claim_digest) return false
+  const beginning = `{"body":{"agent":{"id":${claim.agent_id}},"claim":{"action":"${claim.action}","claim_digest":"${digest}",${rest},"issued_at":"${instantText(issued_at)}","issuer":{"key_id":"${keyId}"`
+  // startsWith takes ten times as long for a text that was just put together.
+  if (entry.slice(0, beginning.length) !== beginning) return false
+  const basis: CheckRecord = JSON.parse(claim.last_check)
+  const reason = claim.reason_code === '' ? '' : `"reason_code":"${claim.reason_code}",`
+  const end = `"attempts":${claim.attempts},"deadline_at":"${instantText(claim.deadline_at)}","facts":${orderedJson(factsOf(basis))},"observed_at":"${instantText(basis.answeredAt)}","verifier":{"id":"${claim.profile_action}","version":"${claim.profile_version}"}},"receipt_id":"${receipt_id}","spec_version":"poaw/0.1","trust_level":2,"verdict":{${reason}"value":"${claim.verdict}"}},"signature":{"alg":"Ed25519","key_id":"${keyId}","value":"`
+  return entry.slice(-SIGNATURE_LENGTH - end.length, -SIGNATURE_LENGTH) === end
+}
+
+const SIGNATURE_LENGTH = `${'A'.repeat(86)}"}}`.length
+
+function instantText(instant: Instant | string): string {
+  return formatInstant(Number(instant))
+}

@@ -1,0 +1,125 @@
+/** The tree made again from its leaves, and held against the stored tiles and the signed roots. */
+import { appendLeaves, EMPTY_EDGE, HASH_BYTES, TILE_WIDTH, type Tile, type TreeEdge } from '@claimcheck/core'
+import { SHA256_TREE } from '../../log/stored-log.ts'
+import type { TileKey } from '../../storage/audit.ts'
+import type { Reads } from '../../storage/storage.ts'
+import type { SoundHead, Step } from './heads.ts'
+import type { Problems } from './problems.ts'
+import type { StretchReport } from './stretch-report.ts'
+
+export interface DerivedTree {
+  readonly treeSize: number
+  add(steps: readonly Step[], report: StretchReport): Promise<void>
+  /** Complains of the stored tiles that no head has, when the log had `treeSize` leaves afterwards. */
+  checkStrayTiles(treeSize: number): Promise<void>
+}
+
+const TILES_PER_READ = 1000
+
+export function createTree(audit: Reads['audit'], problems: Problems): DerivedTree {
+  let edge: TreeEdge = EMPTY_EDGE
+  let rootHash = SHA256_TREE.empty
+  /** The leaves since the last head: as their entries hash, and as their hashes are stored. */
+  let derived: Uint8Array[] = []
+  let stored: Uint8Array[] = []
+  /** The leaves make another tree than the one that was signed: it is said once, and what is above them tells nothing more. */
+  let astray = false
+  const expected = new Set<string>()
+
+  async function takeLeaves({ start, end }: Step, offset: number, report: StretchReport): Promise<void> {
+    const others = new Map(report.stored)
+    const missing = new Set(report.missing)
+    for (let leaf = start; leaf < end; leaf++) {
+      const at = (offset + leaf - start) * HASH_BYTES
+      const hash = missing.has(leaf) ? await hashInTile(leaf) : report.hashes.subarray(at, at + HASH_BYTES)
+      derived.push(hash)
+      stored.push(others.get(leaf) ?? hash)
+    }
+  }
+
+  /** Of a leaf whose receipt is gone. */
+  async function hashInTile(leaf: number): Promise<Uint8Array> {
+    problems.complain(`receipts: leaf ${leaf} is missing`)
+    const [tile] = await audit.tiles([{ level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
+    const at = (leaf % TILE_WIDTH) * HASH_BYTES
+    return tile?.hashes.subarray(at, at + HASH_BYTES) ?? SHA256_TREE.empty
+  }
+
+  /** The tiles that the head made. */
+  function takeHead({ row, signed }: SoundHead): readonly Tile[] {
+    let appended = appendLeaves(edge, derived, SHA256_TREE)
+    if (stored.some((hash, index) => hash !== derived[index])) {
+      // Where an entry and its stored hash differ, the one that was signed is right.
+      const other = appendLeaves(edge, stored, SHA256_TREE)
+      if (isSame(other.rootHash, row.rootHash)) appended = other
+    }
+    if (derived.length > 0) ({ edge, rootHash } = appended)
+    derived = []
+    stored = []
+    if (!astray && !isSame(rootHash, row.rootHash)) {
+      problems.complain(`tree head ${signed.body.tree_size}: root_hash is not the root of the leaves`)
+      astray = true
+    }
+    return appended.tiles
+  }
+
+  async function checkTiles(tiles: readonly Tile[]): Promise<void> {
+    for (const tile of tiles) expected.add(keyOf(tile))
+    if (tiles.length === 0) return
+    const found = new Map((await audit.tiles(tiles)).map((tile) => [keyOf(tile), tile.hashes]))
+    for (const tile of tiles) {
+      const hashes = found.get(keyOf(tile))
+      if (!hashes) problems.complain(`tile ${keyOf(tile)}: missing`)
+      else if (isStoredAs(tile, hashes) || (astray && tile.level > 0)) continue
+      else problems.complain(`tile ${keyOf(tile)}: ${differenceOf(tile, hashes)}`)
+    }
+  }
+
+  return {
+    get treeSize() {
+      return edge.treeSize
+    },
+    async add(steps, report) {
+      const tiles: Tile[] = []
+      const first = steps[0]?.start ?? 0
+      for (const step of steps) {
+        await takeLeaves(step, step.start - first, report)
+        if (step.head) tiles.push(...takeHead(step.head))
+      }
+      await checkTiles(tiles)
+    },
+    async checkStrayTiles(treeSize) {
+      for (let after: TileKey | undefined = { level: -1, index: 0, width: 0 }; after; ) {
+        const keys: readonly TileKey[] = await audit.tileKeys(after, TILES_PER_READ)
+        for (const key of keys) {
+          // One that was made since these leaves were gone through is not known here, and not stray.
+          const reach = (key.index * TILE_WIDTH + key.width) * TILE_WIDTH ** key.level
+          const isNew = reach > edge.treeSize && reach <= treeSize
+          if (!expected.has(keyOf(key)) && !isNew) problems.complain(`tile ${keyOf(key)}: the log has no such tile`)
+        }
+        after = keys.at(-1)
+      }
+    },
+  }
+}
+
+function keyOf({ level, index, width }: TileKey): string {
+  return `${level}/${index} of width ${width}`
+}
+
+/** With the nodes above its hashes where there are any; older versions stored full tiles without. */
+function isStoredAs({ hashes, width }: Tile, stored: Uint8Array): boolean {
+  return isSame(stored, hashes) || isSame(stored, hashes.subarray(0, width * HASH_BYTES))
+}
+
+function differenceOf(tile: Tile, stored: Uint8Array): string {
+  const place = Math.floor(stored.findIndex((byte, index) => byte !== tile.hashes[index]) / HASH_BYTES)
+  if (place < 0 || place >= tile.width) return 'it does not follow from its hashes'
+  if (tile.level > 0)
+    return `its hash ${place} is not that of tile ${tile.level - 1}/${tile.index * TILE_WIDTH + place}`
+  return `its hash ${place} is not that of leaf ${tile.index * TILE_WIDTH + place}`
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0
+}

@@ -1,0 +1,115 @@
+/** API keys: made once, kept as a hash, and revoked for good. */
+import type { Instant } from '@claimcheck/core'
+import { createBatch } from '../base/batch.ts'
+import { ServiceError } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import { readName } from '../base/names.ts'
+import { hashToken, isToken, newToken } from '../base/tokens.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { ApiKeyRow } from '../storage/workspaces.ts'
+import type { Activity } from './activity.ts'
+
+/** A key speaks for its workspace. */
+export interface KeyCredential {
+  readonly kind: 'key'
+  readonly keyId: string
+  readonly workspaceId: string
+}
+
+export interface ApiKey {
+  readonly id: string
+  readonly workspaceId: string
+  readonly name: string
+  /** The key's last four characters. */
+  readonly lastFour: string
+  /** A person's id; null: the command line. */
+  readonly createdBy: string | null
+  readonly createdAt: Instant
+  /** To the minute. */
+  readonly lastUsedAt: Instant | null
+  readonly revokedAt: Instant | null
+}
+
+export interface KeyService {
+  /**
+   * The key's text is in this answer and nowhere else.
+   * @param name what it is for, 1 to 100 characters; the space around it goes
+   * @throws ServiceError `bad_request`
+   */
+  create(
+    workspaceId: string,
+    name: string,
+    createdBy?: string | null,
+  ): Promise<{ readonly id: string; readonly key: string }>
+  /** Revoked ones too; oldest first. */
+  list(workspaceId?: string): Promise<readonly ApiKey[]>
+  /** @throws ServiceError `not_found`, also for a key of another workspace than the one that is named */
+  revoke(id: string, workspaceId?: string): Promise<ApiKey>
+  /** Looks the key up afresh each time: a revocation holds at the next request. */
+  authenticate(key: string): Promise<KeyCredential | undefined>
+}
+
+export const KEY_PREFIX = 'svc_sk_'
+
+const MOST_LOOKUPS = 500
+
+interface KeyServiceOptions {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly activity: Pick<Activity, 'keyUsed'>
+}
+
+export function createKeyService({ storage, now, activity }: KeyServiceOptions): KeyService {
+  // Requests that arrive together are looked up together, each after it has arrived.
+  const lookups = createBatch<string, ApiKeyRow | undefined>(
+    async (hashes) => {
+      const found = await storage.read.keys.byHashes([...new Set(hashes)])
+      const byHash = new Map(found.map((row) => [row.keyHash, row]))
+      return hashes.map((keyHash) => byHash.get(keyHash))
+    },
+    { most: MOST_LOOKUPS },
+  )
+
+  return {
+    async create(workspaceId, name, createdBy = null) {
+      const key = KEY_PREFIX + newToken()
+      const id = newId('key_', now())
+      const row = {
+        id,
+        workspaceId,
+        name: readName(name),
+        keyHash: hashToken(key),
+        lastFour: key.slice(-4),
+        createdBy,
+        createdAt: now(),
+        lastUsedAt: null,
+        revokedAt: null,
+      }
+      await storage.write((tx) => tx.keys.insert(row))
+      return { id, key }
+    },
+    async list(workspaceId) {
+      return (await storage.read.keys.list(workspaceId)).map(toApiKey)
+    },
+    async revoke(id, workspaceId) {
+      const row = await storage.write((tx) => tx.keys.revoke(id, now(), workspaceId))
+      if (!row) throw new ServiceError('not_found', `there is no key ${id}`)
+      return toApiKey(row)
+    },
+    async authenticate(key) {
+      if (!isKey(key)) return undefined
+      const row = await lookups.add(hashToken(key))
+      if (!row || row.revokedAt !== null) return undefined
+      activity.keyUsed(row)
+      return { kind: 'key', keyId: row.id, workspaceId: row.workspaceId }
+    },
+  }
+}
+
+function isKey(text: string): boolean {
+  return text.startsWith(KEY_PREFIX) && isToken(text.slice(KEY_PREFIX.length))
+}
+
+function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {
+  return key
+}

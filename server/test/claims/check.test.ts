@@ -1,0 +1,363 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type CheckContext,
+  type CheckRecord,
+  type Claim,
+  type Connection,
+  DestinationError,
+  defineConnectionType,
+  defineVerifier,
+  type JsonObject,
+  secret,
+} from '@claimcheck/core'
+import { createCheckRunner } from '@claimcheck/server/claims/check'
+import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
+import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+import { claimNumber } from '../support/claim-row.ts'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const TIMEOUT_MS = 100
+const TOKEN = 'quoted"s3cret'
+
+const profile = {
+  action: 'test.outcome.reach',
+  version: '1',
+  summary: 'An outcome.',
+  target: Type.String(),
+  params: Type.Object({}),
+  facts: Type.Object({ seen: Type.Optional(Type.Unknown()) }, { additionalProperties: false }),
+  required: { content: 'content' },
+  toleranceMs: 1000,
+  deadlineMs: 2000,
+  maxDeadlineMs: 2000,
+  access: { permission: 'none', anonymous: true },
+} as const
+
+const connectionType = defineConnectionType({
+  provider: 'test',
+  title: 'Test',
+  help: 'None.',
+  options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
+  fits: () => true,
+  probe: async () => ({ scopes: [], warnings: [] }),
+})
+
+const claim = claimNumber(1, {
+  clientClaimId: 'claim-1',
+  agentId: 'agent-1',
+  action: profile.action,
+  params: { list: [1, 2] },
+  deadlineAt: NOON + 2000,
+  submittedAt: NOON,
+  claimDigest: '',
+  access: 'connection',
+  connectionId: 'conn_1',
+  profileAction: profile.action,
+})
+
+const ABSENT = { kind: 'absent', facts: {} } as const
+type Check = (claim: Claim, context: CheckContext) => unknown
+
+function runner(
+  t: Test,
+  check: Check,
+  over: {
+    options?: JsonObject
+    openById?: (id: string) => Promise<Connection | undefined>
+    allowPrivate?: string[]
+    timeoutMs?: number
+  } = {},
+) {
+  const connection = { id: 'conn_1', provider: 'test', options: over.options ?? { host: 'a', token: TOKEN } }
+  const verifier = defineVerifier({ profile, providers: ['test'], check: check as () => Promise<typeof ABSENT> })
+  const logged: unknown[][] = []
+  const noted: string[] = []
+  const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
+  const outbound = createOutbound({ allowPrivate: over.allowPrivate ?? [] })
+  t.teardown(() => outbound.close())
+  const tools = { logger, cache: createCheckCache() }
+  const { check: run } = createCheckRunner({
+    activity: { connectionRead: (id) => noted.push(id) },
+    registry: {
+      plugins: [],
+      anchorer: undefined,
+      verifierFor: (action) => (action === profile.action ? { verifier, providers: ['test'], tools } : undefined),
+      connectionTypes: () => [],
+      connectionType: () => connectionType,
+      profiles: () => [profile],
+      actionsFor: () => [profile.action],
+      publicActions: () => [],
+    },
+    connections: { openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)) },
+    outbound,
+    now: () => NOON,
+    logger,
+    config: {
+      checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
+    },
+  })
+  return { run, logged, noted, connection }
+}
+
+async function failure(t: Test, check: Check, over?: Parameters<typeof runner>[2]): Promise<unknown> {
+  const record = await runner(t, check, over).run(claim, [])
+  return 'failure' in record ? record.failure : record.observation
+}
+
+const throwing = (thrown: unknown) => () => {
+  throw thrown
+}
+const faults: [name: string, check: Check][] = [
+  ['throws', throwing(new TypeError('a mistake'))],
+  ['throws text', throwing('text')],
+  ['throws nothing', throwing(undefined)],
+  ['throws null', throwing(null)],
+  ['throws what has no text', throwing(Object.create(null))],
+  ['rejects', async () => Promise.reject(new RangeError('a mistake'))],
+  ['throws a destination error of a code that is none', throwing(new DestinationError('lost' as 'timeout'))],
+  ['throws what only looks like a destination error', throwing({ name: 'DestinationError', code: 'timeout' })],
+  ['returns nothing', () => undefined],
+  ['returns null', () => null],
+  ['returns text', () => 'verified'],
+  ['returns a verdict', () => ({ verdict: 'verified' })],
+  ['returns a function', () => () => ABSENT],
+  [
+    'returns what throws when it is read',
+    () => ({
+      ...ABSENT,
+      get facts() {
+        throw new Error('no')
+      },
+    }),
+  ],
+  ['returns another kind', () => ({ kind: 'verified', facts: {} })],
+  ['returns no facts', () => ({ kind: 'absent' })],
+  ['returns facts that the profile does not know', () => ({ kind: 'absent', facts: { other: 1 } })],
+  ['returns a fraction', () => ({ kind: 'absent', facts: { seen: 1.5 } })],
+  ['returns an integer that is not safe', () => ({ kind: 'absent', facts: { seen: 2 ** 53 } })],
+  ['returns half a character', () => ({ kind: 'absent', facts: { seen: '\ud800' } })],
+  ['returns a name with half a character', () => ({ kind: 'absent', facts: { seen: { '\udfff': 1 } } })],
+  ['returns a big integer', () => ({ kind: 'absent', facts: { seen: 1n } })],
+  [
+    'returns facts that hold themselves',
+    () => {
+      const seen: unknown[] = []
+      seen.push(seen)
+      return { kind: 'absent', facts: { seen } }
+    },
+  ],
+  ['returns too many facts', () => ({ kind: 'absent', facts: { seen: 'x'.repeat(8192) } })],
+  ['returns settled text', () => ({ ...ABSENT, settled: 'yes' })],
+  ['says nothing of differences', () => ({ kind: 'present', facts: {} })],
+  ['returns differences that are no list', () => ({ kind: 'present', facts: {}, differs: { length: 0 } })],
+  ['returns a time of no kind', () => ({ kind: 'present', facts: {}, differs: [], appeared: null })],
+  ['returns no last time', () => ({ kind: 'present', facts: {}, differs: [], appeared: { notBefore: NOON } })],
+  ['returns a time in words', () => ({ kind: 'present', facts: {}, differs: [], appeared: { notAfter: '2026' } })],
+  [
+    'returns a time that is no number',
+    () => ({ kind: 'present', facts: {}, differs: [], appeared: { notAfter: Number.NaN } }),
+  ],
+  [
+    'returns a first time that is no number',
+    () => ({ kind: 'present', facts: {}, differs: [], appeared: { notBefore: Number.NaN, notAfter: NOON } }),
+  ],
+  [
+    'returns a time without end',
+    () => ({ kind: 'present', facts: {}, differs: [], appeared: { notAfter: Number.POSITIVE_INFINITY } }),
+  ],
+  ['returns a time before 1970', () => ({ kind: 'present', facts: {}, differs: [], appeared: { notAfter: -1 } })],
+  [
+    'returns times in the wrong order',
+    () => ({ kind: 'present', facts: {}, differs: [], appeared: { notBefore: NOON + 1, notAfter: NOON } }),
+  ],
+  [
+    'tells a credential',
+    (_, { connection }) => ({ kind: 'absent', facts: { seen: `Bearer ${connection!.options.token}` } }),
+  ],
+  [
+    'tells a credential as a name',
+    (_, { connection }) => ({ kind: 'absent', facts: { seen: { [String(connection!.options.token)]: 1 } } }),
+  ],
+]
+for (const [name, check] of faults) {
+  t.test(`a verifier that ${name} fails its own check alone`, async (t) => {
+    t.same(await failure(t, check), { code: 'verifier_error' })
+  })
+}
+
+t.test('a verifier that hangs ends with its time, which its signal tells', async (t) => {
+  let signal: AbortSignal | undefined
+  const check: Check = (_, context) => {
+    signal = context.signal
+    return new Promise(() => {})
+  }
+  t.same(await failure(t, check), { code: 'timeout' })
+  t.ok(signal?.aborted)
+})
+
+t.test('a verifier that fails after its time is heard no more', async (t) => {
+  const check = () => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 2 * TIMEOUT_MS))
+  t.same(await failure(t, check), { code: 'timeout' })
+  await new Promise((resolve) => setTimeout(resolve, 2 * TIMEOUT_MS))
+})
+
+t.test('when a check is over, so are its requests', async (t) => {
+  let context: CheckContext | undefined
+  await failure(t, (_, given) => {
+    context = given
+    return ABSENT
+  })
+  t.ok(context!.signal.aborted)
+  await t.rejects(context!.fetch('https://example.com/'), { code: 'timeout' })
+})
+
+t.test('the errors of another copy of core are known by their name and code', async (t) => {
+  class Copy extends Error {
+    override readonly name = 'DestinationError'
+    readonly code = 'forbidden'
+    readonly status = 403
+    readonly retryAfterMs = 5
+  }
+  t.same(await failure(t, throwing(new Copy())), { code: 'forbidden', status: 403, retryAt: NOON + 5 })
+  t.same(await failure(t, throwing(new DestinationError('unauthorized', { status: 401.5 }))), { code: 'unauthorized' })
+})
+
+t.test('no credential is logged, neither in the text of an error nor in its members', async (t) => {
+  const error = Object.assign(new Error(`GET with ${TOKEN}`), { request: { headers: { authorization: TOKEN } } })
+  for (const check of [throwing(error), throwing(TOKEN)]) {
+    const { run, logged } = runner(t, check)
+    await run(claim, [])
+    t.equal(logged.length, 1)
+    t.notMatch(JSON.stringify(logged), /s3cret/)
+  }
+})
+
+t.test('what a verifier changes in what it was given is changed nowhere else', async (t) => {
+  const seen: CheckRecord = {
+    sentAt: NOON,
+    answeredAt: NOON,
+    clockOffsetMs: 0,
+    observation: { ...ABSENT, facts: { seen: 1 } },
+  }
+  const history: CheckRecord[] = [seen, { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } }]
+  const before = structuredClone({ claim, history })
+  let previous: unknown
+  const { run, connection } = runner(t, (given, context) => {
+    previous = structuredClone(context.previous)
+    const params = given.params as { list: number[] }
+    params.list.push(3)
+    Object.assign(given, { target: 'elsewhere' })
+    Object.assign(context.connection!.options, { token: 'another' })
+    Object.assign(context.previous[0]!, { kind: 'present', facts: {}, differs: [] })
+    return ABSENT
+  })
+  t.match(await run(claim, history), { observation: ABSENT })
+  t.same({ claim, history }, before)
+  t.equal(connection.options.token, TOKEN)
+  t.same(previous, [seen.observation], 'what could not be read is no observation')
+})
+
+t.test('what is recorded is what was judged, and the members of the contract alone', async (t) => {
+  const observation = {
+    kind: 'present',
+    facts: { seen: ['a', -0, null, new Date(NOON)] as unknown[] },
+    differs: ['content'] as string[],
+    appeared: { notBefore: NOON - 1, notAfter: NOON, note: 'x' },
+    settled: true,
+    verdict: 'verified',
+  }
+  const { run } = runner(t, () => observation)
+  const record = await run(claim, [])
+  observation.facts.seen.push('later')
+  observation.differs.length = 0
+  t.strictSame(record, {
+    sentAt: NOON,
+    answeredAt: NOON,
+    observation: {
+      kind: 'present',
+      facts: { seen: ['a', 0, null, new Date(NOON).toISOString()] },
+      settled: true,
+      differs: ['content'],
+      appeared: { notBefore: NOON - 1, notAfter: NOON },
+    },
+    clockOffsetMs: 0,
+  })
+  const absent = runner(t, () => ({ ...ABSENT, differs: ['content'], appeared: { notAfter: 1 } }))
+  t.match(await absent.run(claim, []), { observation: { differs: undefined, appeared: undefined } })
+})
+
+t.test('an optional credential that was not given hides nothing', async (t) => {
+  t.same(await failure(t, () => ({ kind: 'absent', facts: { seen: 'undefined' } }), { options: { host: 'a' } }), {
+    kind: 'absent',
+    facts: { seen: 'undefined' },
+  })
+})
+
+t.test('a claim that cannot be read is not given to a verifier', async (t) => {
+  let checks = 0
+  const { run } = runner(t, () => {
+    checks++
+    return ABSENT
+  })
+  const rows: [over: Partial<ClaimRow>, code: string][] = [
+    [{ access: 'no_connection', connectionId: null }, 'no_connection'],
+    [{ access: 'ambiguous_claim', connectionId: null }, 'ambiguous_claim'],
+    [{ access: 'unsupported_action', connectionId: null }, 'unsupported_action'],
+    [{ action: 'test.outcome.lose' }, 'unsupported_action'],
+    [{ profileVersion: '2' }, 'unsupported_action'],
+    [{ connectionId: 'conn_removed' }, 'no_connection'],
+  ]
+  for (const [over, code] of rows) t.match(await run({ ...claim, ...over }, []), { failure: { code } })
+  t.equal(checks, 0)
+  t.match(await run({ ...claim, access: 'anonymous', connectionId: null }, []), { observation: ABSENT })
+})
+
+t.test('a claim that nothing here judges any more is no failure of its connection', async (t) => {
+  const { run, noted, connection } = runner(t, () => ABSENT)
+  await run({ ...claim, profileVersion: '2' }, [])
+  t.strictSame(noted, [])
+  await run(claim, [])
+  t.strictSame(noted, [connection.id])
+})
+
+t.test('a connection whose secrets do not open fails the check, and says nothing of the agent', async (t) => {
+  const openById = () => Promise.reject(Object.assign(new Error('no'), { name: 'SecretError', code: 'wrong_key' }))
+  t.same(await failure(t, () => ABSENT, { openById }), { code: 'verifier_error' })
+})
+
+t.test("how far the destination's clock is off is recorded with what it answered", async (t) => {
+  const server = createServer((_, response) => response.setHeader('date', new Date(NOON + 60_000).toUTCString()).end())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const check: Check = async (_, { fetch }) => {
+    await (await fetch(`http://${host}/`)).text()
+    return ABSENT
+  }
+  const { run } = runner(t, check, { allowPrivate: [host], timeoutMs: 5000 })
+  t.match(await run(claim, []), { clockOffsetMs: 60_000 })
+})
+
+t.test('what a check remembers is for checks through the same connection with the same credentials', async (t) => {
+  let token = 'old'
+  const seen: unknown[] = []
+  const remember: Check = (_claim, { cache, connection }) => {
+    seen.push(cache.get('read'))
+    cache.set('read', connection ? `${connection.id} ${connection.options.token}` : 'public')
+    return ABSENT
+  }
+  const openById = async (id: string) => ({ id, provider: 'test', options: { host: 'a', token } })
+  const { run } = runner(t, remember, { openById })
+  const through = (connectionId: string | null) =>
+    run({ ...claim, connectionId, access: connectionId === null ? 'anonymous' : 'connection' }, [])
+  for (const id of ['conn_1', 'conn_2', null, 'conn_1']) await through(id)
+  token = 'new'
+  for (const id of ['conn_1', 'conn_1', null]) await through(id)
+  t.strictSame(seen, [undefined, undefined, undefined, 'conn_1 old', undefined, 'conn_1 new', 'public'])
+})

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { createClaimCounts } from '@claimcheck/server/claims/claim-counts'
+import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import t, { type Test } from 'tap'
+import { claimNumber } from '../support/claim-row.ts'
+
+const HOUR_MS = 60 * 60_000
+const DAY_MS = 24 * HOUR_MS
+const NOON = Date.UTC(2026, 8, 25, 12)
+
+async function opened(t: Test) {
+  const storage = await openSqlite(join(t.testdir(), 'claimcheck.db'))
+  t.teardown(() => storage.close())
+  await storage.write(async (tx) => {
+    for (const id of ['ws_1', 'ws_2']) await tx.workspaces.insert({ id, name: id.replace('ws_', 'w'), createdAt: NOON })
+  })
+  let number = 0
+  const add = (submittedAt: number, over: Partial<ClaimRow> = {}) =>
+    storage.write((tx) => tx.claims.insertNew([claimNumber(++number, { submittedAt, ...over })]))
+  const clock = { now: NOON + 30 * 60_000 }
+  return { storage, add, clock, counts: createClaimCounts({ storage, now: () => clock.now }) }
+}
+
+t.test('claims are counted by their verdict in the hour, and the day, that they were submitted in', async (t) => {
+  const { add, counts } = await opened(t)
+  const decided = (verdict: ClaimRow['verdict']) => ({ state: 'decided', verdict }) as const
+  await add(NOON + 1, decided('verified'))
+  await add(NOON, decided('verified'))
+  await add(NOON + 1000)
+  await add(NOON - 1, decided('late'))
+  await add(NOON - 23 * HOUR_MS, decided('failed'))
+  await add(NOON - 23 * HOUR_MS - 1, decided('mismatch'))
+  await add(NOON - 29 * DAY_MS, decided('unverifiable'))
+  await add(NOON - 30 * DAY_MS, decided('unverifiable'))
+  await add(NOON, { workspaceId: 'ws_2' })
+
+  const day = await counts.count('ws_1', 'day')
+  t.equal(day.length, 24)
+  t.strictSame(day.at(-1), { start: NOON, counts: { verified: 2, queued: 1 } })
+  t.strictSame(day.at(-2), { start: NOON - HOUR_MS, counts: { late: 1 } })
+  t.strictSame(day[0], { start: NOON - 23 * HOUR_MS, counts: { failed: 1 } })
+  t.strictSame(day[1]!.counts, {}, 'an hour without claims is there, too')
+
+  const month = await counts.count('ws_1', 'month')
+  t.equal(month.length, 30)
+  t.strictSame(month.at(-1)!.counts, { verified: 2, late: 1, queued: 1 })
+  t.strictSame(month.at(-2)!.counts, { failed: 1, mismatch: 1 })
+  t.strictSame(month[0], { start: NOON - 12 * HOUR_MS - 29 * DAY_MS, counts: { unverifiable: 1 } })
+})
+
+t.test('the database is asked once for what many look at, and again some seconds later', async (t) => {
+  const { storage, add, clock } = await opened(t)
+  let asked = 0
+  const claims = {
+    counts: (...given: Parameters<typeof storage.read.claims.counts>) => {
+      asked++
+      return storage.read.claims.counts(...given)
+    },
+  }
+  const counts = createClaimCounts({ storage: { read: { claims } }, now: () => clock.now })
+  const now = async () => (await counts.count('ws_1', 'day')).at(-1)!.counts.queued ?? 0
+  t.equal(await now(), 0)
+  await add(NOON)
+  t.equal(await now(), 1, 'nothing is not kept: the first claim shows at once')
+  await add(NOON)
+  t.strictSame(await Promise.all([now(), now(), now()]), [1, 1, 1])
+  t.equal(asked, 2)
+  clock.now += 10_000
+  t.strictSame(await Promise.all([now(), now(), now()]), [2, 2, 2])
+  t.equal(asked, 3)
+})
+
+t.test('a count that failed is tried again', async (t) => {
+  const { storage, add, clock } = await opened(t)
+  await add(NOON)
+  let fails = true
+  const claims = {
+    counts: async (...given: Parameters<typeof storage.read.claims.counts>) => {
+      if (fails) throw new Error('the database is away')
+      return storage.read.claims.counts(...given)
+    },
+  }
+  const counts = createClaimCounts({ storage: { read: { claims } }, now: () => clock.now })
+  await t.rejects(counts.count('ws_1', 'day'))
+  fails = false
+  t.strictSame((await counts.count('ws_1', 'day')).at(-1)!.counts, { queued: 1 })
+})

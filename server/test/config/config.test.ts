@@ -1,0 +1,235 @@
+import { join } from 'node:path'
+import { ConfigError, loadConfig } from '@claimcheck/server/config/config'
+import { describeDatabase } from '@claimcheck/server/config/database-url'
+import t, { type Test } from 'tap'
+
+function problems(t: Test, env: Record<string, string>, file?: string): readonly string[] {
+  const folder = t.testdir(file === undefined ? {} : { 'claimcheck.config.json': file })
+  try {
+    loadConfig(env, folder)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+t.test('the defaults run without any variable or file', async (t) => {
+  const folder = t.testdir()
+  t.match(loadConfig({}, folder), {
+    host: '127.0.0.1',
+    port: 8080,
+    publicUrl: undefined,
+    databaseUrl: `sqlite:${join(folder, 'data/claimcheck.db')}`,
+    dataDir: join(folder, 'data'),
+    secretKey: undefined,
+    trustProxy: false,
+    logLevel: 'info',
+    allowPrivate: [],
+    plugins: [],
+    rateLimits: { key: 600, receipts: 120, log: 300, refusals: 30 },
+    outsideSignIn: undefined,
+    checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
+    issuerName: undefined,
+  })
+})
+
+t.test('each variable and each member of the file is taken', async (t) => {
+  const file = {
+    plugins: [{ use: './mine.js', with: { a: 1 } }],
+    rate_limits: { key: 0, log: 7 },
+    checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
+    issuer_name: 'Example',
+  }
+  const folder = t.testdir({ elsewhere: { 'mine.json': JSON.stringify(file) } })
+  const env = {
+    HOST: '::1',
+    PORT: '0',
+    PUBLIC_URL: 'https://claims.example.com/',
+    DATABASE_URL: 'sqlite:other.db',
+    DATA_DIR: 'kept',
+    SECRET_KEY: 'ab'.repeat(32),
+    TRUST_PROXY: 'loopback, 10.0.0.0/8',
+    LOG_LEVEL: 'debug',
+    ALLOW_PRIVATE: 'Git.internal:03000, [0:0::1] ,10.0.0.7,127.1:80',
+    CONFIG: 'elsewhere/mine.json',
+  }
+  const config = loadConfig(env, folder)
+  t.match(config, {
+    host: '::1',
+    port: 0,
+    publicUrl: 'https://claims.example.com',
+    databaseUrl: `sqlite:${join(folder, 'other.db')}`,
+    dataDir: join(folder, 'kept'),
+    trustProxy: 'loopback, 10.0.0.0/8',
+    logLevel: 'debug',
+    allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80'],
+    pluginDir: join(folder, 'elsewhere'),
+    plugins: [{ use: './mine.js', with: { a: 1 } }],
+    rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
+    checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
+    issuerName: 'Example',
+  })
+  t.equal(config.secretKey?.length, 32)
+})
+
+t.test('a secret key is the same in hex and in either base64', async (t) => {
+  const key = Buffer.alloc(32, 0xfb)
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    t.same(loadConfig({ SECRET_KEY: key.toString(encoding) }, t.testdir()).secretKey, key, encoding)
+  }
+})
+
+t.test('a Postgres database is taken by either name of the scheme, with the parameters of its driver', async (t) => {
+  const secret = { SECRET_KEY: 'ab'.repeat(32) }
+  for (const [text, url] of [
+    ['postgres://host/db', 'postgres://host/db'],
+    ['postgresql://u:p%40ss@[::1]:5433/db?sslmode=require', 'postgres://u:p%40ss@[::1]:5433/db?sslmode=require'],
+    ['postgres:///db?host=/run/postgresql&user=u', 'postgres:///db?host=/run/postgresql&user=u'],
+  ] as const) {
+    t.equal(loadConfig({ DATABASE_URL: text, ...secret }, t.testdir()).databaseUrl, url, text)
+  }
+})
+
+t.test('people are shown a database without its password', async (t) => {
+  for (const [url, shown] of [
+    ['sqlite:/data/claimcheck.db', 'sqlite:/data/claimcheck.db'],
+    ['postgres://u:secret@host:5433/db', 'postgres://u:***@host:5433/db'],
+    ['postgres://u@host/db?password=secret&sslmode=require', 'postgres://u@host/db'],
+    ['postgres:///db?host=/run/postgresql&user=u&password=secret', 'postgres:///db'],
+  ] as const) {
+    t.equal(describeDatabase(url), shown)
+  }
+})
+
+t.test('proxies are believed as they are named', async (t) => {
+  for (const [text, trust] of [
+    ['', false],
+    ['off', false],
+    ['No', false],
+    ['on', true],
+    ['TRUE', true],
+    ['10.0.0.0/8, fd00::/8', '10.0.0.0/8, fd00::/8'],
+    ['::1,loopback', '::1,loopback'],
+  ] as const) {
+    t.equal(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
+  }
+})
+
+t.test('a variable that is empty is one that is not set', async (t) => {
+  const names =
+    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(' ')
+  const folder = t.testdir()
+  t.same(loadConfig(Object.fromEntries(names.map((name) => [name, ''])), folder), loadConfig({}, folder))
+})
+
+const bad: [name: string, env: Record<string, string>, file: string | undefined, named: RegExp[]][] = [
+  ['a port that is none', { PORT: 'http' }, undefined, [/^PORT/]],
+  ['a port beyond the last', { PORT: '65536' }, undefined, [/^PORT/]],
+  ['a public address with a user', { PUBLIC_URL: 'https://u:p@example.com' }, undefined, [/^PUBLIC_URL/]],
+  ['a public address with a password alone', { PUBLIC_URL: 'https://:u:p@example.com' }, undefined, [/^PUBLIC_URL/]],
+  ['a public address that is no URL', { PUBLIC_URL: 'u:p@' }, undefined, [/^PUBLIC_URL/]],
+  ['a public address with a query', { PUBLIC_URL: 'https://example.com/?a' }, undefined, [/^PUBLIC_URL/]],
+  ['a database of no kind', { DATABASE_URL: 'u:p@host/db' }, undefined, [/^DATABASE_URL/]],
+  ['a database named like what objects inherit', { DATABASE_URL: 'constructor:x' }, undefined, [/^DATABASE_URL/]],
+  ['a database without a file', { DATABASE_URL: 'sqlite:' }, undefined, [/^DATABASE_URL/]],
+  ['a database of another kind', { DATABASE_URL: 'mysql://u:p@host/db' }, undefined, [/^DATABASE_URL/]],
+  ['a database in memory', { DATABASE_URL: 'sqlite::memory:' }, undefined, [/^DATABASE_URL/]],
+  ['a Postgres database without a secret key', { DATABASE_URL: 'postgres://u:p@host/db' }, undefined, [/^SECRET_KEY/]],
+  [
+    'a Postgres database without a name',
+    { DATABASE_URL: 'postgres://u:p@host', SECRET_KEY: 'ab'.repeat(32) },
+    undefined,
+    [/^DATABASE_URL/],
+  ],
+  [
+    'a Postgres database without a host',
+    { DATABASE_URL: 'postgres:///db?password=u:p@', SECRET_KEY: 'ab'.repeat(32) },
+    undefined,
+    [/^DATABASE_URL/],
+  ],
+  [
+    'a Postgres database whose address is none, without a secret key',
+    { DATABASE_URL: 'postgresql://u:p@host:port/db' },
+    undefined,
+    [/^DATABASE_URL/, /^SECRET_KEY/],
+  ],
+  ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, undefined, [/^SECRET_KEY/]],
+  ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, undefined, [/^SECRET_KEY/]],
+  ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, undefined, [/^SECRET_KEY/]],
+  ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
+  ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
+  ['a proxy that is no address', { TRUST_PROXY: '2' }, undefined, [/^TRUST_PROXY/]],
+  ['an allowed entry that is an address of a page', { ALLOW_PRIVATE: 'http://host/' }, undefined, [/^ALLOW_PRIVATE/]],
+  ['an allowed entry with a password', { ALLOW_PRIVATE: 'good.example,u:p@host' }, undefined, [/^ALLOW_PRIVATE.*2/]],
+  ['an allowed port that is none', { ALLOW_PRIVATE: 'host:65536' }, undefined, [/^ALLOW_PRIVATE/]],
+  ['an allowed IPv6 address without brackets', { ALLOW_PRIVATE: '::1' }, undefined, [/^ALLOW_PRIVATE/]],
+  ['an allowed address that is none', { ALLOW_PRIVATE: '[::1::]' }, undefined, [/^ALLOW_PRIVATE/]],
+  ['a level that is none', { LOG_LEVEL: 'loud' }, undefined, [/^LOG_LEVEL/]],
+  ['a file that is not there', { CONFIG: 'missing.json' }, undefined, [/^CONFIG.*missing\.json/]],
+  ['a file that is not JSON', {}, '{', [/not JSON/]],
+  [
+    'a file with a slip behind a secret',
+    {},
+    '{"plugins": [{"use": "a", "with": {"token": "u:p@x" "b"',
+    [/not JSON.*line 1$/],
+  ],
+  ['a file that says something twice', {}, '{\n"issuer_name": "a",\n"issuer_name": "b"}', [/duplicate.*line 3$/]],
+  ['a file that is a list', {}, '[]', [/file/]],
+  ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
+  ['a plugin without a name', {}, '{"plugins": [{"with": {}}]}', [/plugins\.0\.use/]],
+  [
+    'several at once',
+    { PORT: 'x', LOG_LEVEL: 'y' },
+    '{"checks": {"timeout_ms": 0, "grace": 1}}',
+    [/PORT/, /LOG_LEVEL/, /timeout_ms/, /grace/],
+  ],
+]
+for (const [name, env, file, named] of bad) {
+  t.test(`${name} is refused by name`, async (t) => {
+    const found = problems(t, env, file)
+    t.equal(found.length, named.length, found.join('\n'))
+    for (const pattern of named)
+      t.ok(
+        found.some((problem) => pattern.test(problem)),
+        String(pattern),
+      )
+    t.notOk(found.join().includes('u:p@'), 'without what may be a password')
+  })
+}
+
+t.test('an outside provider is taken from the file, and its secret from there or from a file beside it', async (t) => {
+  const oidc = { issuer: 'https://id.example.com', client_id: 'claimcheck', name: 'Example' }
+  const taken = (given: object, env = {}) => {
+    const file = JSON.stringify({ sign_in: { oidc: { ...oidc, ...given } } })
+    return loadConfig(env, t.testdir({ 'claimcheck.config.json': file, secret: ' kept elsewhere\n' })).outsideSignIn
+  }
+  const expected = { issuer: oidc.issuer, clientId: 'claimcheck', clientSecret: 'here', name: 'Example' }
+  t.strictSame(taken({ client_secret: 'here' }), expected)
+  t.strictSame(taken({ client_secret_file: 'secret' }), { ...expected, clientSecret: 'kept elsewhere' })
+  const issuer = 'http://127.0.0.1:9000'
+  t.match(taken({ client_secret: 'here', issuer }, { ALLOW_PRIVATE: '127.0.0.1:9000' }), { issuer })
+})
+
+t.test('every problem of an outside provider is told, and no secret', async (t) => {
+  const sound = { issuer: 'https://id.example.com', client_id: 'claimcheck', client_secret: 'hush', name: 'Example' }
+  const rows: readonly (readonly [object, readonly RegExp[]])[] = [
+    [{ issuer: 'http://id.example.com' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'http://127.0.0.1:9000' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'https://id.example.com/?a=b' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'https://user:pass@id.example.com' }, [/sign_in\.oidc\.issuer/]],
+    [{ issuer: 'nowhere' }, [/sign_in\.oidc\.issuer/]],
+    [{ client_secret_file: 'secret' }, [/sign_in\.oidc\.client_secret: either/]],
+    [{ client_secret: undefined }, [/sign_in\.oidc\.client_secret: either/]],
+    [{ client_secret: undefined, client_secret_file: 'none' }, [/client_secret_file: cannot be read: ENOENT/]],
+    [{ issuer: 'nowhere', client_secret: undefined }, [/issuer/, /client_secret/]],
+    [{ scope: 'all' }, [/sign_in\.oidc\.scope/]],
+    [{ name: '' }, [/sign_in\.oidc\.name/]],
+  ]
+  for (const [change, expected] of rows) {
+    const found = problems(t, {}, JSON.stringify({ sign_in: { oidc: { ...sound, ...change } } }))
+    t.match(found, expected)
+    t.equal(found.length, expected.length)
+    t.notMatch(found.join(), /hush/)
+  }
+})

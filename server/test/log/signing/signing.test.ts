@@ -1,0 +1,180 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  canonicalize,
+  DOMAINS,
+  fromBase64url,
+  keyIdOf,
+  signedMessage,
+  toBase64url,
+  verifyEd25519,
+} from '@claimcheck/core'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import { loadConfig } from '@claimcheck/server/config/config'
+import { createKeyVault } from '@claimcheck/server/log/signing/key-vault'
+import { createSigner } from '@claimcheck/server/log/signing/signer'
+import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
+import { openStorage } from '@claimcheck/server/storage/open'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createDatabase, type Dialect } from '../../../../test/support/database.ts'
+import { openLogGuard } from '../../support/log-guard.ts'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const now = () => NOON
+
+/** A host's part of signing, on a database of its own or on another's. */
+async function openHost(t: Test, dialect: Dialect, env?: Readonly<Record<string, string>>) {
+  const database = await createDatabase(dialect)
+  const config = loadConfig(env ?? database.env, t.testdir())
+  const storage = await openStorage(config)
+  t.teardown(async () => {
+    await storage.close()
+    await database.remove()
+  })
+  const secrets = openSecrets(config)
+  const vault = createKeyVault({ storage, secrets, config })
+  const logGuard = openLogGuard(storage, config.dataDir)
+  const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
+  return { database, config, storage, secrets, vault, signingKeys }
+}
+
+type Host = Awaited<ReturnType<typeof openHost>>
+
+/** As whoever makes a key does: the key and its row in one transaction. */
+function createKey({ storage, vault }: Host): Promise<string> {
+  return storage.write(async (tx) => {
+    const { keyId, publicKey } = await vault.create(tx)
+    await tx.log.insertSigningKey({ keyId, publicKey: toBase64url(publicKey), validFrom: NOON, revokedAt: null })
+    return keyId
+  })
+}
+
+t.test('what the server signs holds by the strict rules of the checker', async (t) => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const signer = createSigner(privateKey)
+  const body = { some: ['thing', 1] }
+  const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
+  const bytes = fromBase64url(signature.value, 64)!
+  t.strictSame([signature.alg, signature.key_id], ['Ed25519', keyIdOf(signer.publicKey)])
+  t.ok(verifyEd25519(bytes, signedMessage(DOMAINS.receipt, canonicalize(body)), signer.publicKey))
+  t.notOk(verifyEd25519(bytes, signedMessage(DOMAINS.treeHead, canonicalize(body)), signer.publicKey))
+  t.notOk(JSON.stringify(signer).includes(String(privateKey.export({ format: 'jwk' }).d)))
+  t.throws(() => createSigner(generateKeyPairSync('x25519').privateKey))
+})
+
+for (const dialect of ['sqlite', 'postgres'] as const) {
+  t.test(`on ${dialect}, a key that was made is loaded again, and is kept for its host alone`, async (t) => {
+    const host = await openHost(t, dialect)
+    const keyId = await createKey(host)
+    t.equal((await createKeyVault(host).load(keyId)).keyId, keyId)
+    const sealed = await host.storage.read.log.sealedKey(keyId)
+    if (dialect === 'sqlite') {
+      const folder = join(host.config.dataDir, 'signing-keys')
+      const [name] = readdirSync(folder)
+      t.equal(statSync(join(folder, name!)).mode & 0o777, 0o600)
+      t.equal(sealed, undefined)
+    } else {
+      t.match(sealed, /^v1\./)
+      t.throws(() => readdirSync(join(host.config.dataDir, 'signing-keys')), { code: 'ENOENT' })
+    }
+  })
+
+  t.test(`on ${dialect}, a key that is not here is told`, async (t) => {
+    const { vault } = await openHost(t, dialect)
+    await t.rejects(vault.load(`ed25519:${'0'.repeat(64)}`), { name: 'SigningError', code: 'missing_key' })
+  })
+}
+
+t.test('a key file that is corrupt, of another key, open to others, or lost is told', async (t) => {
+  const host = await openHost(t, 'sqlite')
+  const { vault, config } = host
+  const keyId = await createKey(host)
+  const folder = join(config.dataDir, 'signing-keys')
+  const path = join(folder, readdirSync(folder)[0]!)
+  chmodSync(path, 0o644)
+  await t.rejects(vault.load(keyId), { code: 'unusable_key' })
+  chmodSync(path, 0o600)
+  const other = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const x25519 = generateKeyPairSync('x25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+  for (const content of ['', 'not a key', other, rsa, x25519]) {
+    writeFileSync(path, content)
+    await t.rejects(vault.load(keyId), { code: 'unusable_key' })
+  }
+  rmSync(path)
+  await t.rejects(vault.load(keyId), { code: 'missing_key' })
+})
+
+t.test('a folder that takes no key is told, and nothing is signed', async (t) => {
+  const { vault, storage, config, signingKeys } = await openHost(t, 'sqlite')
+  writeFileSync(join(config.dataDir, 'signing-keys'), '')
+  await t.rejects(signingKeys.ensureLog(), { code: 'unusable_key' })
+  t.equal(await storage.read.log.state(), undefined)
+  t.strictSame(await storage.read.log.signingKeys(), [])
+  await t.rejects(vault.load('ed25519:0'), { code: 'unusable_key' })
+})
+
+t.test('a sealed key opens for every host that has the SECRET_KEY, and for no other', async (t) => {
+  const first = await openHost(t, 'postgres')
+  await first.signingKeys.ensureLog()
+  const { keyId } = (await first.storage.read.log.state())!
+  const second = await openHost(t, 'postgres', first.database.env)
+  await second.signingKeys.ensureLog()
+  t.equal((await second.signingKeys.latest()).keyId, keyId)
+
+  const stranger = await openHost(t, 'postgres', { ...first.database.env, SECRET_KEY: '5'.repeat(64) })
+  const refusal = { name: 'SigningError', code: 'unusable_key', message: /^(?!.*(PRIVATE KEY|5555))/s }
+  await t.rejects(stranger.signingKeys.ensureLog(), refusal)
+  await t.rejects(stranger.signingKeys.rotate(), refusal)
+  t.equal((await first.storage.read.log.signingKeys()).length, 1)
+})
+
+t.test('a sealed key does not open in the place of another, nor changed', async (t) => {
+  const host = await openHost(t, 'postgres')
+  const { vault, storage, secrets, config } = host
+  const [keyId, other] = [await createKey(host), await createKey(host)]
+  const sealed = (await storage.read.log.sealedKey(keyId))!
+  const wrong: [string, string][] = [
+    ['of another key', (await storage.read.log.sealedKey(other))!],
+    ['changed', `${sealed.slice(0, -4)}AAAA`],
+    ['another key, sealed for this place', secrets.seal(await vault.read(other), `signing-key:${keyId}`)],
+    ['no key, sealed for this place', secrets.seal('not a key', `signing-key:${keyId}`)],
+  ]
+  const client = new pg.Client(config.databaseUrl)
+  await client.connect()
+  t.teardown(() => client.end())
+  for (const [name, text] of wrong) {
+    await client.query('UPDATE sealed_signing_keys SET sealed = $2 WHERE key_id = $1', [keyId, text])
+    await t.rejects(vault.load(keyId), { code: 'unusable_key' }, name)
+  }
+})
+
+t.test('a sealed key is kept with the transaction that lists it, or not at all', async (t) => {
+  const { storage, vault } = await openHost(t, 'postgres')
+  let keyId = ''
+  const failing = storage.write(async (tx) => {
+    keyId = (await vault.create(tx)).keyId
+    throw new Error('crashed')
+  })
+  await t.rejects(failing, { message: 'crashed' })
+  await t.rejects(vault.load(keyId), { code: 'missing_key' })
+  await t.rejects(
+    storage.write((tx) => vault.create(tx)),
+    { code: '23503' },
+    'and never without being listed',
+  )
+})
+
+t.test('hosts that start together make one log with one key, and all of them can sign with it', async (t) => {
+  const first = await openHost(t, 'postgres')
+  const hosts = [first, ...(await Promise.all([1, 2, 3].map(() => openHost(t, 'postgres', first.database.env))))]
+  await Promise.all(hosts.map(({ signingKeys }) => signingKeys.ensureLog()))
+  const keyIds = await Promise.all(hosts.map(async ({ signingKeys }) => (await signingKeys.latest()).keyId))
+  t.equal(new Set(keyIds).size, 1)
+  t.equal((await first.storage.read.log.signingKeys()).length, 1)
+
+  const { keyId } = await first.signingKeys.rotate()
+  t.equal((await hosts[1]!.signingKeys.signer(keyId)).keyId, keyId, 'a key that another host has made, too')
+})

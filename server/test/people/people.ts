@@ -1,0 +1,61 @@
+/** People's services on a database of their own, with a clock that the test turns. */
+import { join } from 'node:path'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import type { Config } from '@claimcheck/server/config/config'
+import { createAccountService } from '@claimcheck/server/people/accounts'
+import { createIdentityService } from '@claimcheck/server/people/identities'
+import { createMemberService } from '@claimcheck/server/people/members'
+import { createPasskeyService } from '@claimcheck/server/people/passkeys'
+import { createSessionService } from '@claimcheck/server/people/sessions'
+import { createTicketService } from '@claimcheck/server/people/tickets'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import type { Storage } from '@claimcheck/server/storage/storage'
+import type { Test } from 'tap'
+
+export const NOON = Date.UTC(2026, 8, 25, 12)
+export const PASSWORD = 'correct horse battery staple'
+export const ISSUER = 'https://id.example.com'
+export const VISITOR = { userAgent: 'test', address: '192.0.2.1' }
+
+const OUTSIDE = { issuer: ISSUER, clientId: 'claimcheck', clientSecret: 'secret', name: 'Example' }
+
+export interface PeopleOptions {
+  /** Other than a SQLite file of its own. Closed with the test. */
+  readonly storage?: Storage
+  readonly config?: Pick<Config, 'outsideSignIn'>
+}
+
+export async function openPeople(t: Test, options: PeopleOptions = {}) {
+  const { config = { outsideSignIn: OUTSIDE } } = options
+  const folder = t.testdir()
+  const storage = options.storage ?? (await openSqlite(join(folder, 'claimcheck.db')))
+  t.teardown(() => storage.close())
+  const clock = { now: NOON }
+  const now = () => clock.now
+  const secrets = openSecrets({ secretKey: Buffer.alloc(32, 7), dataDir: folder })
+  const tickets = createTicketService({ storage, secrets, now })
+  return {
+    storage,
+    clock,
+    secrets,
+    tickets,
+    accounts: createAccountService({ storage, now }),
+    sessions: createSessionService({ storage, now }),
+    members: createMemberService({ storage, now }),
+    identities: createIdentityService({ storage, now, config }),
+    passkeys: createPasskeyService({ storage, tickets, now, config }),
+  }
+}
+
+export type People = Awaited<ReturnType<typeof openPeople>>
+
+export function newcomer(name: string) {
+  return { name, email: `${name}@example.com`, proof: { password: PASSWORD } }
+}
+
+/** The first person, in the workspace `acme`. */
+export async function first({ accounts, members }: People) {
+  const { userId } = await accounts.setUp((await accounts.setupToken())!, newcomer('ann'), 'acme')
+  const [workspace] = await members.workspacesOf(userId)
+  return { userId, workspaceId: workspace!.id, memberId: workspace!.memberId }
+}

@@ -1,0 +1,134 @@
+import { setTimeout } from 'node:timers/promises'
+import { createCheckCache, partFor } from '@claimcheck/server/plugins/check-cache'
+import t from 'tap'
+
+function gate() {
+  let open: () => void = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+t.test('a caller never joins a read that has begun, and shares the next one with all who wait', async (t) => {
+  const cache = createCheckCache()
+  const gates = [gate(), gate()]
+  let reads = 0
+  const read = async () => {
+    const number = reads++
+    await gates[number]!.opened
+    return number
+  }
+  const first = cache.share('a', read)
+  const second = cache.share('a', read)
+  const third = cache.share('a', read)
+  t.equal(reads, 1)
+  gates[0]!.open()
+  t.equal(await first, 0)
+  // It has not begun: those who come a moment later join it, too.
+  const fourth = cache.share('a', read)
+  gates[1]!.open()
+  t.strictSame(await Promise.all([second, third, fourth]), [1, 1, 1])
+  t.equal(reads, 2)
+})
+
+t.test('a read that fails fails for those who shared it, and the next is made anew', async (t) => {
+  const cache = createCheckCache()
+  let reads = 0
+  const read = async () => {
+    if (reads++ === 0) throw new Error('unreadable')
+    return 'read'
+  }
+  const first = cache.share('a', read)
+  const second = cache.share('a', read)
+  await t.rejects(first, { message: 'unreadable' })
+  t.equal(await second, 'read')
+  t.equal(await cache.share('a', read), 'read')
+})
+
+t.test('reads of different things do not wait for each other', async (t) => {
+  const cache = createCheckCache()
+  const never = cache.share('a', () => new Promise(() => {}))
+  t.equal(await cache.share('b', async () => 'b'), 'b')
+  t.ok(never)
+})
+
+t.test('it remembers, within bounds', async (t) => {
+  const cache = createCheckCache()
+  cache.set('first', undefined)
+  cache.set('second', { some: 'thing' })
+  t.strictSame(cache.get('second'), { some: 'thing' })
+  t.equal(cache.get('third'), undefined)
+  for (let i = 0; i < 6000; i++) cache.set(`filler ${i}`, i)
+  t.equal(cache.get('second'), undefined)
+})
+
+t.test('of those who wait for a read the last one makes it: its check has the most time left', async (t) => {
+  const cache = createCheckCache()
+  const { open, opened } = gate()
+  const first = cache.share('a', () => opened)
+  const waiting = ['second', 'third', 'fourth'].map((name) => cache.share('a', async () => name))
+  open()
+  await first
+  t.strictSame(await Promise.all(waiting), ['fourth', 'fourth', 'fourth'])
+})
+
+t.test('who asks when a read has just ended joins none that had begun', async (t) => {
+  const cache = createCheckCache()
+  let reads = 0
+  const read = async () => ++reads
+  const seen: number[] = []
+  const ask = async (depth: number): Promise<void> => {
+    const before = reads
+    const number = await cache.share('a', read)
+    t.ok(number > before, 'begun after it was asked for')
+    seen.push(number)
+    if (depth > 0) await Promise.all([ask(depth - 1), ask(depth - 1)])
+  }
+  await ask(6)
+  t.equal(seen.length, 127)
+})
+
+t.test('a read that throws before it begins leaves the next one possible', async (t) => {
+  const cache = createCheckCache()
+  const fail = () => {
+    throw new Error('no read')
+  }
+  const asked = [cache.share('a', fail), cache.share('a', fail), cache.share('a', fail)]
+  t.strictSame(
+    (await Promise.allSettled(asked)).map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  t.equal(await cache.share('a', async () => 'read'), 'read')
+})
+
+t.test('after a read for several, those who come together share one read, the first of them too', async (t) => {
+  const cache = createCheckCache()
+  let reads = 0
+  const read = async () => ++reads
+  await Promise.all([cache.share('a', read), cache.share('a', read), cache.share('a', read)])
+  t.equal(reads, 2, 'the first had begun')
+  t.strictSame(await Promise.all([cache.share('a', read), cache.share('a', read)]), [3, 3])
+  // Nobody has come meanwhile.
+  await setTimeout(5100)
+  const before = performance.now()
+  t.equal(await cache.share('a', read), 4)
+  t.ok(performance.now() - before < 200, 'who comes alone does not wait')
+})
+
+t.test('what was read through a connection is known there alone, and while it has the same credentials', async (t) => {
+  const cache = createCheckCache()
+  const part = (id: string, token: string) => partFor({ id, provider: 'mailbox', options: { token } }, cache)
+  const own = part('conn_1', 'old')
+  own.set('seen', 1)
+  const others = [part('conn_2', 'old'), part('conn_1', 'new'), partFor(null, cache)]
+  t.equal(part('conn_1', 'old').get('seen'), 1)
+  for (const other of others) t.equal(other.get('seen'), undefined)
+
+  const held = gate()
+  const first = own.share('read', () => held.opened)
+  const elsewhere = await Promise.all(others.map((other, index) => other.share('read', async () => index)))
+  t.strictSame(elsewhere, [0, 1, 2], 'nobody waits for a read with other credentials')
+  held.open()
+  await first
+})

@@ -1,0 +1,214 @@
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { loadPlugins, PluginError } from '@claimcheck/server/plugins/plugins'
+import t, { type Test } from 'tap'
+
+const CORE = JSON.stringify(resolve('core/dist/index.js'))
+const TYPEBOX = JSON.stringify(resolve('node_modules/typebox/build/index.mjs'))
+
+const logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  child: () => logger,
+}
+const options = { logger, now: Date.now, setupTimeoutMs: 100 }
+
+/** The text of a plugin module; what is given replaces what a good one would have. */
+function plugin(
+  parts: { name?: string; api?: string; options?: string; setup?: string; profile?: string } = {},
+): string {
+  const profile = `{ action: 'test.thing.do', version: '1', summary: 'A thing.', target: Type.String(),
+    params: Type.Object({}), facts: Type.Object({}), required: { thing: 'content' }, toleranceMs: 1, deadlineMs: 2,
+    maxDeadlineMs: 3, access: { permission: 'none', anonymous: true }, ...${parts.profile ?? '{}'} }`
+  return `import { definePlugin } from ${CORE}
+    import Type from ${TYPEBOX}
+    export default definePlugin({ name: '${parts.name ?? 'good'}', api: ${parts.api ?? '1'},
+      options: ${parts.options ?? 'Type.Object({})'},
+      setup: ${parts.setup ?? `() => ({ verifiers: [{ providers: [], check() {}, profile: ${profile} }] })`} })`
+}
+
+async function load(t: Test, modules: Record<string, string>, withOptions: Record<string, object> = {}) {
+  const folder = t.testdir()
+  for (const [name, text] of Object.entries(modules)) writeFileSync(join(folder, name), text)
+  const entries = Object.keys(modules).map((name) => ({ use: `./${name}`, with: { ...withOptions[name] } }))
+  return loadPlugins({ plugins: entries, pluginDir: folder }, options)
+}
+
+async function problemsOf(work: Promise<unknown>): Promise<readonly string[]> {
+  try {
+    await work
+    return []
+  } catch (error) {
+    if (error instanceof PluginError) return error.problems
+    throw error
+  }
+}
+
+t.test('a plugin offers its actions, and public ones need no connection', async (t) => {
+  const registry = await load(t, {
+    'good.mjs': plugin({ profile: "{ aliases: { 'other.thing.do': { providers: ['x'] } } }" }),
+  })
+  t.equal(registry.verifierFor('test.thing.do')?.verifier.profile.version, '1')
+  t.equal(registry.verifierFor('other.thing.do')?.verifier, registry.verifierFor('test.thing.do')?.verifier)
+  t.equal(registry.verifierFor('test.thing.undo'), undefined)
+  t.strictSame(registry.publicActions(), ['test.thing.do'])
+  t.strictSame(
+    registry.profiles().map(({ action }) => action),
+    ['test.thing.do'],
+  )
+})
+
+const refused: [name: string, text: string, problem: RegExp][] = [
+  ['that is no plugin', 'export default {}', /definePlugin/],
+  ['without a default export', 'export const plugin = 1', /definePlugin/],
+  ['whose module throws', 'throw new Error("broken module")', /broken module/],
+  ['whose module is no JavaScript', 'export default {', /./],
+  ['for another api', plugin({ api: '2' }), /api 2/],
+  ['whose options are not given', plugin({ options: 'Type.Object({ token: Type.String() })' }), /with\.token/],
+  ['whose setup throws', plugin({ setup: '() => { throw new Error("no setup") }' }), /no setup/],
+  ['whose setup hangs', plugin({ setup: '() => new Promise(() => {})' }), /100 ms/],
+  ['whose setup gives nothing', plugin({ setup: '() => undefined' }), /setup result/],
+  ['whose anchorer is nothing', plugin({ setup: '() => ({ anchorer: true })' }), /setup result\.anchorer/],
+  ['whose setup gives a list', plugin({ setup: '() => []' }), /setup result/],
+  ['whose setup gives a misspelt part', plugin({ setup: '() => ({ verifier: [] })' }), /verifier/],
+  ['whose verifiers are no list', plugin({ setup: '() => ({ verifiers: {} })' }), /verifiers/],
+  ['whose connections hold nothing', plugin({ setup: '() => ({ connections: [null] })' }), /connections\.0/],
+  ['whose close is no function', plugin({ setup: '() => ({ close: 1 })' }), /close/],
+  ['whose module throws what is no error', 'throw null', /null/],
+  ['whose module waits for ever', 'await new Promise(() => setTimeout(() => {}, 1000)); export default {}', /100 ms/],
+  ['without a name', plugin({ name: '' }), /name/],
+  ['without a setup', plugin({ setup: 'undefined' }), /setup/],
+  ['without options', plugin({ options: 'undefined' }), /options/],
+  ['with options that do not compile', plugin({ options: "{ type: 'nonsense' }" }), /options/],
+  [
+    'with a keyword that schemas do not have',
+    plugin({ profile: "{ facts: { type: 'object', propertys: {} } }" }),
+    /facts/,
+  ],
+  [
+    'with an alias of two parts',
+    plugin({ profile: "{ aliases: { 'other.thing': { providers: ['x'] } } }" }),
+    /aliases/,
+  ],
+  ['with an alias for nobody', plugin({ profile: "{ aliases: { 'a.b.c': { providers: [] } } }" }), /aliases/],
+  [
+    'that offers one action twice',
+    plugin({ profile: "{ aliases: { 'test.thing.do': { providers: ['x'] } } }" }),
+    /already/,
+  ],
+  [
+    'whose setup gives a verifier without a profile',
+    plugin({ setup: '() => ({ verifiers: [{ providers: [], check() {} }] })' }),
+    /verifiers\.0\.profile/,
+  ],
+  ['with an action of two parts', plugin({ profile: "{ action: 'test.thing' }" }), /action/],
+  ['with a version that is not digits', plugin({ profile: "{ version: '1.0' }" }), /version/],
+  ['with a deadline within the tolerance', plugin({ profile: '{ toleranceMs: 2 }' }), /deadline/],
+  ['with a furthest deadline before the deadline', plugin({ profile: '{ maxDeadlineMs: 1 }' }), /maxDeadlineMs/],
+  ['with a role that is none', plugin({ profile: "{ required: { thing: 'other' } }" }), /required/],
+  ['with params that are no object', plugin({ profile: '{ params: Type.String() }' }), /params/],
+  [
+    'with a schema that does not compile',
+    plugin({ profile: "{ facts: { type: 'object', properties: { a: { pattern: '(' } } } }" }),
+    /facts/,
+  ],
+]
+for (const [name, text, problem] of refused) {
+  t.test(`a plugin ${name} is refused, and told`, async (t) => {
+    const problems = await problemsOf(load(t, { 'bad.mjs': text }))
+    t.equal(problems.length, 1, problems.join('\n'))
+    t.match(problems[0], problem)
+  })
+}
+
+const verifier = (over: string) => `() => {
+  const profile = { action: 'test.thing.do', version: '1', summary: 'A thing.', target: Type.String(),
+    params: Type.Object({}), facts: Type.Object({}), required: {}, toleranceMs: 1, deadlineMs: 2, maxDeadlineMs: 3,
+    access: { permission: 'none', anonymous: false } }
+  const connection = { provider: 'x', title: 'X', help: 'Help.', options: Type.Object({}), fits() {}, probe() {} }
+  return { verifiers: [{ profile, providers: ['x'], check() {}, ...${over}.verifier }],
+    connections: [{ ...connection, ...${over}.connection }] }
+}`
+const misshapen: [name: string, over: string, problem: RegExp][] = [
+  ['a verifier that checks nothing', '{ verifier: { check: 1 } }', /verifiers\.0\.check/],
+  ['a verifier that normalizes by no function', '{ verifier: { normalize: {} } }', /verifiers\.0\.normalize/],
+  ['a verifier without providers', '{ verifier: { providers: undefined } }', /verifiers\.0\.providers/],
+  ['a verifier that reads through what nobody offers', "{ verifier: { providers: ['y'] } }", /provider y/],
+  ['a connection without a provider', '{ connection: { provider: undefined } }', /connections\.0\.provider/],
+  ['a connection without help', "{ connection: { help: '' } }", /connections\.0\.help/],
+  [
+    'a connection whose options are no object',
+    "{ connection: { options: { type: 'array', properties: {} } } }",
+    /connections\.0\.options/,
+  ],
+  [
+    'a connection whose options do not compile',
+    "{ connection: { options: { type: 'object', properties: { a: { type: 'b' } } } } }",
+    /connections\.0\.options/,
+  ],
+  ['a connection that fits nothing', '{ connection: { fits: undefined } }', /connections\.0\.fits/],
+  ['a connection that cannot be probed', '{ connection: { probe: undefined } }', /connections\.0\.probe/],
+]
+for (const [name, over, problem] of misshapen) {
+  t.test(`a plugin with ${name} is refused, and told`, async (t) => {
+    t.strictSame(await problemsOf(load(t, { 'good.mjs': plugin({ setup: verifier('{}') }) })), [])
+    const problems = await problemsOf(load(t, { 'bad.mjs': plugin({ setup: verifier(over) }) }))
+    t.equal(problems.length, 1, problems.join('\n'))
+    t.match(problems[0], problem)
+  })
+}
+
+t.test('an alias is open to the connections it names alone', async (t) => {
+  const registry = await load(t, {
+    'good.mjs': plugin({
+      setup: verifier("{ verifier: { profile: { ...profile, aliases: { 'x.thing.do': { providers: ['z'] } } } } }"),
+    }),
+  })
+  t.strictSame(registry.verifierFor('test.thing.do')?.providers, ['x'])
+  t.strictSame(registry.verifierFor('x.thing.do')?.providers, [])
+  t.strictSame(registry.actionsFor('x'), ['test.thing.do'])
+  t.strictSame(registry.actionsFor('z'), [])
+  t.strictSame(registry.publicActions(), [])
+  t.equal(registry.connectionType('x')?.title, 'X')
+})
+
+t.test('what a plugin is given under `with` is held against its options, and is in no message', async (t) => {
+  const text = plugin({
+    options: 'Type.Object({ token: Type.String({ maxLength: 2 }) }, { additionalProperties: false })',
+  })
+  const problems = await problemsOf(load(t, { 'a.mjs': text }, { 'a.mjs': { token: 's3cret', other: 's3cret' } }))
+  t.match(problems, [/with\.other.*with\.token/])
+  t.notMatch(problems.join(), /s3cret/)
+})
+
+t.test('all problems of all plugins are told at once', async (t) => {
+  const modules = {
+    'a.mjs': plugin({ name: 'a' }),
+    'b.mjs': plugin({ name: 'b' }),
+    'c.mjs': plugin({ name: 'c', profile: "{ action: 'test.other.do', version: 'x' }" }),
+    'd.mjs': 'export default 1',
+  }
+  const problems = await problemsOf(load(t, modules))
+  t.equal(problems.length, 3, problems.join('\n'))
+  t.ok(problems.some((problem) => /b: the action test\.thing\.do is offered by a already/.test(problem)))
+})
+
+t.test('a plugin that is not installed is told with the folder that was looked in', async (t) => {
+  const folder = t.testdir()
+  const problems = await problemsOf(
+    loadPlugins({ plugins: [{ use: 'not-here', with: {} }], pluginDir: folder }, options),
+  )
+  t.match(problems, [new RegExp(`not-here.*${folder}`)])
+})
+
+t.test('an installation has one anchorer at most', async (t) => {
+  const methods = ['identity', 'account', 'prepare', 'sign', 'send', 'look'].map((name) => `${name}() {}`).join()
+  const anchorer = `{ chain: 'eip155:1', scheme: 'eas', intervalMs: 1, stuckAfterMs: 1, ${methods} }`
+  const setup = `() => ({ anchorer: ${anchorer} })`
+  t.match(await load(t, { 'a.mjs': plugin({ name: 'a', setup }) }), { anchorer: { chain: 'eip155:1' } })
+  const problems = await problemsOf(
+    load(t, { 'a.mjs': plugin({ name: 'a', setup }), 'b.mjs': plugin({ name: 'b', setup }) }),
+  )
+  t.match(problems, [/b: the anchorer is offered by a already/])
+})

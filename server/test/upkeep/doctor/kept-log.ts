@@ -1,0 +1,59 @@
+/** A kept log, copies of it that somebody changed who has the file, and what the doctor says of them. */
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import { type Diagnosis, diagnose } from '@claimcheck/server/upkeep/doctor'
+import knex, { type Knex } from 'knex'
+import type { Test } from 'tap'
+import { fillAnchors } from './anchors.ts'
+import { fill, install, SECRET_KEY } from './installation.ts'
+
+const secrets = openSecrets({ secretKey: Buffer.from(SECRET_KEY, 'hex'), dataDir: '' })
+
+export interface KeptLog {
+  readonly file: string
+  remove(): void
+}
+
+export async function keepLog(): Promise<KeptLog> {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'))
+  const installed = await install(folder)
+  await fill(installed)
+  await fillAnchors(installed.claimcheck)
+  await installed.claimcheck.close()
+  return { file: installed.file, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+export async function diagnoseFile(file: string, signatures = false): Promise<Diagnosis> {
+  const storage = await openSqlite(file)
+  try {
+    return await diagnose(storage, { signatures, secrets })
+  } finally {
+    await storage.close()
+  }
+}
+
+/** Without what guards tables from changes. */
+export async function changedCopy<T>(
+  t: Test,
+  kept: string,
+  change: (db: Knex) => Promise<T>,
+): Promise<readonly [file: string, changed: T]> {
+  const file = join(t.testdir(), 'claimcheck.db')
+  copyFileSync(kept, file)
+  const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
+  const triggers: string[] = await db('sqlite_master').where('type', 'trigger').pluck('name')
+  for (const trigger of triggers) await db.raw(`DROP TRIGGER ${trigger}`)
+  const changed = await change(db)
+  await db.destroy()
+  return [file, changed]
+}
+
+export async function problemsAfter(t: Test, kept: string, statement: string): Promise<readonly string[]> {
+  const [file] = await changedCopy(t, kept, (db) => db.raw(statement))
+  const { ok, problems } = await diagnoseFile(file)
+  t.equal(ok, problems.length === 0)
+  return problems
+}

@@ -1,0 +1,295 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import {
+  type ConnectionType,
+  DestinationError,
+  type DestinationErrorCode,
+  defineConnectionType,
+  secret,
+} from '@claimcheck/core'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { EMPTY_REGISTRY } from '@claimcheck/server/plugins/plugins'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import { createConnectionService } from '@claimcheck/server/workspaces/connections'
+import { createWorkspaceService } from '@claimcheck/server/workspaces/workspaces'
+import knex from 'knex'
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const TOKEN = 's3cret-token'
+
+type Probe = ConnectionType['probe']
+const nothing: Probe = async () => ({ scopes: [], warnings: [] })
+
+async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as string[], folder = t.testdir() } = {}) {
+  const type = defineConnectionType({
+    provider: 'test',
+    title: 'Test',
+    help: 'None.',
+    options: Type.Object(
+      {
+        host: Type.String(),
+        token: Type.Optional(secret({ description: 'A token.' })),
+        password: Type.Optional(secret({ description: 'A password.' })),
+      },
+      { additionalProperties: false },
+    ),
+    fits: () => true,
+    probe,
+  })
+  const file = join(folder, 'claimcheck.db')
+  const storage = await openSqlite(file)
+  const outbound = createOutbound({ allowPrivate })
+  t.teardown(async () => {
+    await outbound.close()
+    await storage.close()
+  })
+  const logger = { debug() {}, info() {}, warn() {} }
+  const connections = (secretKey = Buffer.alloc(32, 1)) =>
+    createConnectionService({
+      storage,
+      registry: {
+        ...EMPTY_REGISTRY,
+        connectionType: (provider) => (provider === 'test' ? type : undefined),
+        actionsFor: () => ['test.thing.do'],
+      },
+      secrets: openSecrets({ secretKey, dataDir: folder }),
+      outbound,
+      logger,
+      now: () => NOON,
+      config: { checks: { timeoutMs: 100, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
+    })
+  const workspace = await createWorkspaceService({ storage, now: () => NOON }).create('acme')
+  const user = { id: 'usr_1', email: 'ann@example.com', name: 'Ann', passwordHash: null, createdAt: NOON }
+  await storage.write((tx) => tx.users.insert(user))
+  const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
+  t.teardown(() => db.destroy())
+  return { connections, workspace, db }
+}
+
+t.test('a connection keeps its secret sealed, and gives it to checks alone', async (t) => {
+  const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
+  const service = connections()
+  const added = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  t.match(added, { provider: 'test', scopes: ['read'], notes: ['can write'], actions: ['test.thing.do'] })
+  const listed = await service.list(workspace.id)
+  t.match(listed, [{ id: added.id, options: { host: 'a' }, connectedAt: NOON, disconnectedAt: null }])
+  t.notMatch(JSON.stringify([added, listed]), TOKEN)
+  t.notMatch(JSON.stringify(await db('connections')), TOKEN)
+  for (const [opened] of [await service.open(workspace.id), await connections().open(workspace.id)]) {
+    t.same(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN } })
+  }
+  t.same(await service.openById(added.id), (await service.open(workspace.id))[0])
+  t.strictSame(await service.open('ws_other'), [], 'and not to those of another workspace')
+  t.strictSame(await service.list('ws_other'), [])
+})
+
+t.test('a connection that was removed opens no more, also where it was open already', async (t) => {
+  const { connections, workspace } = await open(t)
+  const [service, other] = [connections(), connections()]
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  t.equal((await other.openById(id))?.id, id)
+  await service.remove(id)
+  for (const each of [service, other]) {
+    t.equal(await each.openById(id), undefined)
+    t.strictSame(await each.open(workspace.id), [])
+    t.strictSame(await each.list(), [])
+    await t.rejects(each.remove(id), { code: 'not_found' })
+  }
+})
+
+t.test('a secret opens under no other key, and in no other row', async (t) => {
+  const { connections, workspace, db } = await open(t)
+  const first = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const second = await connections().add(workspace.id, 'test', { host: 'b', token: 'another' })
+  await t.rejects(connections(Buffer.alloc(32, 2)).openById(first.id), { code: 'wrong_key' })
+  const { sealed_secrets: sealed } = await db('connections').where('id', first.id).first()
+  await db('connections').where('id', second.id).update({ sealed_secrets: sealed })
+  await t.rejects(connections().openById(second.id), { code: 'wrong_key' })
+})
+
+t.test('options that do not fit are told by their place, and without their value', async (t) => {
+  const { connections, workspace } = await open(t)
+  const service = connections()
+  await t.rejects(service.add(workspace.id, 'elsewhere', {}), { code: 'not_found' })
+  for (const options of [{}, { host: 'a', token: '' }, { host: 'a', tokn: TOKEN }, { host: 1, token: TOKEN }]) {
+    const error = await service.add(workspace.id, 'test', options).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'invalid' })
+    t.notMatch(JSON.stringify(error), TOKEN)
+  }
+  t.strictSame(await service.list(), [])
+})
+
+const probes: [name: string, probe: Probe, code: string][] = [
+  ['cannot read', async () => Promise.reject(new DestinationError('unauthorized')), 'unauthorized'],
+  ['hangs', () => new Promise(() => {}), 'timeout'],
+  [
+    'throws',
+    () => {
+      throw new Error(`no ${TOKEN}`)
+    },
+    'unexpected_error',
+  ],
+  [
+    'throws nothing',
+    () => {
+      throw undefined
+    },
+    'unexpected_error',
+  ],
+  ['returns nothing', async () => undefined as never, 'unexpected_error'],
+  ['returns nonsense', async () => ({ scopes: [{}], warnings: [] }) as never, 'unexpected_error'],
+  [
+    'changes what it was given',
+    async (options) => {
+      Object.assign(options, { host: 'b' })
+      throw new DestinationError('forbidden')
+    },
+    'forbidden',
+  ],
+]
+for (const [name, probe, code] of probes) {
+  t.test(`a connection is kept as it was given also when its probe ${name}`, async (t) => {
+    const { connections, workspace } = await open(t, probe)
+    const added = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
+    const { id } = added
+    t.match(added, { scopes: [], notes: [], lastFailure: code, lastFailureAt: NOON, lastReadAt: null })
+    t.notMatch(JSON.stringify(added), TOKEN)
+    t.same((await connections().openById(id))?.options, { host: 'a', token: TOKEN })
+
+    const isRefused = ['unauthorized', 'forbidden'].includes(code)
+    for (const insists of [false, true]) {
+      const by = { userId: 'usr_1', insists }
+      const tried = await connections().connect(workspace.id, 'test', { host: 'c', token: TOKEN }, by)
+      if (insists && !isRefused) t.match(tried, { lastFailure: code, connectedBy: 'usr_1' })
+      else t.strictSame(tried, { failure: code, isRefused })
+    }
+    const kept = (await connections().list()).filter(({ options }) => options.host === 'c')
+    t.equal(kept.length, isRefused ? 0 : 1, 'a person keeps it only by insisting, and never what was refused')
+  })
+}
+
+t.test('other secrets are opened wherever the connection is, also where it was open already', async (t) => {
+  const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
+  const [service, other] = [connections(), connections()]
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  for (const each of [service, other]) t.match(await each.openById(id), { options: { token: TOKEN } })
+  const replaced = await service.replaceSecrets(id, { token: 'newer' }, { workspaceId: workspace.id, insists: false })
+  const connection = { id, options: { host: 'a' }, scopes: ['read'], notes: ['can write'], lastFailure: null }
+  t.match(replaced, { connection, failure: null })
+  t.notMatch(JSON.stringify(replaced), 'newer')
+  for (const each of [service, other, connections()]) {
+    t.same(await each.openById(id), { id, provider: 'test', options: { host: 'a', token: 'newer' } })
+    t.match(await each.open(workspace.id), [{ options: { token: 'newer' } }])
+  }
+  t.notMatch(JSON.stringify(await db('connections')), 'newer')
+  t.match(
+    await connections().replaceSecrets(id, { token: 'newest' }, { insists: false }),
+    { connection: { id } },
+    'of whichever workspace',
+  )
+  t.match(await other.openById(id), { options: { token: 'newest' } })
+})
+
+t.test('secrets that do not open any more are replaced, and one that is not given stays', async (t) => {
+  const { connections, workspace } = await open(t)
+  const { id } = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN, password: 'stays' })
+  const lost = connections(Buffer.alloc(32, 2))
+  await t.rejects(lost.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'wrong_key' })
+  await connections().replaceSecrets(id, { token: 'newer' }, { insists: false })
+  t.match(await connections().openById(id), { options: { token: 'newer', password: 'stays' } })
+  await lost.replaceSecrets(id, { token: 'newer', password: 'too' }, { insists: false })
+  t.match(await lost.openById(id), { options: { token: 'newer', password: 'too' } })
+})
+
+t.test('what is no secret is not replaced, and neither is what is not there', async (t) => {
+  const { connections, workspace, db } = await open(t)
+  const service = connections()
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const before = await db('connections')
+  const replace = (secrets: Record<string, string>, at = id, workspaceId = workspace.id) =>
+    service.replaceSecrets(at, secrets, { workspaceId, insists: true })
+  for (const [secrets, place] of [
+    [{ host: 'b', token: 'newer' }, 'host'],
+    [{ tokn: 'newer' }, 'tokn'],
+    [{ token: '' }, 'token'],
+    [{}, undefined],
+  ] as const) {
+    const error = await replace(secrets).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'invalid', issues: [{ loc: ['options', place].filter(Boolean) }] })
+    t.notMatch(JSON.stringify(error), 'newer')
+  }
+  await t.rejects(replace({ token: 'newer' }, id, 'ws_other'), { code: 'not_found' })
+  await t.rejects(replace({ token: 'newer' }, 'conn_unknown'), { code: 'not_found' })
+  t.strictSame(await db('connections'), before)
+})
+
+t.test('of two who replace secrets at once, the later is told to look again', async (t) => {
+  let trial = async () => {}
+  const { connections, workspace } = await open(t, async () => {
+    await trial()
+    return { scopes: [], warnings: [] }
+  })
+  const [service, other] = [connections(), connections()]
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN, password: 'one' })
+  trial = async () => {
+    trial = async () => {}
+    await other.replaceSecrets(id, { password: 'two' }, { insists: false })
+  }
+  await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'conflict' })
+  for (const each of [service, other]) {
+    t.match(await each.openById(id), { options: { token: TOKEN, password: 'two' } })
+  }
+})
+
+t.test('secrets that could not be tried are kept for whoever insists, and those that are refused never', async (t) => {
+  let failure: DestinationErrorCode = 'unavailable'
+  let fails = false
+  const { connections, workspace } = await open(t, async () => {
+    if (fails) throw new DestinationError(failure)
+    return { scopes: ['read'], warnings: [] }
+  })
+  const service = connections()
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const tokenNow = async () => (await service.openById(id))?.options.token
+  const replace = (insists: boolean) => service.replaceSecrets(id, { token: 'newer' }, { insists })
+  fails = true
+  t.strictSame(await replace(false), { failure, isRefused: false })
+  failure = 'unauthorized'
+  for (const insists of [false, true]) t.strictSame(await replace(insists), { failure, isRefused: true })
+  t.equal(await tokenNow(), TOKEN)
+  failure = 'unavailable'
+  t.match(await replace(true), { connection: { id, scopes: [] }, failure })
+  t.equal(await tokenNow(), 'newer')
+})
+
+t.test('a connection that is removed while other secrets are tried stays removed, and keeps none', async (t) => {
+  let trial = async () => {}
+  const { connections, workspace, db } = await open(t, async () => {
+    await trial()
+    return { scopes: [], warnings: [] }
+  })
+  const service = connections()
+  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  trial = () => service.remove(id)
+  await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'not_found' })
+  t.match(await db('connections'), [{ sealed_secrets: '{}', disconnected_at: NOON }])
+})
+
+t.test('a probe reads the destination with the credentials', async (t) => {
+  const server = createServer((request, response) => response.end(request.headers.authorization))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const probe: Probe = async (options, { fetch }) => {
+    const response = await fetch(`http://${options.host}/`, { headers: { authorization: String(options.token) } })
+    return { scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
+  }
+  const { connections, workspace } = await open(t, probe, { allowPrivate: [host] })
+  t.match(await connections().add(workspace.id, 'test', { host, token: TOKEN }), { scopes: ['true'] })
+})

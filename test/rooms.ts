@@ -1,0 +1,66 @@
+/** The rooms of `server/src`: who may import whom, read off the source text. */
+import { posix } from 'node:path'
+
+/** A room imports itself and the rooms before it. The files beside the rooms stand where they are named. */
+export const ROOMS = [
+  'base',
+  'config',
+  'storage',
+  'outbound',
+  'plugins',
+  'hosts',
+  'workspaces',
+  'people',
+  'log',
+  'claims',
+  'anchoring',
+  'upkeep',
+  'oauth',
+  'http',
+  'console',
+  'container.ts',
+  'server.ts',
+  'sequencer-thread.ts',
+  'cli',
+]
+
+/** Source texts by their path below `server/src`. */
+export type Sources = Readonly<Record<string, string>>
+
+/** Types count: `import type`, `import('./a.ts').A`, `export ... from`. */
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']*)'/g
+
+/** What breaks the order of the rooms, in words; empty when nothing does. */
+export function breaches(sources: Sources): string[] {
+  const imports = new Map(Object.entries(sources).map(([file, text]) => [file, importsOf(file, text)]))
+  const homeless = [...imports.keys()].filter((file) => rankOf(file) < 0).map((file) => `${file} is in no room`)
+  const upward = [...imports].flatMap(([file, imported]) =>
+    imported.filter((other) => rankOf(other) > rankOf(file)).map((other) => `${file} imports ${other}`),
+  )
+  return [...homeless, ...upward, ...cycles(imports)]
+}
+
+function importsOf(file: string, text: string): string[] {
+  return [...text.matchAll(IMPORT)].map(([, path]) => posix.join(posix.dirname(file), path!))
+}
+
+function rankOf(file: string): number {
+  return ROOMS.indexOf(file.split('/')[0]!)
+}
+
+/** One line for each cycle that a walk through the imports meets. */
+function cycles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  function walk(file: string, path: readonly string[]): void {
+    if (path.includes(file)) {
+      found.push(`cycle: ${[...path.slice(path.indexOf(file)), file].join(' > ')}`)
+      return
+    }
+    if (done.has(file)) return
+    for (const other of imports.get(file) ?? []) walk(other, [...path, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) walk(file, [])
+  return found
+}
