@@ -7,7 +7,7 @@ import { runFiles, type TestFile } from './test-files.ts'
 /** Of the console, what finds, counts, sorts and races; the rest shows it. */
 const CONSOLE = [
   'claims',
-  'entrance',
+  'sign-in',
   'isolation',
   'keys',
   'members',

@@ -33,8 +33,8 @@ export {
 export type { JsonObject, JsonValue } from './json.ts'
 export { isJsonObject, setMember } from './json.ts'
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
-export { type Appended, appendLeaves, EMPTY_EDGE, restoreEdge, type TreeEdge } from './log/compact-range.ts'
-export { fullTilesAbove, pathInTile, proveAtEdge } from './log/compact-range-proof.ts'
+export { type Appended, appendLeaves, type CompactRange, EMPTY_RANGE, restoreRange } from './log/compact-range.ts'
+export { fullTilesAbove, pathInTile, proveInRange } from './log/compact-range-proof.ts'
 export type { Log } from './log/log.ts'
 export {
   type Consistency,
@@ -49,10 +49,10 @@ export {
 } from './log/merkle.ts'
 export { completeTile, TILE_NODES_BYTES, TILE_WIDTH, type TileNodes } from './log/tile-nodes.ts'
 export {
-  edgeTiles,
   joinTile,
   type ProvenConsistency,
   type ProvenInclusion,
+  partialTiles,
   proveConsistency,
   proveInclusion,
   type ReadTiles,

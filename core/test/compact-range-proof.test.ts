@@ -1,14 +1,14 @@
 import {
   appendLeaves,
   completeTile,
-  EMPTY_EDGE,
-  edgeTiles,
+  EMPTY_RANGE,
   fullTilesAbove,
+  partialTiles,
   pathInTile,
-  proveAtEdge,
   proveConsistency,
   proveInclusion,
-  restoreEdge,
+  proveInRange,
+  restoreRange,
   type Tile,
   type TileId,
 } from '@claimcheck/core'
@@ -26,18 +26,18 @@ const sizes = fc.oneof(
   fc.integer({ min: 2 ** 34, max: 2 ** 52 }),
 )
 
-/** A tree in which this leaf is unlike the others, with its edge and its tiles as they are stored. */
+/** A tree in which this leaf is unlike the others, with its range and its tiles as they are stored. */
 function treeWith(leafIndex: number, treeSize: number) {
   const tree = naiveTree(new Map([0, leafIndex, treeSize - 1].map((at) => [at, leafOf(`special ${at}`)])))
-  const edge = restoreEdge(treeSize, edgeTiles(treeSize).map(tree.tile), hasher)
-  return { tree, edge, read: async (tiles: readonly TileId[]) => tiles.map(tree.tile) }
+  const range = restoreRange(treeSize, partialTiles(treeSize).map(tree.tile), hasher)
+  return { tree, range, read: async (tiles: readonly TileId[]) => tiles.map(tree.tile) }
 }
 
 async function proofsAgree(leafIndex: number, treeSize: number): Promise<boolean> {
-  const { tree, edge, read } = treeWith(leafIndex, treeSize)
+  const { tree, range, read } = treeWith(leafIndex, treeSize)
   const full = fullTilesAbove(leafIndex, treeSize)
   const nodes = full.map((tile) => completeTile(tile.width, tree.tile(tile), hasher))
-  const proven = proveAtEdge(leafIndex, edge, nodes)
+  const proven = proveInRange(leafIndex, range, nodes)
   const plain = await proveInclusion(leafIndex, treeSize, read, hasher)
   const defined = [tree.leaf(leafIndex), tree.root(treeSize), ...tree.path(leafIndex, treeSize)]
   return (
@@ -49,7 +49,7 @@ async function proofsAgree(leafIndex: number, treeSize: number): Promise<boolean
 }
 
 t.test(
-  'at the borders of tiles, a proof at the edge is that of the definition, for the leaves that differ',
+  'at the borders of tiles, a proof at the range is that of the definition, for the leaves that differ',
   async (t) => {
     const wrong: string[] = []
     for (const size of [...BORDERS, ...LARGE_BORDERS]) {
@@ -62,18 +62,18 @@ t.test(
   },
 )
 
-t.test('up to 300 leaves, every proof at the edge is the plain one', async (t) => {
+t.test('up to 300 leaves, every proof at the range is the plain one', async (t) => {
   const wrong: string[] = []
-  let edge = EMPTY_EDGE
+  let range = EMPTY_RANGE
   const stored: Tile[] = []
   const tree = naiveTree(new Map(Array.from({ length: 300 }, (_, index) => [index, leafOf(`leaf ${index}`)])))
   for (let size = 1; size <= 300; size++) {
-    const appended = appendLeaves(edge, [tree.leaf(size - 1)], hasher)
-    edge = appended.edge
+    const appended = appendLeaves(range, [tree.leaf(size - 1)], hasher)
+    range = appended.range
     stored.push(...appended.tiles)
     const nodesOf = (tile: TileId) => stored.find((other) => sameTile(other, tile))!.hashes
     for (let leaf = 0; leaf < size; leaf++) {
-      const { path } = proveAtEdge(leaf, edge, fullTilesAbove(leaf, size).map(nodesOf))
+      const { path } = proveInRange(leaf, range, fullTilesAbove(leaf, size).map(nodesOf))
       if (!same(path, tree.path(leaf, size))) wrong.push(`${leaf} of ${size}`)
     }
   }
@@ -92,7 +92,7 @@ t.test("a leaf's full tile has the lower part of its path, at any size of the tr
   t.doesNotThrow(() => fc.assert(property, { numRuns: 40 }))
 })
 
-t.test('at any size, a proof at the edge is the plain one, out of one full tile a level at most', async (t) => {
+t.test('at any size, a proof at the range is the plain one, out of one full tile a level at most', async (t) => {
   const property = fc.asyncProperty(sizes, fc.nat(), (size, pick) => proofsAgree(pick % size, size))
   await t.resolves(fc.assert(property, { numRuns: 40 }))
 })
@@ -117,11 +117,11 @@ t.test('proofs are the same from tiles with their nodes and from tiles without',
   await t.resolves(fc.assert(property, { numRuns: 40 }))
 })
 
-t.test('a leaf that is not in the tree has no proof at its edge', async (t) => {
-  const { edge } = treeWith(0, 10)
-  t.throws(() => proveAtEdge(10, edge, []), RangeError)
-  t.throws(() => proveAtEdge(-1, edge, []), RangeError)
-  t.throws(() => proveAtEdge(0, EMPTY_EDGE, []), RangeError)
+t.test('a leaf that is not in the tree has no proof at its range', async (t) => {
+  const { range } = treeWith(0, 10)
+  t.throws(() => proveInRange(10, range, []), RangeError)
+  t.throws(() => proveInRange(-1, range, []), RangeError)
+  t.throws(() => proveInRange(0, EMPTY_RANGE, []), RangeError)
 })
 
 function sameTile(a: TileId, b: TileId): boolean {

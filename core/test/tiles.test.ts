@@ -1,18 +1,18 @@
 import {
   appendLeaves,
+  type CompactRange,
   completeTile,
-  EMPTY_EDGE,
-  edgeTiles,
+  EMPTY_RANGE,
+  partialTiles,
   proveConsistency,
   proveInclusion,
-  restoreEdge,
+  restoreRange,
   rootAt,
   TILE_NODES_BYTES,
   TILE_WIDTH,
   type Tile,
   TileError,
   type TileId,
-  type TreeEdge,
   treeRoot,
   verifyConsistency,
   verifyInclusion,
@@ -54,7 +54,7 @@ function sameTile(a: TileId, b: TileId): boolean {
 
 function filledStore(size: number) {
   const store = tileStore(LEAVES)
-  store.add(appendLeaves(EMPTY_EDGE, LEAVES.slice(0, size), hasher).tiles)
+  store.add(appendLeaves(EMPTY_RANGE, LEAVES.slice(0, size), hasher).tiles)
   return store
 }
 
@@ -62,11 +62,11 @@ t.test(
   'up to 600 leaves, roots and proofs are those of the definition, from tiles written one leaf at a time',
   async (t) => {
     const store = tileStore(LEAVES)
-    let edge = EMPTY_EDGE
+    let range = EMPTY_RANGE
     const wrong: string[] = []
     for (let size = 1; size <= MOST; size++) {
-      const appended = appendLeaves(edge, [LEAVES[size - 1]!], hasher)
-      edge = appended.edge
+      const appended = appendLeaves(range, [LEAVES[size - 1]!], hasher)
+      range = appended.range
       store.add(appended.tiles)
       if (!same([appended.rootHash], [naive.root(size)])) wrong.push(`root ${size}`)
 
@@ -110,15 +110,15 @@ t.test(
     const batches = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 6 })
     const property = fc.asyncProperty(batches, fc.nat(), fc.nat(), async (sizes, pickSize, pickLeaf) => {
       const store = tileStore(LEAVES)
-      let edge = EMPTY_EDGE
+      let range = EMPTY_RANGE
       for (const count of sizes) {
-        const appended = appendLeaves(edge, LEAVES.slice(edge.treeSize, edge.treeSize + count), hasher)
+        const appended = appendLeaves(range, LEAVES.slice(range.treeSize, range.treeSize + count), hasher)
         store.add(appended.tiles)
-        edge = appended.edge
-        if (!same([appended.rootHash], [naive.root(edge.treeSize)])) return false
+        range = appended.range
+        if (!same([appended.rootHash], [naive.root(range.treeSize)])) return false
       }
-      if (edge.treeSize === 0) return true
-      const size = 1 + (pickSize % edge.treeSize)
+      if (range.treeSize === 0) return true
+      const size = 1 + (pickSize % range.treeSize)
       const { rootHash, path } = await proveInclusion(pickLeaf % size, size, store.read, hasher)
       return same([rootHash, ...path], [naive.root(size), ...naive.path(pickLeaf % size, size)])
     })
@@ -166,33 +166,33 @@ t.test(
   },
 )
 
-t.test('a restored edge goes on as the one that was never lost', async (t) => {
+t.test('a restored range goes on as the one that was never lost', async (t) => {
   const property = fc.asyncProperty(sizes, fc.integer({ min: 0, max: 600 }), async (size, count) => {
     const added = Array.from({ length: count }, (_, index) => leafOf(`added ${index}`))
     const tree = naiveTree(new Map(added.map((leaf, index) => [size + index, leaf])))
-    const restored = restoreEdge(size, edgeTiles(size).map(tree.tile), hasher)
-    const { edge, rootHash, tiles } = appendLeaves(restored, added, hasher)
+    const restored = restoreRange(size, partialTiles(size).map(tree.tile), hasher)
+    const { range, rootHash, tiles } = appendLeaves(restored, added, hasher)
     return (
       same([rootHash], [tree.root(size + count)]) &&
       tiles.every((tile) => Buffer.from(tile.hashes).equals(withNodes(tile, tree.tile(tile)))) &&
-      sameEdge(edge, restoreEdge(size + count, edgeTiles(size + count).map(tree.tile), hasher))
+      sameRange(range, restoreRange(size + count, partialTiles(size + count).map(tree.tile), hasher))
     )
   })
   await t.resolves(fc.assert(property, { numRuns: 60, examples: [[2 ** 52 - 11, 0]] }))
 })
 
-t.test('appending leaves the edge it started from as it was', async (t) => {
-  const { edge } = appendLeaves(EMPTY_EDGE, LEAVES.slice(0, 300), hasher)
-  const before = structuredClone(edge)
-  appendLeaves(edge, LEAVES.slice(300, 900), hasher)
-  t.strictSame(structuredClone(edge), before)
+t.test('appending leaves the range it started from as it was', async (t) => {
+  const { range } = appendLeaves(EMPTY_RANGE, LEAVES.slice(0, 300), hasher)
+  const before = structuredClone(range)
+  appendLeaves(range, LEAVES.slice(300, 900), hasher)
+  t.strictSame(structuredClone(range), before)
 })
 
-t.test('the edge of a tree is its tiles that are not full', async (t) => {
-  t.strictSame(edgeTiles(0), [])
-  t.strictSame(edgeTiles(255), [{ level: 0, index: 0, width: 255 }])
-  t.strictSame(edgeTiles(256), [{ level: 1, index: 0, width: 1 }])
-  t.strictSame(edgeTiles(65536 + 256 + 3), [
+t.test('the range of a tree is its tiles that are not full', async (t) => {
+  t.strictSame(partialTiles(0), [])
+  t.strictSame(partialTiles(255), [{ level: 0, index: 0, width: 255 }])
+  t.strictSame(partialTiles(256), [{ level: 1, index: 0, width: 1 }])
+  t.strictSame(partialTiles(65536 + 256 + 3), [
     { level: 0, index: 257, width: 3 },
     { level: 1, index: 1, width: 1 },
     { level: 2, index: 0, width: 1 },
@@ -221,7 +221,7 @@ t.test('a tile with hashes missing is told apart from a proof', async (t) => {
     proveInclusion(3, 10, async () => []),
     TileError,
   )
-  t.throws(() => restoreEdge(10, []), TileError)
+  t.throws(() => restoreRange(10, []), TileError)
 })
 
 t.test('a proof does not hold for anything but what it was made for', async (t) => {
@@ -285,8 +285,8 @@ function withNodes({ width }: TileId, hashes: Uint8Array): Uint8Array {
   return width === TILE_WIDTH ? completeTile(width, hashes, hasher) : hashes
 }
 
-/** Where the newest tile of a level is full, what one edge leaves out the other may have without any node in it. */
-function sameEdge(actual: TreeEdge, expected: TreeEdge): boolean {
+/** Where the newest tile of a level is full, what one range leaves out the other may have without any node in it. */
+function sameRange(actual: CompactRange, expected: CompactRange): boolean {
   const { length } = actual.tiles
   return (
     actual.treeSize === expected.treeSize &&

@@ -34,7 +34,7 @@ import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { type AccountService, createAccountService } from './people/accounts.ts'
 import { createIdentityService, type IdentityService } from './people/identities.ts'
 import { createMemberService, type MemberService } from './people/members.ts'
-import { createOutsideSignIn, type OutsideSignIn } from './people/oidc-sign-in.ts'
+import { createOidcSignIn, type OidcSignIn } from './people/oidc-sign-in.ts'
 import { createPasskeyService, type PasskeyService } from './people/passkeys.ts'
 import { createSessionService, type SessionService } from './people/sessions.ts'
 import { createTicketService, type TicketService } from './people/tickets.ts'
@@ -79,7 +79,7 @@ export interface Claimcheck {
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
   /** Undefined where no outside provider is configured. */
-  readonly outsideSignIn: OutsideSignIn | undefined
+  readonly oidcSignIn: OidcSignIn | undefined
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
   readonly oauthRecords: OAuthRecords
@@ -162,7 +162,7 @@ export async function openClaimcheck(
     tickets: asFunction(createTicketService).singleton(),
     passkeys: asFunction(createPasskeyService).singleton(),
     identities: asFunction(createIdentityService).singleton(),
-    outsideSignIn: asFunction(createOutsideSignIn).singleton(),
+    oidcSignIn: asFunction(createOidcSignIn).singleton(),
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),
     oauthRecords: asFunction(createOAuthRecords).singleton(),

@@ -59,7 +59,7 @@ t.test('claims are listed newest first, page by page, and stay in place while ot
     t.equal(page.status, 200)
     ids.push(...page.body.claims.map((claim) => claim.claim_id))
     cursor = page.body.next_cursor
-    await client.submit({ agent_id: 'newcomer' })
+    await client.submit({ agent_id: 'newUser' })
   }
   t.equal(ids.length, 7)
   t.equal(new Set(ids).size, 7)

@@ -72,7 +72,7 @@ async function insidePages({ claimcheck, values, claimIds }: World): Promise<str
 }
 
 /** With tokens that are good, for somebody who is not signed in. */
-async function outsidePages({ claimcheck, values }: World): Promise<string[]> {
+async function oidcPages({ claimcheck, values }: World): Promise<string[]> {
   const { accounts } = claimcheck
   return [
     '/console/sign-in',
@@ -131,7 +131,7 @@ t.test('pages', async (t) => {
     await t.test(`every page is right at ${screen.viewport.width} px, ${screen.colorScheme}`, async (t) => {
       const { page, expectStatus } = await openPage(t, browser, url, screen)
       page.on('dialog', (dialog) => t.fail(`markup ran: ${dialog.message()}`))
-      for (const path of await outsidePages(world)) await looksRight(t, page, path)
+      for (const path of await oidcPages(world)) await looksRight(t, page, path)
       await enter(page)
       for (const path of inside) await looksRight(t, page, path)
       await looksRight(t, page, consentPath())

@@ -1,5 +1,5 @@
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
-import { startStretchWorkers } from '@claimcheck/server/upkeep/doctor/stretch-workers'
+import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'
 import { Installation } from '../support/installation.ts'
@@ -33,9 +33,9 @@ t.test('doctor finds nothing while hosts append and change the key', async (t) =
   for (let times = 0; times < 10; times++) t.strictSame((await diagnose(storage, { secrets })).problems, [])
   growing = false
   await grown
-  const stretches = startStretchWorkers(installation.config, 2)
-  t.teardown(() => stretches.close())
-  t.strictSame((await diagnose(storage, { secrets, stretches, signatures: true })).problems, [])
+  const chunks = startChunkWorkers(installation.config, 2)
+  t.teardown(() => chunks.close())
+  t.strictSame((await diagnose(storage, { secrets, chunks, signatures: true })).problems, [])
 })
 
 t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', async (t) => {

@@ -1,9 +1,9 @@
-/** Inclusion in the tree that an edge belongs to: one full tile a level is needed, and nothing is hashed. */
-import type { TreeEdge } from './compact-range.ts'
+/** Inclusion in the tree that an range belongs to: one full tile a level is needed, and nothing is hashed. */
+import type { CompactRange } from './compact-range.ts'
 import { nodeAt, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
 import type { ProvenInclusion, TileId } from './tiles.ts'
 
-/** The full tiles that a leaf lies in, the lowest level first. Above them it lies in tiles of the edge. */
+/** The full tiles that a leaf lies in, the lowest level first. Above them it lies in tiles of the range. */
 export function fullTilesAbove(leafIndex: number, treeSize: number): TileId[] {
   const tiles: TileId[] = []
   let index = Math.floor(leafIndex / TILE_WIDTH)
@@ -17,14 +17,14 @@ export function fullTilesAbove(leafIndex: number, treeSize: number): TileId[] {
 }
 
 /**
- * The same proof as `proveInclusion` makes at the edge's size.
+ * The same proof as `proveInclusion` makes at the range's size.
  * @param full those of `fullTilesAbove`, in that order
  * @throws RangeError when the leaf is not in the tree
  */
-export function proveAtEdge(leafIndex: number, edge: TreeEdge, full: readonly TileNodes[]): ProvenInclusion {
-  const { treeSize, suffixes } = edge
+export function proveInRange(leafIndex: number, range: CompactRange, full: readonly TileNodes[]): ProvenInclusion {
+  const { treeSize, suffixes } = range
   if (leafIndex < 0 || leafIndex >= treeSize) throw new RangeError('the leaf is not in a tree of that size')
-  const tiles = [...full, ...edge.tiles.slice(full.length)]
+  const tiles = [...full, ...range.tiles.slice(full.length)]
 
   const path: Uint8Array[] = []
   let index = leafIndex

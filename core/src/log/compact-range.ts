@@ -1,10 +1,10 @@
-/** The right edge of the tree: all that appending needs. Its size grows with the logarithm of the tree's. */
+/** The right range of the tree: all that appending needs. Its size grows with the logarithm of the tree's. */
 import { HASH_BYTES, type TreeHasher, treeHasher } from './merkle.ts'
 import { rootCover } from './subtrees.ts'
 import { completeTile, nodeAt, noNodes, setNode, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
-import { edgeTiles, type Tile, TileError } from './tiles.ts'
+import { partialTiles, type Tile, TileError } from './tiles.ts'
 
-export interface TreeEdge {
+export interface CompactRange {
   readonly treeSize: number
   /** Each level's last tile, where it is not full, with the nodes that it has; the lowest level first. */
   readonly tiles: readonly TileNodes[]
@@ -12,16 +12,16 @@ export interface TreeEdge {
   readonly suffixes: readonly Uint8Array[]
 }
 
-export const EMPTY_EDGE: TreeEdge = { treeSize: 0, tiles: [], suffixes: [] }
+export const EMPTY_RANGE: CompactRange = { treeSize: 0, tiles: [], suffixes: [] }
 
 /**
- * The edge of a stored tree.
- * @param hashes the hashes of `edgeTiles(treeSize)`, in that order
+ * The range of a stored tree.
+ * @param hashes the hashes of `partialTiles(treeSize)`, in that order
  * @throws TileError
  */
-export function restoreEdge(treeSize: number, hashes: readonly Uint8Array[], hasher = treeHasher()): TreeEdge {
+export function restoreRange(treeSize: number, hashes: readonly Uint8Array[], hasher = treeHasher()): CompactRange {
   const tiles: TileNodes[] = []
-  for (const [index, tile] of edgeTiles(treeSize).entries()) {
+  for (const [index, tile] of partialTiles(treeSize).entries()) {
     const read = hashes[index]
     if (!read || read.length < tile.width * HASH_BYTES) throw new TileError(tile)
     while (tiles.length < tile.level) tiles.push(noNodes())
@@ -31,7 +31,7 @@ export function restoreEdge(treeSize: number, hashes: readonly Uint8Array[], has
 }
 
 export interface Appended {
-  readonly edge: TreeEdge
+  readonly range: CompactRange
   readonly rootHash: Uint8Array
   /**
    * The tiles to store: of level 0 those that became full (the rest are the newest leaves), of the levels above every one
@@ -40,12 +40,12 @@ export interface Appended {
   readonly tiles: readonly Tile[]
 }
 
-/** Appends in O(leaves + log treeSize), and leaves `edge` as it is: what is not committed never happened. */
-export function appendLeaves(edge: TreeEdge, leafHashes: readonly Uint8Array[], hasher = treeHasher()): Appended {
-  const open: TileNodes[] = edge.tiles.map((nodes) => new Uint8Array(nodes))
+/** Appends in O(leaves + log treeSize), and leaves `range` as it is: what is not committed never happened. */
+export function appendLeaves(range: CompactRange, leafHashes: readonly Uint8Array[], hasher = treeHasher()): Appended {
+  const open: TileNodes[] = range.tiles.map((nodes) => new Uint8Array(nodes))
   const full: Tile[] = []
   const changed = new Set<number>()
-  let treeSize = edge.treeSize
+  let treeSize = range.treeSize
 
   for (const leafHash of leafHashes) {
     let hash = leafHash
@@ -70,12 +70,12 @@ export function appendLeaves(edge: TreeEdge, leafHashes: readonly Uint8Array[], 
     }
   }
 
-  const partial = edgeTiles(treeSize)
+  const partial = partialTiles(treeSize)
     .filter(({ level }) => changed.has(level))
     .map((tile) => ({ ...tile, hashes: open[tile.level]!.slice(0, tile.width * HASH_BYTES) }))
   const suffixes = suffixesOf(treeSize, open, hasher)
   return {
-    edge: { treeSize, tiles: open, suffixes },
+    range: { treeSize, tiles: open, suffixes },
     rootHash: suffixes[0] ?? hasher.empty,
     tiles: [...full, ...partial],
   }

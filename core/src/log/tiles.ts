@@ -84,8 +84,8 @@ export async function rootAt(
   return rootHash!
 }
 
-/** The tiles at the right edge of the tree that are not full, the lowest level first. */
-export function edgeTiles(treeSize: number): TileId[] {
+/** The tiles at the right range of the tree that are not full, the lowest level first. */
+export function partialTiles(treeSize: number): TileId[] {
   const tiles: TileId[] = []
   for (let level = 0, count = treeSize; count > 0; level++) {
     const width = count % TILE_WIDTH

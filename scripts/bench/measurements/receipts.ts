@@ -1,6 +1,6 @@
 /** A log of a million receipts: fetching any of them with its proof, and deriving all of them again. */
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
-import { startStretchWorkers } from '@claimcheck/server/upkeep/doctor/stretch-workers'
+import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import type { Figure } from '../figure.ts'
 import { type Answered, getText, load, together } from '../load.ts'
 import { configOf, createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
@@ -72,9 +72,9 @@ async function compare(serviceUrl: string, bareUrl: string, anyPath: () => strin
 async function measureDoctor(place: Place): Promise<Figure> {
   return withOpened(place, async ({ storage }) => {
     const durationMs = await timed(async () => {
-      const stretches = startStretchWorkers(configOf(place))
-      const { ok, problems, leaves } = await diagnose(storage, { stretches })
-      await stretches.close()
+      const chunks = startChunkWorkers(configOf(place))
+      const { ok, problems, leaves } = await diagnose(storage, { chunks })
+      await chunks.close()
       if (!ok || leaves !== RECEIPTS) throw new Error(`${leaves} leaves: ${problems.slice(0, 5).join('; ')}`)
     })
     return {

@@ -1,6 +1,6 @@
 /** A large log by its hashes alone: the tiles and heads are real, and of what its leaves hash nothing is there. */
 import { randomFillSync } from 'node:crypto'
-import { appendLeaves, EMPTY_EDGE, signTreeHead, TILE_WIDTH } from '@claimcheck/core'
+import { appendLeaves, EMPTY_RANGE, signTreeHead, TILE_WIDTH } from '@claimcheck/core'
 import type { Claimcheck } from '@claimcheck/server/container'
 import { SHA256_TREE } from '@claimcheck/server/log/stored-log'
 import { seedReceipts } from './receipts.ts'
@@ -19,18 +19,18 @@ export async function seedLog(claimcheck: Claimcheck, workspaceId: string, treeS
 async function seedTiles({ storage, signingKeys, now }: Claimcheck, treeSize: number): Promise<void> {
   const signer = await signingKeys.latest()
   let from = (await storage.read.log.state())!
-  let edge = EMPTY_EDGE
-  while (edge.treeSize < treeSize) {
-    const count = Math.min(BATCH, treeSize - edge.treeSize)
+  let range = EMPTY_RANGE
+  while (range.treeSize < treeSize) {
+    const count = Math.min(BATCH, treeSize - range.treeSize)
     const bytes = randomFillSync(Buffer.alloc(count * HASH_BYTES))
     const hashes = Array.from({ length: count }, (_, index) =>
       bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
     )
-    const appended = appendLeaves(edge, hashes, SHA256_TREE)
-    const to = { ...from, treeSize: appended.edge.treeSize, rootHash: appended.rootHash, issuedAt: now() }
+    const appended = appendLeaves(range, hashes, SHA256_TREE)
+    const to = { ...from, treeSize: appended.range.treeSize, rootHash: appended.rootHash, issuedAt: now() }
     const signed = JSON.stringify(await signTreeHead(signer, to))
     await storage.apply({ log: { from, to }, tiles: appended.tiles, heads: [{ ...to, signed }] })
     from = to
-    edge = appended.edge
+    range = appended.range
   }
 }

@@ -6,7 +6,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { AnchoringProblem, AnchorRow, FinalAnchor } from '../storage/anchor-row.ts'
 import type { Storage } from '../storage/storage.ts'
-import { type AskOptions, ask, Hindrance } from './anchoring-error.ts'
+import { AnchoringError, type AskOptions, ask } from './anchoring-error.ts'
 import { type Change, outdatedBy, reactionTo } from './rule.ts'
 
 /** `moved`: there may be more to do at once. `waiting`: for the chain. */
@@ -52,7 +52,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
   async function sign(anchor: AnchorRow, subject: AnchorSubject, limits: AskOptions): Promise<AnchorRow> {
     const { signed: earlier, attester } = anchor
     if (attester !== anchorer.identity().attester) {
-      throw new Hindrance(
+      throw new AnchoringError(
         'anchorer_changed',
         `the anchor that is under way is from ${attester}, who alone can raise its fees`,
       )
@@ -60,7 +60,10 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     if (earlier.length === 0) await ask((limit) => anchorer.prepare(limit), limits)
     const signed = await ask((limit) => anchorer.sign(subject, earlier, limit), limits)
     if (earlier[0] && earlier[0].nonce !== signed.nonce) {
-      throw new Hindrance('anchorer_error', 'a second transaction was signed with a nonce of its own: both could land')
+      throw new AnchoringError(
+        'anchorer_error',
+        'a second transaction was signed with a nonce of its own: both could land',
+      )
     }
     return store(anchor, { state: 'signed', signed: [...earlier, signed], problem: null })
   }
@@ -68,7 +71,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
   async function look(anchor: AnchorRow, subject: AnchorSubject, limits: AskOptions): Promise<AnchorSighting> {
     const sighting = await ask((limit) => anchorer.look(subject, anchor.signed, limit), limits)
     if (sighting.state === 'final' && !isOf(sighting.anchor, anchor)) {
-      throw new Hindrance('anchorer_error', 'what was found on the chain is another anchor')
+      throw new AnchoringError('anchorer_error', 'what was found on the chain is another anchor')
     }
     return sighting
   }
@@ -82,7 +85,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     }
     if (anchor.chain !== chain || anchor.scheme !== scheme) {
       const message = `the anchor that is under way is on ${anchor.chain}: configure that until it has landed`
-      throw new Hindrance('anchorer_changed', message)
+      throw new AnchoringError('anchorer_changed', message)
     }
     const subject = await subjectOf(anchor)
     const limits = { signal, limitMs: stuckAfterMs + ANSWER_MS }
@@ -96,7 +99,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     return reaction.change ? store(anchor, reaction.change) : anchor
   }
 
-  async function hinder(anchor: AnchorRow, { problem, message, retryAfterMs }: Hindrance): Promise<Advance> {
+  async function hinder(anchor: AnchorRow, { problem, message, retryAfterMs }: AnchoringError): Promise<Advance> {
     const { id, treeSize, state } = anchor
     logger.warn({ anchor: id, treeSize, state, problem, reason: message }, 'anchoring does not go on')
     if (anchor.problem !== problem) await store(anchor, { problem })
@@ -110,7 +113,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
         const next = await step(anchor, signal)
         if (next !== anchor) return { outcome: 'moved' }
       } catch (error) {
-        if (!(error instanceof Hindrance)) throw error
+        if (!(error instanceof AnchoringError)) throw error
         return await hinder(anchor, error)
       }
       if (anchor.problem !== null) await store(anchor, { problem: null })

@@ -4,8 +4,8 @@ import type { AnchoringProblem } from '../storage/anchor-row.ts'
 
 const LONGEST_RETRY_AFTER_MS = 15 * 60_000
 
-export class Hindrance extends Error {
-  override readonly name = 'Hindrance'
+export class AnchoringError extends Error {
+  override readonly name = 'AnchoringError'
   readonly problem: AnchoringProblem
   /** At the least so long until it is tried again; never longer than a quarter of an hour, whatever a node asks for. */
   readonly retryAfterMs: number
@@ -22,7 +22,7 @@ export interface AskOptions {
   readonly limitMs: number
 }
 
-/** Asks the anchorer. @throws Hindrance when it fails or takes too long; the signal's reason when that is aborted, at once */
+/** Asks the anchorer. @throws AnchoringError when it fails or takes too long; the signal's reason when that is aborted, at once */
 export async function ask<T>(call: (signal: AbortSignal) => Promise<T>, { signal, limitMs }: AskOptions): Promise<T> {
   signal.throwIfAborted()
   const timeout = AbortSignal.timeout(limitMs)
@@ -35,15 +35,15 @@ export async function ask<T>(call: (signal: AbortSignal) => Promise<T>, { signal
     return await Promise.race([(async () => call(limit))(), expiry])
   } catch (error) {
     signal.throwIfAborted()
-    if (timeout.aborted) throw new Hindrance('rpc_unavailable', 'the anchorer took too long')
-    throw hindranceOf(error)
+    if (timeout.aborted) throw new AnchoringError('rpc_unavailable', 'the anchorer took too long')
+    throw anchoringErrorOf(error)
   }
 }
 
-function hindranceOf(error: unknown): Hindrance {
-  if (!isAnchorerError(error)) return new Hindrance('anchorer_error', `the anchorer failed ${placeOf(error)}`)
+function anchoringErrorOf(error: unknown): AnchoringError {
+  if (!isAnchorerError(error)) return new AnchoringError('anchorer_error', `the anchorer failed ${placeOf(error)}`)
   const { code, message, retryAfterMs } = error
-  return new Hindrance(code, message, retryAfterMs)
+  return new AnchoringError(code, message, retryAfterMs)
 }
 
 /** Where in the code. What the error says of itself may hold the account's key. */

@@ -3,7 +3,7 @@ import type { AnchorAccount, Anchorer } from '@claimcheck/core'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Anchoring } from './anchoring.ts'
-import { ask, Hindrance } from './anchoring-error.ts'
+import { AnchoringError, ask } from './anchoring-error.ts'
 
 export interface AnchoringStatus {
   readonly anchorer: Anchorer | undefined
@@ -41,7 +41,7 @@ async function accountOf(anchorer: Anchorer): Promise<AnchorAccount | { readonly
   try {
     return await ask((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
   } catch (error) {
-    if (!(error instanceof Hindrance)) throw error
+    if (!(error instanceof AnchoringError)) throw error
     return { problem: error.problem }
   }
 }

@@ -6,7 +6,7 @@ import type { Registry } from '../plugins/plugins.ts'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 import type { Reads, Storage, Writes } from '../storage/storage.ts'
 import { type Advance, createAdvance } from './advance.ts'
-import { ask, Hindrance } from './anchoring-error.ts'
+import { AnchoringError, ask } from './anchoring-error.ts'
 import { hasNews, isIntervalOver } from './rule.ts'
 
 export interface Anchoring {
@@ -98,7 +98,7 @@ export function createAnchoring({
         await ask((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
         problem = undefined
       } catch (error) {
-        if (!(error instanceof Hindrance)) throw error
+        if (!(error instanceof AnchoringError)) throw error
         problem = error.problem
         logger.warn({ chain, problem, reason: error.message }, 'the chain cannot be anchored on as it is')
       }

@@ -9,7 +9,7 @@ import { laneOf } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { CheckRunner } from './check.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
-import { createPlaces, type Places, type Release } from './slots.ts'
+import { createSlots, type Release, type Slots } from './slots.ts'
 
 export interface Adjudication {
   /**
@@ -20,7 +20,7 @@ export interface Adjudication {
   /** Checks the claim once and records the outcome. Rejects when it could not be recorded: the claim's lease runs out then. */
   advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
   /** Where checks run. */
-  readonly places: Places
+  readonly slots: Slots
   /** The check of this claim that this host is making right now, if any. */
   underWay(claimId: string): Promise<ClaimRow | undefined> | undefined
   /** Until when a claim that is handed out at `now` is hidden from other workers. */
@@ -49,13 +49,13 @@ interface AdjudicationOptions {
 const RECORDING_MS = 5_000
 /** How long a new claim waits to be stored together with its first outcome. Until it is stored, nobody was told that it is. */
 const STORE_AFTER_MS = 1_000
-/** How long a claim that was handed out may wait for its place: there was one when it was chosen. */
-const PLACE_WAIT_MS = 2_000
+/** How long a claim that was handed out may wait for its slot: there was one when it was chosen. */
+const SLOT_WAIT_MS = 2_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const { storage, registry, checkRunner, sequencer } = options
   const { timeoutMs, concurrency, firstAnswerMs, ...closing } = options.config.checks
-  const places = createPlaces(concurrency)
+  const slots = createSlots(concurrency)
   const underWay = new Map<string, Promise<ClaimRow | undefined>>()
 
   const leaseEnd = (at: Instant) => at + timeoutMs + RECORDING_MS
@@ -76,9 +76,9 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     )
   }
 
-  async function arrive(claim: ClaimRow): Promise<FirstCheck | undefined> {
+  async function checkFirst(claim: ClaimRow): Promise<FirstCheck | undefined> {
     const waitMs = Math.min(STORE_AFTER_MS, firstAnswerMs)
-    const release = await places.take(laneOf(claim), waitMs)
+    const release = await slots.take(laneOf(claim), waitMs)
     // Its destination has no room: the worker checks it in its turn.
     if (!release) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
     const checking = check(claim, [], release)
@@ -101,20 +101,20 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   return {
     first(claim) {
-      const arrival = arrive(claim)
+      const first = checkFirst(claim)
       track(
         claim.claimId,
-        arrival.then((first) => first?.checked),
+        first.then((outcome) => outcome?.checked),
       )
-      return arrival
+      return first
     },
     async advance(claim, history) {
-      const release = await places.take(laneOf(claim), PLACE_WAIT_MS)
+      const release = await slots.take(laneOf(claim), SLOT_WAIT_MS)
       // Left for the next lease.
       if (!release) return claim
       return track(claim.claimId, check(claim, history, release).then(record))
     },
-    places,
+    slots,
     underWay: (claimId) => underWay.get(claimId),
     leaseEnd,
     idle: async () => {

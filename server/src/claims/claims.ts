@@ -98,7 +98,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   const { storage, registry, connections, adjudication, logGuard, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that are being stored, by what makes them the same claim. */
-  const arriving = new Map<string, Promise<ClaimRow | undefined>>()
+  const storing = new Map<string, Promise<ClaimRow | undefined>>()
 
   // Claims that arrive together are looked up together.
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
@@ -115,11 +115,11 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     return first && ((await settledWithin(first.checked, row.submittedAt + firstAnswerMs - now())) ?? first.stored)
   }
 
-  function arrive(row: ClaimRow): Promise<ClaimRow | undefined> {
+  function storeOnce(row: ClaimRow): Promise<ClaimRow | undefined> {
     const identity = identityOf(row)
-    const arrival = take(row).finally(() => arriving.delete(identity))
-    arriving.set(identity, arrival)
-    return arrival
+    const first = take(row).finally(() => storing.delete(identity))
+    storing.set(identity, first)
+    return first
   }
 
   /** A claim that was submitted before, waited for as the first submission waits. */
@@ -138,12 +138,12 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         lookups.add(identity),
       ])
       if (known) return { claim: toStatus(await again(known)), created: false }
-      const same = arriving.get(identityOf(identity))
-      const arrived = await (same ?? arrive(row))
-      if (arrived) return { claim: toStatus(arrived), created: !same }
-      const stored = await lookups.add(identity)
-      if (!stored) throw new ServiceError('unavailable', 'the claim is being stored by another request: try again')
-      return { claim: toStatus(await again(stored)), created: false }
+      const same = storing.get(identityOf(identity))
+      const stored = await (same ?? storeOnce(row))
+      if (stored) return { claim: toStatus(stored), created: !same }
+      const earlier = await lookups.add(identity)
+      if (!earlier) throw new ServiceError('unavailable', 'the claim is being stored by another request: try again')
+      return { claim: toStatus(await again(earlier)), created: false }
     },
     async get(workspaceId, claimId) {
       const row = await storage.read.claims.byId(workspaceId, claimId)

@@ -27,7 +27,7 @@ const PAUSE_AFTER_ERROR_MS = 2000
 export function createRecheckWorker(options: RecheckOptions): Worker {
   const { storage, dueClaims, adjudication, logGuard, now, logger } = options
   const { concurrency } = options.config.checks
-  const { places } = adjudication
+  const { slots } = adjudication
   const underWay = new Set<Promise<void>>()
   let isStopping = false
   /** More may be due than there was room for. */
@@ -52,7 +52,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       .filter(({ lane }) => {
         const count = (chosen.get(lane) ?? 0) + 1
         chosen.set(lane, count)
-        return count <= places.room(lane)
+        return count <= slots.room(lane)
       })
       .map(({ claimId }) => claimId)
   }
@@ -61,8 +61,8 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
   async function takeDue(): Promise<number> {
     // What it would find could not be recorded.
     if (!(await logGuard.maySign())) return 0
-    const free = Math.min(places.free(), concurrency - underWay.size)
-    const busy = places.busy()
+    const free = Math.min(slots.free(), concurrency - underWay.size)
+    const busy = slots.busy()
     isFull = free === 0 || busy.length > 0
     if (free === 0) return 0
     const at = now()

@@ -1,13 +1,13 @@
-/** Places for checks, shared among lanes so that a destination that hangs leaves room for the others. */
+/** Slots for checks, shared among lanes so that a destination that hangs leaves room for the others. */
 
-export interface Places {
+export interface Slots {
   /** How many more checks can be made now. */
   free(): number
   /** How many of them in this lane. */
   room(lane: string): number
   /** The lanes that have no room. */
   busy(): string[]
-  /** Takes a place, in turn when there is none yet. Undefined: there was none in time. The place is given back by calling what comes. */
+  /** Takes a slot, in turn when there is none yet. Undefined: there was none in time. The slot is given back by calling what comes. */
   take(lane: string, withinMs: number): Promise<Release | undefined>
 }
 
@@ -17,10 +17,10 @@ interface Waiting {
   grant(release: Release): void
 }
 
-/** What part of all places one lane may take. */
+/** What part of all slots one lane may take. */
 const LANE_SHARE = 8
 
-export function createPlaces(most: number): Places {
+export function createSlots(most: number): Slots {
   const mostOfLane = Math.max(1, Math.floor(most / LANE_SHARE))
   const taken = new Map<string, number>()
   const queues = new Map<string, Set<Waiting>>()
@@ -37,7 +37,7 @@ export function createPlaces(most: number): Places {
       if (left > 0) taken.set(lane, left)
       else taken.delete(lane)
       all--
-      // Those of the same lane first: the others wait only where all places were taken.
+      // Those of the same lane first: the others wait only where all slots were taken.
       for (const other of [lane, ...queues.keys()]) serve(other)
     }
   }

@@ -8,7 +8,7 @@ import { validator } from '../base/validation.ts'
 import { isPostgresUrl, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
-import { type OutsideProvider, readOutsideProvider, SignInSection } from './sign-in.ts'
+import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
 
 export interface PluginEntry {
   /** A package or a path, resolved from the configuration file's folder. */
@@ -47,7 +47,7 @@ export interface Config {
   /** Attempts to come into the console, a minute, from one address and to one account. 0: no limit. */
   readonly signInLimit: number
   /** Through which people may sign in, too. */
-  readonly outsideSignIn: OutsideProvider | undefined
+  readonly oidcSignIn: OidcProvider | undefined
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
   readonly oauth: OAuthConfig
@@ -149,7 +149,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     plugins: (file.plugins ?? []).map((plugin) => ({ use: plugin.use, with: plugin.with ?? {} })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
-    outsideSignIn: file.sign_in && readOutsideProvider(file.sign_in, surroundings),
+    oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, surroundings),
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
     oauth: readOAuth(file.oauth ?? {}, (problem) => complain(`${filePath}: oauth.${problem}`)),

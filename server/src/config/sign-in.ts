@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { isAllowed } from './allow-private.ts'
 
-export interface OutsideProvider {
+export interface OidcProvider {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
@@ -40,10 +40,10 @@ interface Surroundings {
   readonly complain: (problem: string) => void
 }
 
-export function readOutsideProvider(
+export function readOidcProvider(
   { oidc }: SignInSection,
   { folder, allowPrivate, complain }: Surroundings,
-): OutsideProvider {
+): OidcProvider {
   const say = (member: string, problem: string) => complain(`sign_in.oidc.${member}: ${problem}`)
   if (!isIssuer(oidc.issuer, allowPrivate)) {
     say('issuer', 'an https address without user, query or fragment (http for what ALLOW_PRIVATE names)')

@@ -4,7 +4,7 @@ import formbody from '@fastify/formbody'
 import { ServiceError } from '../base/errors.ts'
 import type { App } from '../http/instance.ts'
 import { assetRoutes } from './assets.ts'
-import type { ConsoleParts } from './dependencies.ts'
+import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages } from './error-pages.tsx'
 import { pageHeaders } from './headers.ts'
 import { consentRoutes } from './oauth/consent.tsx'
@@ -16,15 +16,15 @@ import { developerRoutes } from './pages/developers.tsx'
 import { homeRoutes } from './pages/home.tsx'
 import { memberRoutes } from './pages/members.tsx'
 import { newClaimRoutes } from './pages/new-claim.tsx'
-import { linkRoutes, outsideRoutes } from './pages/oidc.tsx'
+import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
-import { entranceRoutes } from './pages/sign-in.tsx'
+import { signInRoutes } from './pages/sign-in.tsx'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
-import { identifyVisitors, refuseUnclearText, requireSession } from './session.ts'
+import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 
 const FORM_LIMIT_BYTES = 64 * 1024
 
-export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void> {
+export async function consoleRoutes(app: App, parts: ConsoleDependencies): Promise<void> {
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
   await app.register(async (assets: App) => assetRoutes(assets))
   await app.register(async (pages: App) => {
@@ -37,10 +37,10 @@ export async function consoleRoutes(app: App, parts: ConsoleParts): Promise<void
     })
     answerErrorsWithPages(pages)
     refuseUnclearText(pages)
-    identifyVisitors(pages, parts)
-    entranceRoutes(pages, parts)
+    readSessions(pages, parts)
+    signInRoutes(pages, parts)
     passkeySignInRoutes(pages, parts)
-    outsideRoutes(pages, parts)
+    oidcRoutes(pages, parts)
     pages.all('/console/*', async () => {
       throw new ServiceError('not_found', 'there is no such page')
     })

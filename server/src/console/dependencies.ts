@@ -12,20 +12,20 @@ import type { OAuth } from '../oauth/oauth.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { IdentityService } from '../people/identities.ts'
 import type { MemberService } from '../people/members.ts'
-import type { OutsideSignIn } from '../people/oidc-sign-in.ts'
+import type { OidcSignIn } from '../people/oidc-sign-in.ts'
 import type { PasskeyService } from '../people/passkeys.ts'
 import type { SessionService } from '../people/sessions.ts'
 import type { Registry } from '../plugins/plugins.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 
-export interface ConsoleParts {
+export interface ConsoleDependencies {
   readonly accounts: AccountService
   readonly sessions: SessionService
   readonly members: MemberService
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
-  readonly outsideSignIn: OutsideSignIn | undefined
+  readonly oidcSignIn: OidcSignIn | undefined
   readonly keys: KeyService
   readonly oauth: OAuth
   readonly applications: ApplicationService

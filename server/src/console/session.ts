@@ -11,7 +11,7 @@ import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } 
 import type { Viewer } from './page.tsx'
 import { signInPath } from './paths.ts'
 
-interface Visit extends SignedIn {
+interface PersonSession extends SignedIn {
   readonly csrf: string
 }
 
@@ -23,7 +23,7 @@ interface Place {
 const VISIT = 'visit'
 const PLACE = 'place'
 
-export interface VisitOptions {
+export interface SessionOptions {
   readonly sessions: Pick<SessionService, 'find'>
   /** Where browsers reach us; undefined: wherever they say. */
   readonly config: Pick<Config, 'publicUrl'>
@@ -47,7 +47,7 @@ export function refuseUnclearText(app: App): void {
 }
 
 /** Tells of each request of `app` who makes it, and refuses forms that other sites send. */
-export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: VisitOptions): void {
+export function readSessions(app: App, { sessions, config: { publicUrl } }: SessionOptions): void {
   app.decorateRequest(VISIT)
   app.decorateRequest(PLACE)
 
@@ -55,7 +55,7 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
   app.addHook('preValidation', async (request) => {
     const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
     const signedIn = token === undefined ? undefined : await sessions.find(token)
-    if (signedIn) request.setDecorator<Visit>(VISIT, { ...signedIn, csrf: csrfOf(token!) })
+    if (signedIn) request.setDecorator<PersonSession>(VISIT, { ...signedIn, csrf: csrfOf(token!) })
   })
 
   app.addHook('preHandler', async (request) => {
@@ -68,7 +68,7 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
         `this form was not sent from ${origin}: open the console there, or set PUBLIC_URL to where it is`,
       )
     }
-    const visit = visitOf(request)
+    const visit = optionalSessionOf(request)
     if (visit && !isSame(String(formOf(request)._csrf ?? ''), visit.csrf)) {
       throw new HttpError(
         403,
@@ -81,7 +81,7 @@ export function identifyVisitors(app: App, { sessions, config: { publicUrl } }: 
 /** For pages that need somebody who is signed in; others are sent to sign in, and back afterwards. */
 export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>): void {
   app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = visitOf(request)
+    const visit = optionalSessionOf(request)
     if (!visit) return reply.redirect(signInPath(request.method === 'GET' ? request.url : '/console'), 303)
     const workspaces = await members.workspacesOf(visit.user.id)
     const { workspace: id } = request.params as { readonly workspace?: string }
@@ -92,13 +92,13 @@ export function requireSession(app: App, members: Pick<MemberService, 'workspace
   })
 }
 
-export function visitOf(request: FastifyRequest): Visit | undefined {
-  return request.getDecorator<Visit | undefined>(VISIT)
+export function optionalSessionOf(request: FastifyRequest): PersonSession | undefined {
+  return request.getDecorator<PersonSession | undefined>(VISIT)
 }
 
 /** Of pages that need a session. */
-export function sessionOf(request: FastifyRequest): Visit {
-  return visitOf(request)!
+export function sessionOf(request: FastifyRequest): PersonSession {
+  return optionalSessionOf(request)!
 }
 
 /** Of pages that need a session: what every such page shows of who looks at it. */
@@ -140,7 +140,7 @@ function lastOf(values: unknown): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
 }
 
-function visitorOf(request: FastifyRequest): Visitor {
+function browserOf(request: FastifyRequest): Visitor {
   return { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
 }
 
@@ -153,9 +153,9 @@ interface Entering {
 
 /** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
 export async function enter({ request, reply, sessions, config }: Entering, userId: string, next: string) {
-  const visit = visitOf(request)
+  const visit = optionalSessionOf(request)
   if (visit) await sessions.end(visit.user.id, visit.session.id)
-  signIn(reply, await sessions.start(userId, visitorOf(request)), config.publicUrl)
+  signIn(reply, await sessions.start(userId, browserOf(request)), config.publicUrl)
   return reply.redirect(next, 303)
 }
 

@@ -1,20 +1,20 @@
-/** The log at the size it has now, shared by all who ask at that size: its right edge in memory, its full tiles from the cache. */
+/** The log at the size it has now, shared by all who ask at that size: its right range in memory, its full tiles from the cache. */
 import {
   appendLeaves,
   bytesEqual,
-  EMPTY_EDGE,
-  edgeTiles,
+  type CompactRange,
+  EMPTY_RANGE,
   fullTilesAbove,
   type Log,
   type ProvenConsistency,
   type ProvenInclusion,
+  partialTiles,
   proveConsistency,
   proveInclusion,
-  restoreEdge,
+  restoreRange,
   rootAt,
   TILE_WIDTH,
   type TileId,
-  type TreeEdge,
 } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import type { AnchoredLogState, LogState } from '../storage/log-state.ts'
@@ -43,50 +43,50 @@ export interface StoredLog extends Log {
   viewFrom(state: AnchoredLogState): Promise<LogView>
 }
 
-/** Growth by so much is followed leaf by leaf. After more, reading the edge anew is cheaper. */
+/** Growth by so much is followed leaf by leaf. After more, reading the range anew is cheaper. */
 const MOST_FOLLOWED = 2 * TILE_WIDTH
 const MOST_SHARING = 1000
 
 export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>): StoredLog {
   const cache = createTileCache(log)
   const readStored = tileReader(log)
-  let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array; readonly view?: LogView } = {
-    edge: EMPTY_EDGE,
+  let known: { readonly range: CompactRange; readonly rootHash: Uint8Array; readonly view?: LogView } = {
+    range: EMPTY_RANGE,
     rootHash: SHA256_TREE.empty,
   }
 
-  async function follow({ treeSize, rootHash }: LogState): Promise<TreeEdge | undefined> {
-    const { edge } = known
-    const grown = treeSize - edge.treeSize
-    if (grown === 0) return bytesEqual(known.rootHash, rootHash) ? edge : undefined
+  async function follow({ treeSize, rootHash }: LogState): Promise<CompactRange | undefined> {
+    const { range } = known
+    const grown = treeSize - range.treeSize
+    if (grown === 0) return bytesEqual(known.rootHash, rootHash) ? range : undefined
     if (grown < 0 || grown > MOST_FOLLOWED) return undefined
-    const leaves = await log.leaves(edge.treeSize, treeSize)
+    const leaves = await log.leaves(range.treeSize, treeSize)
     const appended = appendLeaves(
-      edge,
+      range,
       leaves.map(({ leafHash }) => leafHash),
       SHA256_TREE,
     )
-    return bytesEqual(appended.rootHash, rootHash) ? appended.edge : undefined
+    return bytesEqual(appended.rootHash, rootHash) ? appended.range : undefined
   }
 
-  async function restore({ treeSize }: LogState): Promise<TreeEdge> {
-    const { edge, rootHash } = known
+  async function restore({ treeSize }: LogState): Promise<CompactRange> {
+    const { range, rootHash } = known
     const isContinued =
-      treeSize >= edge.treeSize && bytesEqual(await rootAt(edge.treeSize, readStored, SHA256_TREE), rootHash)
+      treeSize >= range.treeSize && bytesEqual(await rootAt(range.treeSize, readStored, SHA256_TREE), rootHash)
     // A database that was put back to an earlier state has other tiles from there on.
     if (!isContinued) cache.clear()
-    return restoreEdge(treeSize, await readStored(edgeTiles(treeSize)), SHA256_TREE)
+    return restoreRange(treeSize, await readStored(partialTiles(treeSize)), SHA256_TREE)
   }
 
   async function current(): Promise<LogView> {
     const state = (await anchors.log())!
     if (known.view && isSame(known.view.state, state)) return known.view
-    const edge = (await follow(state)) ?? (await restore(state))
-    const rootHash = edge.suffixes[0] ?? SHA256_TREE.empty
+    const range = (await follow(state)) ?? (await restore(state))
+    const rootHash = range.suffixes[0] ?? SHA256_TREE.empty
     if (!bytesEqual(rootHash, state.rootHash))
       throw new Error('the stored tiles do not have the root of the newest head')
-    const view = viewOf(state, edge, cache)
-    known = { edge, rootHash, view }
+    const view = viewOf(state, range, cache)
+    known = { range, rootHash, view }
     return view
   }
 
@@ -121,21 +121,21 @@ function isSame(one: AnchoredLogState, other: AnchoredLogState): boolean {
   )
 }
 
-function viewOf(state: AnchoredLogState, edge: TreeEdge, cache: TileCache): LogView {
-  const { treeSize } = edge
-  const writePath = pathWriter(edge)
+function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache): LogView {
+  const { treeSize } = range
+  const writePath = pathWriter(range)
 
   async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
     const isFull = ({ level, index }: TileId) => index < Math.floor(treeSize / TILE_WIDTH ** (level + 1))
     const full = await cache.read(tiles.filter(isFull))
     let used = 0
-    return tiles.map((tile) => (isFull(tile) ? full[used++]! : edgeTile(tile)))
+    return tiles.map((tile) => (isFull(tile) ? full[used++]! : partialTile(tile)))
   }
 
   /** Without hashes where the tree has not come to that width. */
-  function edgeTile({ level, index, width }: TileId): Uint8Array {
-    const newest = edgeTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
-    return newest && newest.width >= width ? edge.tiles[level]! : new Uint8Array()
+  function partialTile({ level, index, width }: TileId): Uint8Array {
+    const newest = partialTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
+    return newest && newest.width >= width ? range.tiles[level]! : new Uint8Array()
   }
 
   return {

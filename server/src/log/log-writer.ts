@@ -2,17 +2,17 @@
 import {
   appendLeaves,
   bytesEqual,
+  type CompactRange,
   canonicalize,
   DOMAINS,
-  edgeTiles,
   entryOf,
   type Instant,
+  partialTiles,
   receiptBody,
-  restoreEdge,
+  restoreRange,
   type Signer,
   signTreeHead,
   TileError,
-  type TreeEdge,
 } from '@claimcheck/core'
 import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
@@ -61,12 +61,12 @@ interface LogWriterOptions {
 export function createLogWriter({ signingKeys, logGuard, now, config }: LogWriterOptions): LogWriter {
   let left: LogState | undefined
   // Taken only when its root is the log's: after an append that failed, or another host's, it is not.
-  let known: { readonly edge: TreeEdge; readonly rootHash: Uint8Array } | undefined
+  let known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
 
-  async function edgeAt(rows: Reads['log'], log: LogState): Promise<TreeEdge> {
-    if (known && bytesEqual(known.rootHash, log.rootHash)) return known.edge
+  async function rangeAt(rows: Reads['log'], log: LogState): Promise<CompactRange> {
+    if (known && bytesEqual(known.rootHash, log.rootHash)) return known.range
     try {
-      return await storedEdge(rows, log)
+      return await storedRange(rows, log)
     } catch (error) {
       // A tile is missing or damaged: then this host is read-only, and says so.
       if (error instanceof TileError) await logGuard.checkStored(log, rows)
@@ -74,13 +74,13 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     }
   }
 
-  async function storedEdge(rows: Reads['log'], log: LogState): Promise<TreeEdge> {
-    const edge = restoreEdge(log.treeSize, await tileReader(rows)(edgeTiles(log.treeSize)), SHA256_TREE)
-    logGuard.checkRoot(log, edge.suffixes[0] ?? SHA256_TREE.empty)
-    return edge
+  async function storedRange(rows: Reads['log'], log: LogState): Promise<CompactRange> {
+    const range = restoreRange(log.treeSize, await tileReader(rows)(partialTiles(log.treeSize)), SHA256_TREE)
+    logGuard.checkRoot(log, range.suffixes[0] ?? SHA256_TREE.empty)
+    return range
   }
 
-  async function grow(log: LogState, from: TreeEdge, drafts: readonly Draft[]): Promise<Growth> {
+  async function grow(log: LogState, from: CompactRange, drafts: readonly Draft[]): Promise<Growth> {
     const signer = await signingKeys.signer(log.keyId)
     const current = await Promise.all(
       drafts.map((draft) =>
@@ -96,10 +96,10 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
         return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
       })
     const leafHashes = receipts.map(({ leafHash }) => leafHash)
-    const { edge, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
-    const to = { ...log, treeSize: edge.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
+    const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
+    const to = { ...log, treeSize: range.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
     const signed = JSON.stringify(await signTreeHead(signer, to))
-    known = { edge, rootHash }
+    known = { range, rootHash }
     return { log: { from: log, to }, receipts, tiles, heads: [{ ...to, signed }] }
   }
 
@@ -125,14 +125,14 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     async plan(rows, log, drafts) {
       if (drafts.length === 0) return { log: { from: log, to: log } }
       await logGuard.check(log, rows)
-      return grow(log, await edgeAt(rows, log), drafts)
+      return grow(log, await rangeAt(rows, log), drafts)
     },
 
     async planAsLeft(drafts) {
       if (!left) return undefined
       if (drafts.length === 0) return { log: { from: left, to: left } }
       const isKnown = known && bytesEqual(known.rootHash, left.rootHash) && logGuard.isRemembered(left)
-      return isKnown ? grow(left, known!.edge, drafts) : undefined
+      return isKnown ? grow(left, known!.range, drafts) : undefined
     },
 
     grown({ log: { from, to } }) {

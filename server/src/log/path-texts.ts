@@ -1,5 +1,5 @@
 /** The paths of inclusion proofs as JSON. What lies above a full tile is the same for all of its leaves: it is written once for each size of the tree. */
-import { HASH_BYTES, pathInTile, proveAtEdge, TILE_WIDTH, type TileNodes, type TreeEdge } from '@claimcheck/core'
+import { type CompactRange, HASH_BYTES, pathInTile, proveInRange, TILE_WIDTH, type TileNodes } from '@claimcheck/core'
 
 export interface PathText {
   readonly leafHash: Uint8Array
@@ -16,7 +16,7 @@ const MOST_KEPT = 4096
  */
 export type WritePath = (leafIndex: number, full: readonly TileNodes[]) => PathText
 
-export function pathWriter(edge: TreeEdge): WritePath {
+export function pathWriter(range: CompactRange): WritePath {
   const kept = new Map<number, string>()
 
   function writeAbove(leafIndex: number, below: number, full: readonly TileNodes[]): string {
@@ -24,7 +24,7 @@ export function pathWriter(edge: TreeEdge): WritePath {
     const known = kept.get(index)
     if (known !== undefined) return known
     if (kept.size === MOST_KEPT) kept.clear()
-    const written = toJson(proveAtEdge(leafIndex, edge, full).path.slice(below))
+    const written = toJson(proveInRange(leafIndex, range, full).path.slice(below))
     kept.set(index, written)
     return written
   }
@@ -32,7 +32,7 @@ export function pathWriter(edge: TreeEdge): WritePath {
   return (leafIndex, full) => {
     const [tile] = full
     if (!tile) {
-      const { leafHash, path } = proveAtEdge(leafIndex, edge, full)
+      const { leafHash, path } = proveInRange(leafIndex, range, full)
       return { leafHash, path: pathText(path) }
     }
     const { leafHash, path } = pathInTile(tile, leafIndex % TILE_WIDTH)

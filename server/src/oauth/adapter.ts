@@ -1,8 +1,8 @@
 /** What oidc-provider stores, in our own storage. */
 import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
+import { answersUnavailable } from './unavailable.ts'
 import type { Library } from './library.ts'
-import { reaching } from './reaching.ts'
 import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
 
 // Applications that made themselves known, which is all that the library stores without an end: until somebody allows one.
@@ -27,7 +27,7 @@ export function adapterFactory({ records, errors, now }: AdapterOptions): (model
     } as AdapterPayload
   }
 
-  const reached = reaching(errors)
+  const reached = answersUnavailable(errors)
 
   return (model) => {
     if (model === 'Session') return NOTHING_KEPT

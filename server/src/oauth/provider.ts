@@ -9,11 +9,11 @@ import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
 import type { Storage } from '../storage/storage.ts'
 import { adapterFactory } from './adapter.ts'
+import { answersUnavailable } from './unavailable.ts'
 import type { Audiences } from './audiences.ts'
 import { type Library, loadLibrary } from './library.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
-import { reaching } from './reaching.ts'
 import type { OAuthRecords } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
 import { isScope, SCOPES } from './scopes.ts'
@@ -72,7 +72,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
   const { audiences, config, records, storage, secrets, now, isSignedIn, errorPage } = options
   const { errors } = library
   const { Prompt, Check } = library.interactionPolicy
-  const reached = reaching(errors)
+  const reached = answersUnavailable(errors)
 
   return {
     adapter: adapterFactory({ records, errors, now }),

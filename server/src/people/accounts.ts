@@ -14,7 +14,7 @@ import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 
 /** Who joins: somebody with an account, or somebody new, who signs in with a password or through an outside provider. */
-export type Newcomer =
+export type NewUser =
   | { readonly userId: string }
   | {
       readonly name: string
@@ -38,9 +38,9 @@ export interface AccountService {
   /** Undefined when the link was used, has run out or never was. */
   link(token: string): Promise<Link | undefined>
   /** The first person: owner of every workspace, which is a new one where there is none. @throws ServiceError `bad_request`, `conflict`, `not_found` */
-  setUp(token: string, newcomer: Newcomer, workspaceName: string): Promise<{ readonly userId: string }>
+  setUp(token: string, newUser: NewUser, workspaceName: string): Promise<{ readonly userId: string }>
   /** @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for a link that cannot be used */
-  join(token: string, newcomer: Newcomer): Promise<{ readonly userId: string; readonly workspaceId: string }>
+  join(token: string, newUser: NewUser): Promise<{ readonly userId: string; readonly workspaceId: string }>
   /** Ends every session, and every other such link. @throws ServiceError `bad_request`, `not_found` */
   reset(token: string, password: string): Promise<{ readonly userId: string }>
   /** Undefined unless both are right. */
@@ -87,13 +87,13 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
   }
 
   /** What is slow, before the transaction. */
-  async function prepare(newcomer: Newcomer): Promise<(tx: Writes) => Promise<string>> {
-    if ('userId' in newcomer) return async () => newcomer.userId
-    const { proof } = newcomer
+  async function prepare(newUser: NewUser): Promise<(tx: Writes) => Promise<string>> {
+    if ('userId' in newUser) return async () => newUser.userId
+    const { proof } = newUser
     const user: UserRow = {
       id: newId('usr_', now()),
-      email: readEmail(newcomer.email),
-      name: readName(newcomer.name),
+      email: readEmail(newUser.email),
+      name: readName(newUser.name),
       passwordHash: 'password' in proof ? await hashPassword(proof.password) : null,
       createdAt: now(),
     }
@@ -145,11 +145,11 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       if (!row || !workspace) return undefined
       return { kind: 'invitation', workspaceId: workspace.id, workspaceName: workspace.name, role: row.role! }
     },
-    async setUp(token, newcomer, workspaceName) {
+    async setUp(token, newUser, workspaceName) {
       const link = await requireLink(token, 'setup')
       const hasWorkspace = await storage.read.workspaces.any()
       const first = hasWorkspace ? undefined : newWorkspace(workspaceName, now())
-      const insertUser = await prepare(newcomer)
+      const insertUser = await prepare(newUser)
       return storage.write(async (tx) => {
         await useLink(tx, link)
         // Every other one ends with it, so that of two people with two links one is the first.
@@ -161,9 +161,9 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         return { userId }
       })
     },
-    async join(token, newcomer) {
+    async join(token, newUser) {
       const link = await requireLink(token, 'invitation')
-      const insertUser = await prepare(newcomer)
+      const insertUser = await prepare(newUser)
       const workspaceId = link.workspaceId!
       return storage.write(async (tx) => {
         await useLink(tx, link)

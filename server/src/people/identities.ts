@@ -4,7 +4,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 import { toUser, type User } from './sessions.ts'
-import { requireAnotherWayIn } from './ways-in.ts'
+import { requireAnotherSignInMethod } from './sign-in-methods.ts'
 
 export interface Identity {
   readonly issuer: string
@@ -24,7 +24,7 @@ export interface IdentityService {
 interface IdentityParts {
   readonly storage: Storage
   readonly now: () => Instant
-  readonly config: Pick<Config, 'outsideSignIn'>
+  readonly config: Pick<Config, 'oidcSignIn'>
 }
 
 export function createIdentityService({ storage, now, config }: IdentityParts): IdentityService {
@@ -49,7 +49,7 @@ export function createIdentityService({ storage, now, config }: IdentityParts): 
       }),
     remove: (userId, issuer) =>
       storage.write(async (tx) => {
-        await requireAnotherWayIn(tx, userId, { issuer }, config.outsideSignIn?.issuer)
+        await requireAnotherSignInMethod(tx, userId, { issuer }, config.oidcSignIn?.issuer)
         if (await tx.identities.remove(userId, issuer)) return
         throw new ServiceError('not_found', 'there is no such sign-in')
       }),

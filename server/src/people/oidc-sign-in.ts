@@ -9,39 +9,39 @@ import type { Identity } from './identities.ts'
 import type { TicketService } from './tickets.ts'
 
 /** What somebody goes there for. */
-export type Errand =
+export type SignInPurpose =
   | { readonly kind: 'sign_in'; readonly next: string }
   | { readonly kind: 'setup'; readonly token: string; readonly workspace: string }
   | { readonly kind: 'join'; readonly token: string }
   | { readonly kind: 'link'; readonly userId: string }
 
 export interface Returned {
-  readonly errand: Errand
+  readonly purpose: SignInPurpose
   readonly identity: Identity
   readonly name: string
   /** Empty where the provider tells none. */
   readonly email: string
 }
 
-export interface OutsideSignIn {
+export interface OidcSignIn {
   /** As people know it. */
   readonly name: string
   readonly issuer: string
   /** Where the browser goes, and what it keeps meanwhile. @throws ServiceError `unavailable` */
-  begin(errand: Errand, callbackUrl: string): Promise<{ readonly url: string; readonly ticket: string }>
+  begin(purpose: SignInPurpose, callbackUrl: string): Promise<{ readonly url: string; readonly ticket: string }>
   /** @param arrivedAt the address at which the browser came back. @throws ServiceError `bad_request`, `unavailable` */
   finish(ticket: string | undefined, arrivedAt: URL): Promise<Returned>
 }
 
-interface OutsideParts {
-  readonly config: Pick<Config, 'outsideSignIn'>
+interface OidcDependencies {
+  readonly config: Pick<Config, 'oidcSignIn'>
   readonly outbound: Outbound
   readonly tickets: TicketService
   readonly logger: Pick<Logger, 'warn'>
 }
 
 interface Expected {
-  readonly errand: Errand
+  readonly purpose: SignInPurpose
   readonly state: string
   readonly nonce: string
   readonly verifier: string
@@ -52,8 +52,8 @@ const DISCOVERED_FOR_MS = 60 * 60_000
 const TOLERANCE_SECONDS = 60
 const SCOPE = 'openid profile email'
 
-export function createOutsideSignIn({ config, outbound, tickets, logger }: OutsideParts): OutsideSignIn | undefined {
-  const provider = config.outsideSignIn
+export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDependencies): OidcSignIn | undefined {
+  const provider = config.oidcSignIn
   if (!provider) return undefined
   const { issuer, clientId, clientSecret, name } = provider
   const inBody = openid.ClientSecretPost(clientSecret)
@@ -119,7 +119,7 @@ export function createOutsideSignIn({ config, outbound, tickets, logger }: Outsi
   return {
     name,
     issuer,
-    async begin(errand, callbackUrl) {
+    async begin(purpose, callbackUrl) {
       const configuration = await ask(discover)
       const state = openid.randomState()
       const nonce = openid.randomNonce()
@@ -132,7 +132,7 @@ export function createOutsideSignIn({ config, outbound, tickets, logger }: Outsi
         code_challenge: await openid.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       })
-      const expected: Expected = { errand, state, nonce, verifier }
+      const expected: Expected = { purpose, state, nonce, verifier }
       return { url: url.href, ticket: await tickets.issue('outside_sign_in', expected) }
     },
     async finish(ticket, arrivedAt) {
@@ -152,8 +152,8 @@ export function createOutsideSignIn({ config, outbound, tickets, logger }: Outsi
         })
         const claims = tokens.claims()!
         const described =
-          expected.errand.kind === 'sign_in' ? claims : await describe(configuration, tokens.access_token, claims)
-        return { errand: expected.errand, identity: { issuer, subject: claims.sub }, ...personOf(described) }
+          expected.purpose.kind === 'sign_in' ? claims : await describe(configuration, tokens.access_token, claims)
+        return { purpose: expected.purpose, identity: { issuer, subject: claims.sub }, ...personOf(described) }
       })
     },
   }

@@ -7,8 +7,8 @@ import type { Config } from '../config/config.ts'
 import type { PasskeyRow } from '../storage/sign-in.ts'
 import type { Storage } from '../storage/storage.ts'
 import { toUser, type User } from './sessions.ts'
+import { requireAnotherSignInMethod } from './sign-in-methods.ts'
 import type { TicketService } from './tickets.ts'
-import { requireAnotherWayIn } from './ways-in.ts'
 
 export interface Passkey {
   readonly id: string
@@ -56,7 +56,7 @@ interface PasskeyParts {
   readonly storage: Storage
   readonly tickets: TicketService
   readonly now: () => Instant
-  readonly config: Pick<Config, 'outsideSignIn'>
+  readonly config: Pick<Config, 'oidcSignIn'>
 }
 
 interface Challenge {
@@ -181,7 +181,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
     },
     remove: (userId, passkeyId) =>
       storage.write(async (tx) => {
-        await requireAnotherWayIn(tx, userId, { passkeyId }, config.outsideSignIn?.issuer)
+        await requireAnotherSignInMethod(tx, userId, { passkeyId }, config.oidcSignIn?.issuer)
         if (await tx.passkeys.remove(userId, passkeyId)) return
         throw new ServiceError('not_found', 'there is no such passkey')
       }),

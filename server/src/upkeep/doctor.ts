@@ -6,11 +6,11 @@ import type { Secrets } from '../base/secrets.ts'
 import type { Storage } from '../storage/storage.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkAnchors } from './doctor/anchors.ts'
+import { type CheckChunk, chunkChecker } from './doctor/chunk.ts'
 import { checkEnding, checkStrays } from './doctor/ending.ts'
 import { type Ending, walkHeads } from './doctor/heads.ts'
 import { inOrder } from './doctor/in-order.ts'
 import { createProblems, type Problems } from './doctor/problems.ts'
-import { type CheckStretch, stretchChecker } from './doctor/stretch.ts'
 import { createTree } from './doctor/tree.ts'
 import { checkUndecided } from './doctor/undecided.ts'
 
@@ -27,8 +27,8 @@ export interface DiagnosisOptions {
   readonly onProgress?: (leaves: number, treeSize: number) => void
   /** Open the credentials of connections; without, that these open is not looked at. */
   readonly secrets?: Pick<Secrets, 'open'>
-  /** Where stretches of leaves are checked, and how many at a time. Here, unless there are workers for that. */
-  readonly stretches?: { readonly check: CheckStretch; readonly most: number }
+  /** Where chunks of leaves are checked, and how many at a time. Here, unless there are workers for that. */
+  readonly chunks?: { readonly check: CheckChunk; readonly most: number }
 }
 
 /** One is looked at while the database reads the next. */
@@ -49,14 +49,14 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
 
 async function checkLog({ read }: Storage, problems: Problems, options: DiagnosisOptions): Promise<number> {
   const { signatures = false, onProgress } = options
-  const { check, most } = options.stretches ?? { check: stretchChecker(read), most: STRETCHES_HERE }
+  const { check, most } = options.chunks ?? { check: chunkChecker(read), most: STRETCHES_HERE }
   const tree = createTree(read.audit, problems)
   const treeSize = await read.audit.reach()
   let ending: Ending | undefined
-  const stretches = walkHeads(read, problems, (end) => {
+  const chunks = walkHeads(read, problems, (end) => {
     ending = end
   })
-  for await (const [steps, report] of inOrder(stretches, most, (segments) => check({ segments, signatures }))) {
+  for await (const [steps, report] of inOrder(chunks, most, (segments) => check({ segments, signatures }))) {
     for (const problem of report.problems) problems.complain(problem)
     await tree.add(steps, report)
     onProgress?.(tree.treeSize, Math.max(tree.treeSize, treeSize))

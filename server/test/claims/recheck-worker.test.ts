@@ -60,7 +60,7 @@ t.test('a claim that waits is looked at when it is due, and decided', async (t) 
   t.match(await decided(claimcheck, workspaceId, 1), [{ verdict: 'verified', attempts: 2 }])
 })
 
-t.test('more claims than places are all looked at, though checks hang', async (t) => {
+t.test('more claims than slots are all looked at, though checks hang', async (t) => {
   const { claimcheck, clock, now, submit, workspaceId } = await open(t)
   const at = now() + MINUTE_MS
   for (const see of ['hang', 'present', 'hang', 'present', 'present', 'throw', 'present']) {
@@ -92,14 +92,14 @@ t.test('stopping finishes what is under way, and takes up nothing new', async (t
   const at = now() + MINUTE_MS
   for (let claim = 0; claim < 4; claim++) await submit({ see: 'absent', later: { at, see: 'hang' } })
   clock.aheadMs = 2 * MINUTE_MS
-  const { places } = claimcheck.adjudication
-  const free = places.free()
+  const { slots } = claimcheck.adjudication
+  const free = slots.free()
   claimcheck.recheckWorker.start()
-  // As many as there are places for their destination.
-  while (places.free() > free - 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  // As many as there are slots for their destination.
+  while (slots.free() > free - 2) await new Promise((resolve) => setTimeout(resolve, 5))
   await claimcheck.recheckWorker.stop()
   const { claims } = await claimcheck.claims.list(workspaceId, { limit: 10 })
-  // Those that had their places, and one at most that was taken up to wait for the next.
+  // Those that had their slots, and one at most that was taken up to wait for the next.
   const looked = claims.filter(({ attempts }) => attempts === 2).length
   t.ok(looked === 2 || looked === 3, `${looked} checks were finished`)
   await new Promise((resolve) => setTimeout(resolve, 500))

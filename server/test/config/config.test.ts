@@ -28,7 +28,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     allowPrivate: [],
     plugins: [],
     rateLimits: { key: 600, receipts: 120, log: 300, refusals: 30 },
-    outsideSignIn: undefined,
+    oidcSignIn: undefined,
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
   })
@@ -202,7 +202,7 @@ t.test('an outside provider is taken from the file, and its secret from there or
   const oidc = { issuer: 'https://id.example.com', client_id: 'claimcheck', name: 'Example' }
   const taken = (given: object, env = {}) => {
     const file = JSON.stringify({ sign_in: { oidc: { ...oidc, ...given } } })
-    return loadConfig(env, t.testdir({ 'claimcheck.config.json': file, secret: ' kept elsewhere\n' })).outsideSignIn
+    return loadConfig(env, t.testdir({ 'claimcheck.config.json': file, secret: ' kept elsewhere\n' })).oidcSignIn
   }
   const expected = { issuer: oidc.issuer, clientId: 'claimcheck', clientSecret: 'here', name: 'Example' }
   t.strictSame(taken({ client_secret: 'here' }), expected)

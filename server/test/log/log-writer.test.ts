@@ -82,12 +82,12 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
   })
 }
 
-t.test('a host that must restore the edge at every size appends like one that never stopped', async (t) => {
+t.test('a host that must restore the range at every size appends like one that never stopped', async (t) => {
   const folder = t.testdir()
   const first = await host(t, folder)
   const second = await host(t, folder)
   const hasher = treeHasher()
-  // Each finds the log grown by the other, and its own edge of no use.
+  // Each finds the log grown by the other, and its own range of no use.
   for (let size = 1; size <= 600; size++) {
     const { storage, writer } = size % 2 ? first : second
     await append(storage, writer)
@@ -108,7 +108,7 @@ t.test('a host that must restore the edge at every size appends like one that ne
   }
 })
 
-t.test('an edge from a transaction that was not committed is not gone on with', async (t) => {
+t.test('an range from a transaction that was not committed is not gone on with', async (t) => {
   const { storage, writer } = await host(t, t.testdir())
   await append(storage, writer, 3)
   const failing = storage.write(async (tx) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { first, NOON, newcomer, openPeople, PASSWORD, VISITOR } from './people.ts'
+import { first, NOON, newUser, openPeople, PASSWORD, VISITOR } from './people.ts'
 
 const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS
@@ -10,7 +10,7 @@ t.test('links run out: a set-up and an invitation after days, a reset after an h
   const setup = (await accounts.setupToken())!
   clock.now = NOON + DAY_MS
   t.equal(await accounts.link(setup), undefined)
-  await t.rejects(accounts.setUp(setup, newcomer('late'), 'acme'), { code: 'not_found' })
+  await t.rejects(accounts.setUp(setup, newUser('late'), 'acme'), { code: 'not_found' })
 
   const { workspaceId } = await first(people)
   const rows = [
@@ -25,7 +25,7 @@ t.test('links run out: a set-up and an invitation after days, a reset after an h
     t.equal(await accounts.link(token), undefined)
   }
   clock.now = begun + 7 * DAY_MS
-  await t.rejects(accounts.join(rows[0][0], newcomer('late')), { code: 'not_found' })
+  await t.rejects(accounts.join(rows[0][0], newUser('late')), { code: 'not_found' })
   await t.rejects(accounts.reset(rows[1][0], PASSWORD), { code: 'not_found' })
 })
 
@@ -36,8 +36,8 @@ t.test('a link is good for what it was made for, and for nothing else', async (t
   const invitation = await accounts.inviteToken(workspaceId, 'member', null)
   const reset = await accounts.resetToken('ann@example.com')
   await t.rejects(accounts.reset(invitation, PASSWORD), { code: 'not_found' })
-  await t.rejects(accounts.join(reset, newcomer('bob')), { code: 'not_found' })
-  await t.rejects(accounts.setUp(invitation, newcomer('bob'), 'other'), { code: 'not_found' })
+  await t.rejects(accounts.join(reset, newUser('bob')), { code: 'not_found' })
+  await t.rejects(accounts.setUp(invitation, newUser('bob'), 'other'), { code: 'not_found' })
   t.equal(await accounts.link('none'), undefined)
 })
 
@@ -46,7 +46,7 @@ t.test('of two who use one invitation at once, one joins', async (t) => {
   const { accounts, members } = people
   const { workspaceId } = await first(people)
   const token = await accounts.inviteToken(workspaceId, 'member', null)
-  const outcomes = await Promise.allSettled(['bob', 'mia'].map((name) => accounts.join(token, newcomer(name))))
+  const outcomes = await Promise.allSettled(['bob', 'mia'].map((name) => accounts.join(token, newUser(name))))
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   t.equal((await members.list(workspaceId)).length, 2)
   t.equal((await accounts.list()).length, 2, 'and the other has no account')
@@ -56,7 +56,7 @@ t.test('only who is an owner now invites', async (t) => {
   const people = await openPeople(t)
   const { accounts } = people
   const { workspaceId } = await first(people)
-  const bob = await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newcomer('bob'))
+  const bob = await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newUser('bob'))
   await t.rejects(accounts.inviteToken(workspaceId, 'member', bob.userId), { code: 'conflict' })
 })
 
@@ -105,7 +105,7 @@ t.test('of the links to a new password none is left once there is one', async (t
   const people = await openPeople(t)
   const { accounts, sessions } = people
   const { userId, workspaceId } = await first(people)
-  await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newcomer('bob'))
+  await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newUser('bob'))
   const ofBob = await accounts.resetToken('bob@example.com')
   const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')] as const
   await accounts.reset(tokens[0], PASSWORD)

@@ -2,7 +2,7 @@
 import { openPostgres } from '@claimcheck/server/storage/postgres'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../../../test/support/database.ts'
-import { first, ISSUER, NOON, newcomer, openPeople } from './people.ts'
+import { first, ISSUER, NOON, newUser, openPeople } from './people.ts'
 
 const ROUNDS = 10
 
@@ -23,7 +23,7 @@ t.test('of two owners who go at once, one stays', async (t) => {
   const ann = await first(people)
   for (let round = 0; round < ROUNDS; round++) {
     const { id: workspaceId } = await members.createWorkspace(ann.userId, `w${round}`)
-    await accounts.join(await accounts.inviteToken(workspaceId, 'owner', null), newcomer(`bob${round}`))
+    await accounts.join(await accounts.inviteToken(workspaceId, 'owner', null), newUser(`bob${round}`))
     const [one, other] = await members.list(workspaceId)
     const outcomes = await Promise.allSettled([
       members.remove(workspaceId, one!.id),
@@ -43,7 +43,7 @@ t.test('of two ways in that go at once, one stays', async (t) => {
     const name = `bob${round}`
     const identity = { issuer: ISSUER, subject: name }
     const token = await accounts.inviteToken(workspaceId, 'member', null)
-    const { userId } = await accounts.join(token, { ...newcomer(name), proof: { identity } })
+    const { userId } = await accounts.join(token, { ...newUser(name), proof: { identity } })
     const row = {
       id: name,
       userId,
@@ -68,7 +68,7 @@ t.test('an owner who is removed leaves no invitation behind, whichever comes fir
   for (let round = 0; round < ROUNDS; round++) {
     const { id: workspaceId } = await members.createWorkspace(ann.userId, `w${round}`)
     const token = await accounts.inviteToken(workspaceId, 'owner', null)
-    const { userId } = await accounts.join(token, newcomer(`bob${round}`))
+    const { userId } = await accounts.join(token, newUser(`bob${round}`))
     const bob = (await members.list(workspaceId)).find((member) => member.userId === userId)!
     await Promise.allSettled([members.remove(workspaceId, bob.id), accounts.inviteToken(workspaceId, 'owner', userId)])
     t.same(await members.invitations(workspaceId), [])

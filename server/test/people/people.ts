@@ -22,11 +22,11 @@ const OUTSIDE = { issuer: ISSUER, clientId: 'claimcheck', clientSecret: 'secret'
 export interface PeopleOptions {
   /** Other than a SQLite file of its own. Closed with the test. */
   readonly storage?: Storage
-  readonly config?: Pick<Config, 'outsideSignIn'>
+  readonly config?: Pick<Config, 'oidcSignIn'>
 }
 
 export async function openPeople(t: Test, options: PeopleOptions = {}) {
-  const { config = { outsideSignIn: OUTSIDE } } = options
+  const { config = { oidcSignIn: OUTSIDE } } = options
   const folder = t.testdir()
   const storage = options.storage ?? (await openSqlite(join(folder, 'claimcheck.db')))
   t.teardown(() => storage.close())
@@ -49,13 +49,13 @@ export async function openPeople(t: Test, options: PeopleOptions = {}) {
 
 export type People = Awaited<ReturnType<typeof openPeople>>
 
-export function newcomer(name: string) {
+export function newUser(name: string) {
   return { name, email: `${name}@example.com`, proof: { password: PASSWORD } }
 }
 
 /** The first person, in the workspace `acme`. */
 export async function first({ accounts, members }: People) {
-  const { userId } = await accounts.setUp((await accounts.setupToken())!, newcomer('ann'), 'acme')
+  const { userId } = await accounts.setUp((await accounts.setupToken())!, newUser('ann'), 'acme')
   const [workspace] = await members.workspacesOf(userId)
   return { userId, workspaceId: workspace!.id, memberId: workspace!.memberId }
 }

@@ -1,5 +1,5 @@
 /** A log that grows by leaves of its own, for whoever reads it: what its receipts say does not matter, and nobody signs. */
-import { appendLeaves, edgeTiles, restoreEdge, TILE_WIDTH } from '@claimcheck/core'
+import { appendLeaves, partialTiles, restoreRange, TILE_WIDTH } from '@claimcheck/core'
 import { SHA256_TREE, tileReader } from '@claimcheck/server/log/stored-log'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { Storage } from '@claimcheck/server/storage/storage'
@@ -30,16 +30,16 @@ export async function grow(
 ): Promise<void> {
   await storage.write(async (tx) => {
     const state = (await tx.log.lock())!
-    const stored = await tileReader(tx.log)(edgeTiles(state.treeSize))
+    const stored = await tileReader(tx.log)(partialTiles(state.treeSize))
     const receipts = Array.from({ length: count }, (_, index) => receipt(state.treeSize + index, name))
-    const { edge, rootHash, tiles } = appendLeaves(
-      restoreEdge(state.treeSize, stored, SHA256_TREE),
+    const { range, rootHash, tiles } = appendLeaves(
+      restoreRange(state.treeSize, stored, SHA256_TREE),
       receipts.map(({ leafHash }) => leafHash),
       SHA256_TREE,
     )
     const kept = withoutNodes ? TILE_WIDTH * 32 : undefined
     await tx.apply({
-      log: { from: state, to: { ...state, treeSize: edge.treeSize, rootHash, issuedAt: NOON } },
+      log: { from: state, to: { ...state, treeSize: range.treeSize, rootHash, issuedAt: NOON } },
       newClaims: receipts.map(claim),
       receipts,
       tiles: tiles.map((tile) => ({ ...tile, hashes: tile.hashes.slice(0, kept) })),

@@ -15,15 +15,15 @@ export function addDoctorCommand(program: Command): void {
     .option('--signatures', "verify each receipt's own signature, too, which takes ten times as long")
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('../../upkeep/doctor.ts')
-      const { startStretchWorkers } = await import('../../upkeep/doctor/stretch-workers.ts')
+      const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
       const { ok, problems, leaves } = await withClaimcheck(async ({ config, storage, secrets }) => {
         const isLarge = (await storage.read.audit.reach()) >= LEAVES_FOR_WORKERS
-        const workers = isLarge ? startStretchWorkers(config) : undefined
+        const workers = isLarge ? startChunkWorkers(config) : undefined
         const progress = startProgress('receipts')
         try {
           const { signatures = false } = options
-          const stretches = workers ? { stretches: workers } : {}
-          return await diagnose(storage, { signatures, secrets, onProgress: progress.update, ...stretches })
+          const chunks = workers ? { chunks: workers } : {}
+          return await diagnose(storage, { signatures, secrets, onProgress: progress.update, ...chunks })
         } finally {
           progress.stop()
           await workers?.close()

@@ -96,14 +96,14 @@ function NoPasskeys({ problem, instead }: Extract<PasskeyPlace, { problem: strin
   )
 }
 
-export interface OutsideProps {
+export interface OidcProps {
   readonly csrf: string
   /** The provider's name; undefined where none is configured. */
   readonly provider: string | undefined
   readonly isLinked: boolean
 }
 
-export function Outside({ csrf, provider, isLinked }: OutsideProps) {
+export function Oidc({ csrf, provider, isLinked }: OidcProps) {
   if (provider === undefined) return null
   return (
     <>
@@ -120,8 +120,8 @@ export function Outside({ csrf, provider, isLinked }: OutsideProps) {
       ) : (
         <>
           <p>Not linked. Once it is, you can sign in with {provider}, too.</p>
-          <PostForm action={paths.outside} csrf={csrf}>
-            <input type="hidden" name="errand" value="link" />
+          <PostForm action={paths.oidc} csrf={csrf}>
+            <input type="hidden" name="purpose" value="link" />
             <button type="submit" class="quiet">
               Link {provider}
             </button>

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
@@ -10,18 +10,11 @@ import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { passkeyPlace } from '../relying-party.ts'
 import { formOf, queryOf, sessionOf, viewerOf } from '../session.ts'
-import {
-  Outside,
-  type OutsideProps,
-  Passkeys,
-  type PasskeysProps,
-  Sessions,
-  type SessionsProps,
-} from './account-parts.tsx'
+import { Oidc, type OidcProps, Passkeys, type PasskeysProps, Sessions, type SessionsProps } from './account-parts.tsx'
 
 type AccountParts = Pick<
-  ConsoleParts,
-  'accounts' | 'sessions' | 'passkeys' | 'identities' | 'outsideSignIn' | 'counters' | 'config' | 'now'
+  ConsoleDependencies,
+  'accounts' | 'sessions' | 'passkeys' | 'identities' | 'oidcSignIn' | 'counters' | 'config' | 'now'
 >
 
 export function accountRoutes(app: App, parts: AccountParts): void {
@@ -91,7 +84,7 @@ interface Shown extends Pick<Change, 'name'> {
 async function sendAccount(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sessions, passkeys, identities, outsideSignIn, config, now }: ShownParts,
+  { sessions, passkeys, identities, oidcSignIn, config, now }: ShownParts,
   shown: Shown,
 ): Promise<FastifyReply> {
   const { user, session } = sessionOf(request)
@@ -104,8 +97,8 @@ async function sendAccount(
     sessionId: session.id,
     passkeys: await passkeys.list(user.id),
     place: passkeyPlace(request, config.publicUrl),
-    provider: outsideSignIn?.name,
-    isLinked: linked.some(({ issuer }) => issuer === outsideSignIn?.issuer),
+    provider: oidcSignIn?.name,
+    isLinked: linked.some(({ issuer }) => issuer === oidcSignIn?.issuer),
   }
   return sendPage(reply, <Account {...props} />, shown.problem === undefined ? 200 : 422)
 }
@@ -113,7 +106,7 @@ async function sendAccount(
 type AccountProps = Shown &
   Omit<SessionsProps, 'csrf'> &
   Omit<PasskeysProps, 'csrf'> &
-  Omit<OutsideProps, 'csrf'> & { readonly viewer: Viewer }
+  Omit<OidcProps, 'csrf'> & { readonly viewer: Viewer }
 
 function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   const { user, csrf } = viewer
@@ -138,7 +131,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
             <button type="submit">Change the name</button>
           </PostForm>
           <Passkeys {...props} csrf={csrf} />
-          <Outside {...props} csrf={csrf} />
+          <Oidc {...props} csrf={csrf} />
         </div>
         <div>
           <Password viewer={viewer} />

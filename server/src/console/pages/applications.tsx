@@ -3,7 +3,7 @@ import { formatInstant, type Instant } from '@claimcheck/core'
 import type { App } from '../../http/instance.ts'
 import type { Application } from '../../oauth/applications.ts'
 import { scopeWords } from '../../oauth/scopes.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { Empty, Table } from '../parts/table.tsx'
@@ -11,7 +11,7 @@ import { Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
 import { queryOf, sessionOf, viewerOf } from '../session.ts'
 
-type ApplicationParts = Pick<ConsoleParts, 'applications' | 'now'>
+type ApplicationParts = Pick<ConsoleDependencies, 'applications' | 'now'>
 
 export function applicationRoutes(app: App, { applications, now }: ApplicationParts): void {
   app.get(paths.applications, async (request, reply) => {

@@ -6,14 +6,14 @@ import type { App } from '../../http/instance.ts'
 import { isId } from '../../http/route.ts'
 import { readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
 import { isOwner, originOf, queryOf, viewerOf, workspaceOf } from '../session.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
 
 type ClaimParts = Pick<
-  ConsoleParts,
+  ConsoleDependencies,
   'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'now' | 'config'
 >
 

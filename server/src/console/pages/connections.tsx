@@ -5,7 +5,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
 import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { secretsIn } from '../parts/schema-properties.ts'
@@ -14,7 +14,7 @@ import { formOf, isOwner, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf 
 import { ConnectForm, INSIST, type Outcome, PREFIX, ReplaceForm } from './connections/connect-form.tsx'
 import { Connections, Disconnect } from './connections/list.tsx'
 
-type ConnectionParts = Pick<ConsoleParts, 'connections' | 'members' | 'registry' | 'now'>
+type ConnectionParts = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'now'>
 
 type ConnectionPath = { Params: { connection: string } }
 type ProviderPath = { Params: { provider: string } }

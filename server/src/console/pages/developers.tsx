@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand } from '../first-claim.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
@@ -14,7 +14,7 @@ import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 
-type DeveloperParts = Pick<ConsoleParts, 'keys' | 'members' | 'registry' | 'now' | 'config'>
+type DeveloperParts = Pick<ConsoleDependencies, 'keys' | 'members' | 'registry' | 'now' | 'config'>
 
 type KeyPath = { Params: { key: string } }
 

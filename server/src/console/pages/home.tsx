@@ -1,13 +1,13 @@
 /** Where somebody who is signed in arrives, and making a new workspace. */
 import type { App } from '../../http/instance.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, sessionOf, viewerOf } from '../session.ts'
 
-export function homeRoutes(app: App, { members }: Pick<ConsoleParts, 'members'>): void {
+export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'members'>): void {
   app.get(paths.home, async (request, reply) => {
     const [first] = viewerOf(request).workspaces
     return reply.redirect(first ? paths.claims(first.id) : paths.newWorkspace, 302)

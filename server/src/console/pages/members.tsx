@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
 import type { MemberOfWorkspace, Role } from '../../people/members.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, sendPage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
@@ -11,7 +11,7 @@ import { refusalOf } from '../refusal.ts'
 import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { Invitations, MemberList, type MembersProps } from './members-parts.tsx'
 
-type MembersParts = Pick<ConsoleParts, 'accounts' | 'members' | 'config' | 'now'>
+type MembersParts = Pick<ConsoleDependencies, 'accounts' | 'members' | 'config' | 'now'>
 
 type OfMember = { Params: { member: string } }
 

@@ -4,7 +4,7 @@ import { type ActionProfile, formatInstant } from '@claimcheck/core'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { claimReader } from '../../http/wire/claim.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
 import {
@@ -24,7 +24,7 @@ type Problems = Readonly<Record<string, string>>
 
 export function newClaimRoutes(
   app: App,
-  { claims, registry, now }: Pick<ConsoleParts, 'claims' | 'registry' | 'now'>,
+  { claims, registry, now }: Pick<ConsoleDependencies, 'claims' | 'registry' | 'now'>,
 ): void {
   const profiles = registry.profiles()
   const readClaim = claimReader(profiles)

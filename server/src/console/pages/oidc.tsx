@@ -3,49 +3,49 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
-import type { Newcomer } from '../../people/accounts.ts'
-import type { Errand, Returned } from '../../people/oidc-sign-in.ts'
+import type { NewUser } from '../../people/accounts.ts'
+import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
 import { createAttempts } from '../attempts.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage, sendPage } from '../page.tsx'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { enter, formOf, originOf, sessionOf, visitOf } from '../session.ts'
+import { enter, formOf, optionalSessionOf, originOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 
-type OutsideRoutesParts = Pick<
-  ConsoleParts,
-  'accounts' | 'identities' | 'sessions' | 'outsideSignIn' | 'counters' | 'config'
+type OidcRoutesDependencies = Pick<
+  ConsoleDependencies,
+  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config'
 >
 
-export function outsideRoutes(app: App, parts: OutsideRoutesParts): void {
-  const { accounts, identities, sessions, outsideSignIn, counters, config } = parts
-  if (!outsideSignIn) return
+export function oidcRoutes(app: App, parts: OidcRoutesDependencies): void {
+  const { accounts, identities, sessions, oidcSignIn, counters, config } = parts
+  if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
   const cookie = ticketCookie('outside', config.publicUrl)
-  const { name } = outsideSignIn
+  const { name } = oidcSignIn
 
   function callbackUrl(request: FastifyRequest): string {
-    return (config.publicUrl ?? originOf(request, undefined)) + paths.outsideCallback
+    return (config.publicUrl ?? originOf(request, undefined)) + paths.oidcCallback
   }
 
-  app.post(paths.outside, async (request, reply) => {
+  app.post(paths.oidc, async (request, reply) => {
     await attempts.count(request, reply)
-    const errand = await readErrand(request)
-    const { url, ticket } = await outsideSignIn.begin(errand, callbackUrl(request))
+    const purpose = await readPurpose(request)
+    const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl(request))
     cookie.give(reply, ticket)
     // No redirect: where forms lead is ours alone, by the policy that each page carries. Browsers go on by themselves.
     reply.header('refresh', `0;url=${url}`)
     return sendPage(reply, <GoOn name={name} url={url} />)
   })
 
-  app.get(paths.outsideCallback, async (request, reply) => {
+  app.get(paths.oidcCallback, async (request, reply) => {
     const arrivedAt = new URL(callbackUrl(request))
     arrivedAt.search = new URL(request.url, arrivedAt).search
     try {
-      const returned = await outsideSignIn.finish(cookie.take(request, reply), arrivedAt)
+      const returned = await oidcSignIn.finish(cookie.take(request, reply), arrivedAt)
       return await arrive(request, reply, returned)
     } catch (error) {
       return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
@@ -53,9 +53,9 @@ export function outsideRoutes(app: App, parts: OutsideRoutesParts): void {
   })
 
   /** @throws ServiceError `bad_request` for what could not be done afterwards, either */
-  async function readErrand(request: FastifyRequest): Promise<Errand> {
-    const { errand: kind, token = '', workspace = '', next } = formOf(request)
-    const visit = visitOf(request)
+  async function readPurpose(request: FastifyRequest): Promise<SignInPurpose> {
+    const { purpose: kind, token = '', workspace = '', next } = formOf(request)
+    const visit = optionalSessionOf(request)
     if (kind === 'sign_in') return { kind, next: returnPath(next) }
     if (kind === 'link' && visit) return { kind, userId: visit.user.id }
     const link = await accounts.link(token)
@@ -65,32 +65,32 @@ export function outsideRoutes(app: App, parts: OutsideRoutesParts): void {
     return { kind, token, workspace: workspace.trim() }
   }
 
-  async function arrive(request: FastifyRequest, reply: FastifyReply, { errand, identity, ...person }: Returned) {
-    const newcomer: Newcomer = { ...person, proof: { identity } }
-    const begins = errand.kind === 'setup' || errand.kind === 'join'
+  async function arrive(request: FastifyRequest, reply: FastifyReply, { purpose, identity, ...person }: Returned) {
+    const newUser: NewUser = { ...person, proof: { identity } }
+    const begins = purpose.kind === 'setup' || purpose.kind === 'join'
     if (begins && person.email === '') {
       const problem = `${name} does not tell your e-mail address: begin with a password, and link ${name} afterwards`
       throw new ServiceError('bad_request', problem)
     }
     const entering = { request, reply, sessions, config }
-    switch (errand.kind) {
+    switch (purpose.kind) {
       case 'sign_in': {
         const user = await identities.find(identity)
-        return user ? enter(entering, user.id, errand.next) : sendPage(reply, <Unknown name={name} />, 403)
+        return user ? enter(entering, user.id, purpose.next) : sendPage(reply, <Unknown name={name} />, 403)
       }
       case 'setup': {
-        const { userId } = await accounts.setUp(errand.token, newcomer, errand.workspace)
+        const { userId } = await accounts.setUp(purpose.token, newUser, purpose.workspace)
         return enter(entering, userId, paths.home)
       }
       case 'join': {
-        const { userId, workspaceId } = await accounts.join(errand.token, newcomer)
+        const { userId, workspaceId } = await accounts.join(purpose.token, newUser)
         return enter(entering, userId, paths.claims(workspaceId))
       }
       case 'link': {
         // Whoever began it has to be the one who came back.
-        if (visitOf(request)?.user.id !== errand.userId)
+        if (optionalSessionOf(request)?.user.id !== purpose.userId)
           throw new HttpError(403, 'you are signed in as somebody else now')
-        await identities.add(errand.userId, identity)
+        await identities.add(purpose.userId, identity)
         return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
       }
     }
@@ -98,12 +98,12 @@ export function outsideRoutes(app: App, parts: OutsideRoutesParts): void {
 }
 
 /** For those who are signed in. */
-export function linkRoutes(app: App, parts: ConsoleParts): void {
-  const { identities, outsideSignIn } = parts
-  if (!outsideSignIn) return
+export function linkRoutes(app: App, parts: ConsoleDependencies): void {
+  const { identities, oidcSignIn } = parts
+  if (!oidcSignIn) return
 
   app.post(paths.unlink, async (request, reply) => {
-    const unlink = () => identities.remove(sessionOf(request).user.id, outsideSignIn.issuer)
+    const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer)
     return changeAccount(request, reply, parts, { work: unlink, done: 'sign-in-unlinked' })
   })
 }

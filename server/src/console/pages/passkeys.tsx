@@ -1,7 +1,7 @@
 /** Signing in with a passkey, and adding and removing one's own. */
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { requireParty } from '../relying-party.ts'
@@ -10,7 +10,7 @@ import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 import { sendSignIn } from './sign-in.tsx'
 
-type PasskeyRoutesParts = Pick<ConsoleParts, 'passkeys' | 'sessions' | 'counters' | 'config' | 'outsideSignIn'>
+type PasskeyRoutesParts = Pick<ConsoleDependencies, 'passkeys' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
 
 export function passkeySignInRoutes(app: App, parts: PasskeyRoutesParts): void {
   const { passkeys, sessions, counters, config } = parts
@@ -40,7 +40,7 @@ export function passkeySignInRoutes(app: App, parts: PasskeyRoutesParts): void {
   })
 }
 
-export function passkeyRoutes(app: App, parts: ConsoleParts): void {
+export function passkeyRoutes(app: App, parts: ConsoleDependencies): void {
   const { passkeys, config } = parts
   const cookie = ticketCookie('passkey', config.publicUrl)
 

@@ -1,25 +1,25 @@
 /** The ways in: the first set-up, an invitation, signing in with a password, and a new password by a link. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
-import { type Link, type Newcomer, unusableLink } from '../../people/accounts.ts'
+import { type Link, type NewUser, unusableLink } from '../../people/accounts.ts'
 import { createAttempts } from '../attempts.ts'
-import type { ConsoleParts } from '../dependencies.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage, sendPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
-import { OutsideEntry, OutsideSignIn, PasskeySignIn } from '../parts/ways-in.tsx'
+import { OidcEntry, OidcSignIn, PasskeySignIn } from '../parts/sign-in-methods.tsx'
 import { paths, returnPath, signInPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { enter as enterSession, formOf, queryOf, signOut, visitOf } from '../session.ts'
+import { enter as enterSession, formOf, optionalSessionOf, queryOf, signOut } from '../session.ts'
 import { ROLE_WORDS } from '../words.tsx'
 
-type EntranceParts = Pick<ConsoleParts, 'accounts' | 'sessions' | 'counters' | 'config' | 'outsideSignIn'>
+type SignInDependencies = Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
 
 type Token = { Params: { token: string } }
 
-export function entranceRoutes(app: App, parts: EntranceParts): void {
-  const { accounts, sessions, counters, config, outsideSignIn } = parts
-  const outside = outsideSignIn?.name
+export function signInRoutes(app: App, parts: SignInDependencies): void {
+  const { accounts, sessions, counters, config, oidcSignIn } = parts
+  const oidcName = oidcSignIn?.name
   const attempts = createAttempts(counters, config.signInLimit)
 
   function enter(request: FastifyRequest, reply: FastifyReply, userId: string, next: string) {
@@ -34,7 +34,7 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
 
   app.get(paths.signIn, async (request, reply) => {
     const { next, done } = queryOf(request)
-    if (visitOf(request)) return reply.redirect(returnPath(next), 303)
+    if (optionalSessionOf(request)) return reply.redirect(returnPath(next), 303)
     return sendSignIn(reply, parts, { next: returnPath(next), done })
   })
 
@@ -48,7 +48,7 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
   })
 
   app.post(paths.signOut, async (request, reply) => {
-    const visit = visitOf(request)
+    const visit = optionalSessionOf(request)
     if (visit) await sessions.end(visit.user.id, visit.session.id)
     signOut(reply, config.publicUrl)
     return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
@@ -56,7 +56,7 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
 
   app.get<Token>('/console/setup/:token', async (request, reply) => {
     const link = await requireLink(request.params.token, 'setup')
-    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} outside={outside} />)
+    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} oidcName={oidcName} />)
   })
 
   app.post<Token>('/console/setup/:token', async (request, reply) => {
@@ -65,11 +65,11 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'setup')
     try {
-      const { userId } = await accounts.setUp(token, newcomerOf(values), values.workspace?.trim() ?? '')
+      const { userId } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '')
       return enter(request, reply, userId, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
-      const page = <SetUp token={token} link={link} values={values} outside={outside} problem={problem} />
+      const page = <SetUp token={token} link={link} values={values} oidcName={oidcName} problem={problem} />
       return sendPage(reply, page, 422)
     }
   })
@@ -77,24 +77,24 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
   app.get<Token>('/console/join/:token', async (request, reply) => {
     const { token } = request.params
     const link = await requireLink(token, 'invitation')
-    const visit = visitOf(request)
-    return sendPage(reply, <Join token={token} link={link} values={{}} visit={visit} outside={outside} />)
+    const visit = optionalSessionOf(request)
+    return sendPage(reply, <Join token={token} link={link} values={{}} visit={visit} oidcName={oidcName} />)
   })
 
   app.post<Token>('/console/join/:token', async (request, reply) => {
     const { token } = request.params
     const values = formOf(request)
-    const visit = visitOf(request)
+    const visit = optionalSessionOf(request)
     await attempts.count(request, reply)
     const link = await requireLink(token, 'invitation')
     try {
-      const newcomer = visit ? { userId: visit.user.id } : newcomerOf(values)
-      const { userId, workspaceId } = await accounts.join(token, newcomer)
+      const newUser = visit ? { userId: visit.user.id } : newUserOf(values)
+      const { userId, workspaceId } = await accounts.join(token, newUser)
       const next = paths.claims(workspaceId)
       return visit ? reply.redirect(next, 303) : enter(request, reply, userId, next)
     } catch (error) {
       const problem = refusalOf(error)
-      const page = <Join {...{ token, link, values, visit, outside, problem }} />
+      const page = <Join {...{ token, link, values, visit, oidcName, problem }} />
       return sendPage(reply, page, 422)
     }
   })
@@ -102,7 +102,7 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
   app.get<Token>('/console/reset/:token', async (request, reply) => {
     const { token } = request.params
     const link = await requireLink(token, 'reset')
-    return sendPage(reply, <Reset token={token} link={link} csrf={visitOf(request)?.csrf} />)
+    return sendPage(reply, <Reset token={token} link={link} csrf={optionalSessionOf(request)?.csrf} />)
   })
 
   app.post<Token>('/console/reset/:token', async (request, reply) => {
@@ -115,14 +115,18 @@ export function entranceRoutes(app: App, parts: EntranceParts): void {
       return enter(request, reply, userId, `${paths.account}?done=password-reset`)
     } catch (error) {
       const problem = refusalOf(error)
-      return sendPage(reply, <Reset token={token} link={link} csrf={visitOf(request)?.csrf} problem={problem} />, 422)
+      return sendPage(
+        reply,
+        <Reset token={token} link={link} csrf={optionalSessionOf(request)?.csrf} problem={problem} />,
+        422,
+      )
     }
   })
 }
 
 type Values = Readonly<Record<string, string | undefined>>
 
-function newcomerOf({ name = '', email = '', password = '' }: Values): Newcomer {
+function newUserOf({ name = '', email = '', password = '' }: Values): NewUser {
   return { name, email, proof: { password } }
 }
 
@@ -137,13 +141,13 @@ interface SignInProps {
 /** The page with every way in; with a problem, as what a form came to. */
 export function sendSignIn(
   reply: FastifyReply,
-  { outsideSignIn }: Pick<EntranceParts, 'outsideSignIn'>,
+  { oidcSignIn }: Pick<SignInDependencies, 'oidcSignIn'>,
   props: SignInProps,
 ): FastifyReply {
-  return sendPage(reply, <SignIn {...props} outside={outsideSignIn?.name} />, props.problem === undefined ? 200 : 422)
+  return sendPage(reply, <SignIn {...props} oidcName={oidcSignIn?.name} />, props.problem === undefined ? 200 : 422)
 }
 
-function SignIn({ next, email, problem, done, outside }: SignInProps & { readonly outside: string | undefined }) {
+function SignIn({ next, email, problem, done, oidcName }: SignInProps & { readonly oidcName: string | undefined }) {
   return (
     <PlainPage title="Sign in" problem={problem} done={done} scripts={['passkeys']}>
       <PostForm action={paths.signIn}>
@@ -153,7 +157,7 @@ function SignIn({ next, email, problem, done, outside }: SignInProps & { readonl
         <button type="submit">Sign in</button>
       </PostForm>
       <PasskeySignIn next={next} />
-      {outside === undefined ? null : <OutsideSignIn name={outside} next={next} />}
+      {oidcName === undefined ? null : <OidcSignIn name={oidcName} next={next} />}
       <p class="help">
         A forgotten password is replaced by whoever runs this service: <code>npx claimcheck user reset EMAIL</code>{' '}
         prints a link.
@@ -180,11 +184,11 @@ interface SetUpProps {
   readonly token: string
   readonly link: Extract<Link, { kind: 'setup' }>
   readonly values: Values
-  readonly outside: string | undefined
+  readonly oidcName: string | undefined
   readonly problem?: string
 }
 
-function SetUp({ token, link, values, outside, problem }: SetUpProps) {
+function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
   return (
     <PlainPage title="Set up Claimcheck" problem={problem}>
       <p>You are the first one here, and become the owner.</p>
@@ -202,7 +206,7 @@ function SetUp({ token, link, values, outside, problem }: SetUpProps) {
           />
         )}
         <button type="submit">Set up</button>
-        <OutsideEntry name={outside} errand="setup" />
+        <OidcEntry name={oidcName} purpose="setup" />
       </PostForm>
     </PlainPage>
   )
@@ -212,12 +216,12 @@ interface JoinProps {
   readonly token: string
   readonly link: Extract<Link, { kind: 'invitation' }>
   readonly values: Values
-  readonly visit: ReturnType<typeof visitOf>
-  readonly outside: string | undefined
+  readonly visit: ReturnType<typeof optionalSessionOf>
+  readonly oidcName: string | undefined
   readonly problem?: string
 }
 
-function Join({ token, link, values, visit, outside, problem }: JoinProps) {
+function Join({ token, link, values, visit, oidcName, problem }: JoinProps) {
   const action = paths.invitation(token)
   return (
     <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
@@ -234,7 +238,7 @@ function Join({ token, link, values, visit, outside, problem }: JoinProps) {
             <input type="hidden" name="token" value={token} />
             <NewAccountFields values={values} />
             <button type="submit">Join</button>
-            <OutsideEntry name={outside} errand="join" />
+            <OidcEntry name={oidcName} purpose="join" />
           </PostForm>
           <p>
             You have an account? <a href={signInPath(action)}>Sign in</a> and come back here.

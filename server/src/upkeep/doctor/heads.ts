@@ -1,11 +1,11 @@
-/** The log's signed heads in their order, as the stretches of leaves that they stand for. What is wrong with a head itself is said here. */
+/** The log's signed heads in their order, as the chunks of leaves that they stand for. What is wrong with a head itself is said here. */
 import { canonicalize, DOMAINS, isTreeHead, type SignedTreeHead, treeHeadBody } from '@claimcheck/core'
 import type { LogState, SigningKeyRow, TreeHeadRow } from '../../storage/log.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { parseJson } from './check-record.ts'
+import type { Segment } from './chunk.ts'
 import { createKeyRing } from './key-ring.ts'
 import type { Problems } from './problems.ts'
-import type { Segment } from './stretch.ts'
 
 export interface Step extends Segment {
   /** The head that these leaves end at; undefined when more of its leaves follow. */
@@ -30,7 +30,7 @@ export interface Ending {
 const HEADS_PER_READ = 500
 const LEAVES_PER_STRETCH = 1024
 
-/** A server may go on appending meanwhile: what is new is gone through, too. `onEnd` is called once, before the last stretch. */
+/** A server may go on appending meanwhile: what is new is gone through, too. `onEnd` is called once, before the last chunk. */
 export async function* walkHeads(
   { log, audit }: Pick<Reads, 'log' | 'audit'>,
   problems: Problems,

@@ -1,15 +1,15 @@
 /** The tree made again from its leaves, and held against the stored tiles and the signed roots. */
-import { appendLeaves, EMPTY_EDGE, HASH_BYTES, TILE_WIDTH, type Tile, type TreeEdge } from '@claimcheck/core'
+import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, type Tile } from '@claimcheck/core'
 import { SHA256_TREE } from '../../log/stored-log.ts'
 import type { TileKey } from '../../storage/audit.ts'
 import type { Reads } from '../../storage/storage.ts'
+import type { ChunkReport } from './chunk-report.ts'
 import type { SoundHead, Step } from './heads.ts'
 import type { Problems } from './problems.ts'
-import type { StretchReport } from './stretch-report.ts'
 
 export interface DerivedTree {
   readonly treeSize: number
-  add(steps: readonly Step[], report: StretchReport): Promise<void>
+  add(steps: readonly Step[], report: ChunkReport): Promise<void>
   /** Complains of the stored tiles that no head has, when the log had `treeSize` leaves afterwards. */
   checkStrayTiles(treeSize: number): Promise<void>
 }
@@ -17,7 +17,7 @@ export interface DerivedTree {
 const TILES_PER_READ = 1000
 
 export function createTree(audit: Reads['audit'], problems: Problems): DerivedTree {
-  let edge: TreeEdge = EMPTY_EDGE
+  let range: CompactRange = EMPTY_RANGE
   let rootHash = SHA256_TREE.empty
   /** The leaves since the last head: as their entries hash, and as their hashes are stored. */
   let derived: Uint8Array[] = []
@@ -26,7 +26,7 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
   let astray = false
   const expected = new Set<string>()
 
-  async function takeLeaves({ start, end }: Step, offset: number, report: StretchReport): Promise<void> {
+  async function takeLeaves({ start, end }: Step, offset: number, report: ChunkReport): Promise<void> {
     const others = new Map(report.stored)
     const missing = new Set(report.missing)
     for (let leaf = start; leaf < end; leaf++) {
@@ -47,13 +47,13 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
 
   /** The tiles that the head made. */
   function takeHead({ row, signed }: SoundHead): readonly Tile[] {
-    let appended = appendLeaves(edge, derived, SHA256_TREE)
+    let appended = appendLeaves(range, derived, SHA256_TREE)
     if (stored.some((hash, index) => hash !== derived[index])) {
       // Where an entry and its stored hash differ, the one that was signed is right.
-      const other = appendLeaves(edge, stored, SHA256_TREE)
+      const other = appendLeaves(range, stored, SHA256_TREE)
       if (isSame(other.rootHash, row.rootHash)) appended = other
     }
-    if (derived.length > 0) ({ edge, rootHash } = appended)
+    if (derived.length > 0) ({ range, rootHash } = appended)
     derived = []
     stored = []
     if (!astray && !isSame(rootHash, row.rootHash)) {
@@ -77,7 +77,7 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
 
   return {
     get treeSize() {
-      return edge.treeSize
+      return range.treeSize
     },
     async add(steps, report) {
       const tiles: Tile[] = []
@@ -94,7 +94,7 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
         for (const key of keys) {
           // One that was made since these leaves were gone through is not known here, and not stray.
           const reach = (key.index * TILE_WIDTH + key.width) * TILE_WIDTH ** key.level
-          const isNew = reach > edge.treeSize && reach <= treeSize
+          const isNew = reach > range.treeSize && reach <= treeSize
           if (!expected.has(keyOf(key)) && !isNew) problems.complain(`tile ${keyOf(key)}: the log has no such tile`)
         }
         after = keys.at(-1)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
-import { startStretchWorkers } from '@claimcheck/server/upkeep/doctor/stretch-workers'
+import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import t from 'tap'
 import { install, LEAVES } from './installation.ts'
 import { changedCopy, diagnoseFile, type KeptLog, keepLog, problemsAfter } from './kept-log.ts'
@@ -39,10 +39,10 @@ t.test('threads find what one finds', async (t) => {
     db('claims').where('attempts', 3).update({ target: 'elsewhere' }),
   )
   const storage = await openSqlite(file)
-  const stretches = startStretchWorkers({ databaseUrl: `sqlite:${file}` }, 2)
-  t.teardown(() => Promise.all([storage.close(), stretches.close()]))
+  const chunks = startChunkWorkers({ databaseUrl: `sqlite:${file}` }, 2)
+  t.teardown(() => Promise.all([storage.close(), chunks.close()]))
   for (const signatures of [false, true]) {
-    const { problems } = await diagnose(storage, { stretches, signatures })
+    const { problems } = await diagnose(storage, { chunks, signatures })
     t.strictSame(problems, (await diagnose(storage, { signatures })).problems)
     t.ok(problems.some((problem) => problem.endsWith('differs in target')))
   }
@@ -50,9 +50,9 @@ t.test('threads find what one finds', async (t) => {
 
 t.test('a database that goes away ends the diagnosis, also that of threads', async (t) => {
   const storage = await openSqlite(kept.file)
-  const stretches = startStretchWorkers({ databaseUrl: `sqlite:${kept.file}/none` }, 1)
-  t.teardown(() => Promise.all([storage.close(), stretches.close()]))
-  await t.rejects(diagnose(storage, { stretches }))
+  const chunks = startChunkWorkers({ databaseUrl: `sqlite:${kept.file}/none` }, 1)
+  t.teardown(() => Promise.all([storage.close(), chunks.close()]))
+  await t.rejects(diagnose(storage, { chunks }))
 })
 
 const LEAF_3 = 'SELECT claim_id FROM receipts WHERE leaf_index = 3'

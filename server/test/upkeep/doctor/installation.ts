@@ -69,8 +69,8 @@ export async function install(folder: string): Promise<Installed> {
 
 /** Somebody who set it up and is signed in, with open links of each kind, and a record. */
 async function fillPeople({ accounts, sessions, tickets }: Claimcheck, workspaceId: string): Promise<void> {
-  const newcomer = { name: 'Ann', email: 'ann@example.com', proof: { password: 'correct horse battery' } }
-  const { userId } = await accounts.setUp((await accounts.setupToken())!, newcomer, '')
+  const newUser = { name: 'Ann', email: 'ann@example.com', proof: { password: 'correct horse battery' } }
+  const { userId } = await accounts.setUp((await accounts.setupToken())!, newUser, '')
   await sessions.start(userId, { userAgent: 'agent', address: '::1' })
   await accounts.inviteToken(workspaceId, 'member', userId)
   await accounts.resetToken('ann@example.com')

@@ -1,8 +1,8 @@
-/** What is found of a stretch of leaves, gathered leaf by leaf. */
+/** What is found of a chunk of leaves, gathered leaf by leaf. */
 import { HASH_BYTES } from '@claimcheck/core'
 import { createProblems, type Problems } from './problems.ts'
 
-export interface StretchReport {
+export interface ChunkReport {
   /** The leaves' hashes, one after the other, made from the entries. */
   readonly hashes: Uint8Array
   /** Which leaves are stored with another hash, and with which. */
@@ -13,11 +13,11 @@ export interface StretchReport {
 
 export interface ReportDraft {
   readonly problems: Problems
-  /** The leaf is of this stretch, and nothing was found of it yet. */
+  /** The leaf is of this chunk, and nothing was found of it yet. */
   lacks(leaf: number): boolean
   /** Hashes in hex. */
   add(leaf: number, hash: string, storedHash?: string): void
-  finish(): StretchReport
+  finish(): ChunkReport
 }
 
 export function draftReport(start: number, end: number): ReportDraft {

@@ -1,11 +1,11 @@
-/** A stretch of the log's leaves: each held against its claim and checks, and hashed. */
+/** A chunk of the log's leaves: each held against its claim and checks, and hashed. */
 import { SEPARATORS } from '../../storage/lines.ts'
 import type { Reads } from '../../storage/storage.ts'
+import { type ChunkReport, draftReport, type ReportDraft } from './chunk-report.ts'
 import { createKeyRing, type KeyRing } from './key-ring.ts'
 import { examineReceipt, type Under } from './receipt-examination.ts'
 import { isSound } from './sound-receipt.ts'
 import { claimOfLine, claimOfRow, readReceiptLine, receiptOfRow } from './stored.ts'
-import { draftReport, type ReportDraft, type StretchReport } from './stretch-report.ts'
 
 /** Leaves that one signed head added, or some of them. */
 export interface Segment extends Under {
@@ -13,19 +13,19 @@ export interface Segment extends Under {
   readonly end: number
 }
 
-export interface Stretch {
+export interface Chunk {
   /** One after the other. */
   readonly segments: readonly Segment[]
   /** Verify each receipt's own signature, too. */
   readonly signatures: boolean
 }
 
-export type CheckStretch = (stretch: Stretch) => Promise<StretchReport>
+export type CheckChunk = (chunk: Chunk) => Promise<ChunkReport>
 
 /** As many as come quickest in one text. */
 const LEAVES_PER_READ = 256
 
-export function stretchChecker({ audit, log }: Pick<Reads, 'audit' | 'log'>): CheckStretch {
+export function chunkChecker({ audit, log }: Pick<Reads, 'audit' | 'log'>): CheckChunk {
   return async ({ segments, signatures }) => {
     const start = segments[0]?.start ?? 0
     const end = segments.at(-1)?.end ?? 0

@@ -2,7 +2,7 @@
 import { StorageError } from '../storage/storage.ts'
 import type { Library } from './library.ts'
 
-export function reaching(errors: Library['errors']): <T>(work: () => Promise<T>) => Promise<T> {
+export function answersUnavailable(errors: Library['errors']): <T>(work: () => Promise<T>) => Promise<T> {
   return async (work) => {
     try {
       return await work()

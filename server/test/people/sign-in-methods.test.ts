@@ -1,12 +1,12 @@
 import t from 'tap'
-import { ISSUER, NOON, newcomer, openPeople, type People } from './people.ts'
+import { ISSUER, NOON, newUser, openPeople, type People } from './people.ts'
 
 /** Somebody without a password: with an identity at the provider. */
 async function withoutPassword({ accounts }: People) {
   const identity = { issuer: ISSUER, subject: 'ann' }
   const { userId } = await accounts.setUp(
     (await accounts.setupToken())!,
-    { ...newcomer('ann'), proof: { identity } },
+    { ...newUser('ann'), proof: { identity } },
     'acme',
   )
   return { userId, identity }
@@ -32,7 +32,7 @@ t.test('the last way in stays, whichever it is', async (t) => {
 })
 
 t.test('an identity at a provider that is not asked any more is no way in', async (t) => {
-  const people = await openPeople(t, { config: { outsideSignIn: undefined } })
+  const people = await openPeople(t, { config: { oidcSignIn: undefined } })
   const { userId } = await withoutPassword(people)
   await addPasskey(people, userId, 'one')
   await t.rejects(people.passkeys.remove(userId, 'one'), { code: 'conflict' })
@@ -41,7 +41,7 @@ t.test('an identity at a provider that is not asked any more is no way in', asyn
 t.test('with a password everything else may go', async (t) => {
   const people = await openPeople(t)
   const { accounts, passkeys } = people
-  const { userId } = await accounts.setUp((await accounts.setupToken())!, newcomer('ann'), 'acme')
+  const { userId } = await accounts.setUp((await accounts.setupToken())!, newUser('ann'), 'acme')
   await addPasskey(people, userId, 'one')
   await passkeys.remove(userId, 'one')
   t.same(await passkeys.list(userId), [])
@@ -52,7 +52,7 @@ t.test('an identity belongs to one account', async (t) => {
   const { identities, accounts, members } = people
   const { userId, identity } = await withoutPassword(people)
   const [workspace] = await members.workspacesOf(userId)
-  const bob = await accounts.join(await accounts.inviteToken(workspace!.id, 'member', null), newcomer('bob'))
+  const bob = await accounts.join(await accounts.inviteToken(workspace!.id, 'member', null), newUser('bob'))
   await t.rejects(identities.add(bob.userId, identity), { code: 'conflict' })
   t.match(await identities.find(identity), { id: userId })
   await identities.add(userId, identity)

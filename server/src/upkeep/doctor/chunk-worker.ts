@@ -1,13 +1,13 @@
-/** A thread that checks stretches, on connections of its own. */
+/** A thread that checks chunks, on connections of its own. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openStorage } from '../../storage/open.ts'
-import { type Stretch, stretchChecker } from './stretch.ts'
+import { type Chunk, chunkChecker } from './chunk.ts'
 
 /** `undefined` ends it. */
-export type Request = { readonly id: number; readonly stretch: Stretch } | undefined
+export type Request = { readonly id: number; readonly chunk: Chunk } | undefined
 
 const storage = await openStorage(workerData, { patient: true })
-const check = stretchChecker(storage.read)
+const check = chunkChecker(storage.read)
 
 parentPort!.on('message', async (request: Request) => {
   if (!request) {
@@ -15,6 +15,6 @@ parentPort!.on('message', async (request: Request) => {
     parentPort!.close()
     return
   }
-  const report = await check(request.stretch)
+  const report = await check(request.chunk)
   parentPort!.postMessage({ id: request.id, report }, [report.hashes.buffer as ArrayBuffer])
 })

@@ -23,10 +23,10 @@ export function PasskeySignIn({ next }: { readonly next: string }) {
   )
 }
 
-export function OutsideSignIn({ name, next }: { readonly name: string; readonly next: string }) {
+export function OidcSignIn({ name, next }: { readonly name: string; readonly next: string }) {
   return (
-    <PostForm action={paths.outside} class="form way-in">
-      <input type="hidden" name="errand" value="sign_in" />
+    <PostForm action={paths.oidc} class="form way-in">
+      <input type="hidden" name="purpose" value="sign_in" />
       <input type="hidden" name="next" value={next} />
       <button type="submit" class="quiet">
         Continue with {name}
@@ -35,17 +35,17 @@ export function OutsideSignIn({ name, next }: { readonly name: string; readonly 
   )
 }
 
-interface OutsideEntryProps {
+interface OidcEntryProps {
   readonly name: string | undefined
-  readonly errand: 'setup' | 'join'
+  readonly purpose: 'setup' | 'join'
 }
 
 /** Within the form of a new account, in place of its password: who somebody is comes from the provider. */
-export function OutsideEntry({ name, errand }: OutsideEntryProps) {
+export function OidcEntry({ name, purpose }: OidcEntryProps) {
   if (name === undefined) return null
   return (
     <div class="way-in">
-      <button type="submit" class="quiet" name="errand" value={errand} formaction={paths.outside} formnovalidate>
+      <button type="submit" class="quiet" name="purpose" value={purpose} formaction={paths.oidc} formnovalidate>
         Continue with {name}
       </button>
       <p class="help">Your name and e-mail address come from there.</p>

@@ -3,17 +3,17 @@
 import { ServiceError } from '../base/errors.ts'
 import type { Writes } from '../storage/storage.ts'
 
-export type WayIn = { readonly passkeyId: string } | { readonly issuer: string }
+export type SignInMethod = { readonly passkeyId: string } | { readonly issuer: string }
 
 /**
  * Holds until the transaction ends: of two ways that are removed at once, one stays.
  * @param issuer the outside provider through which people can sign in now
  * @throws ServiceError `conflict`
  */
-export async function requireAnotherWayIn(
+export async function requireAnotherSignInMethod(
   tx: Writes,
   userId: string,
-  leaving: WayIn,
+  leaving: SignInMethod,
   issuer: string | undefined,
 ): Promise<void> {
   const user = await tx.users.lock(userId)

@@ -44,7 +44,7 @@ async function goThrough(
 async function linked(host: Visitor['host'], provider: OpenIdProvider): Promise<Visitor> {
   const owner = await Visitor.first(host)
   await owner.get(ACCOUNT)
-  await goThrough(provider, owner, { errand: 'link' }, 'ann')
+  await goThrough(provider, owner, { purpose: 'link' }, 'ann')
   return owner
 }
 
@@ -53,9 +53,9 @@ t.test('the first person sets up through the provider, and comes in by it again'
   const token = (await host.claimcheck.accounts.setupToken())!
   const visitor = new Visitor(host)
   t.match((await visitor.get(`/console/setup/${token}`)).html, /Continue with Example/)
-  const unnamed = await visitor.post(BEGIN, { errand: 'setup', token, workspace: '' })
+  const unnamed = await visitor.post(BEGIN, { purpose: 'setup', token, workspace: '' })
   t.equal(unnamed.status, 400)
-  const page = await goThrough(provider, visitor, { errand: 'setup', token, workspace: 'acme' }, 'ann')
+  const page = await goThrough(provider, visitor, { purpose: 'setup', token, workspace: 'acme' }, 'ann')
   t.match(page.path, /^\/console\/w\/ws_/)
   const account = await visitor.get(ACCOUNT)
   t.match(textOf(account.html), /ann of Example.*You sign in as ann@example\.com.*Linked/)
@@ -63,20 +63,20 @@ t.test('the first person sets up through the provider, and comes in by it again'
 
   const again = new Visitor(host)
   t.match((await again.get('/console/sign-in')).html, /Continue with Example/)
-  t.equal((await goThrough(provider, again, { errand: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
+  t.equal((await goThrough(provider, again, { purpose: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
 })
 
 t.test('the provider is asked with a state, a nonce and the digest of a verifier that stays here', async (t) => {
   const { host, provider } = await installed(t)
   await Visitor.first(host)
   const visitor = new Visitor(host)
-  const url = new URL(await begin(visitor, { errand: 'sign_in', next: '//evil.example' }))
+  const url = new URL(await begin(visitor, { purpose: 'sign_in', next: '//evil.example' }))
   t.equal(url.searchParams.get('response_type'), 'code')
   t.equal(url.searchParams.get('code_challenge_method'), 'S256')
   for (const name of ['state', 'nonce', 'code_challenge']) t.match(url.searchParams.get(name), /^[\w-]{43}$/)
-  const other = new URL(await begin(visitor, { errand: 'sign_in' }))
+  const other = new URL(await begin(visitor, { purpose: 'sign_in' }))
   t.not(other.searchParams.get('state'), url.searchParams.get('state'))
-  t.equal((await new Visitor(host).post(BEGIN, { errand: 'sign_in' }, { origin: 'https://evil.example' })).status, 403)
+  t.equal((await new Visitor(host).post(BEGIN, { purpose: 'sign_in' }, { origin: 'https://evil.example' })).status, 403)
   t.equal(provider.issuer, url.origin)
 })
 
@@ -84,7 +84,7 @@ t.test('an identity that is linked to no account is told to ask for an invitatio
   const { host, provider } = await installed(t)
   await linked(host, provider)
   const visitor = new Visitor(host)
-  const page = await goThrough(provider, visitor, { errand: 'sign_in' }, 'bob')
+  const page = await goThrough(provider, visitor, { purpose: 'sign_in' }, 'bob')
   t.equal(page.status, 403)
   t.match(textOf(page.html), /Ask an owner of a workspace for an invitation/)
   t.equal(visitor.cookies.size, 0)
@@ -100,23 +100,23 @@ t.test(
     const token = await invite()
     const bob = new Visitor(host)
     t.match((await bob.get(`/console/join/${token}`)).html, /Continue with Example/)
-    const joined = await goThrough(provider, bob, { errand: 'join', token }, 'bob')
+    const joined = await goThrough(provider, bob, { purpose: 'join', token }, 'bob')
     t.match(joined.path, new RegExp(`^/console/w/${id}/`))
-    t.equal((await new Visitor(host).post(BEGIN, { errand: 'join', token })).status, 404, 'the link was used')
+    t.equal((await new Visitor(host).post(BEGIN, { purpose: 'join', token })).status, 404, 'the link was used')
 
     const taken = new Visitor(host)
-    const page = await goThrough(provider, taken, { errand: 'join', token: await invite() }, 'owner')
+    const page = await goThrough(provider, taken, { purpose: 'join', token: await invite() }, 'owner')
     t.equal(page.status, 422, `the account ${emailOf('owner')} has a password of its own`)
     t.match(textOf(page.html), /There is an account with this address/)
     t.equal(taken.cookies.size, 0)
-    t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'owner')).status, 403)
+    t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'owner')).status, 403)
 
-    const nameless = await goThrough(provider, new Visitor(host), { errand: 'join', token: await invite() }, NAMELESS)
+    const nameless = await goThrough(provider, new Visitor(host), { purpose: 'join', token: await invite() }, NAMELESS)
     t.equal(nameless.status, 422)
     t.match(textOf(nameless.html), /Example does not tell your e-mail address: begin with a password/)
 
     const secondLink = await invite()
-    const twice = await goThrough(provider, new Visitor(host), { errand: 'join', token: secondLink }, 'bob')
+    const twice = await goThrough(provider, new Visitor(host), { purpose: 'join', token: secondLink }, 'bob')
     t.equal(twice.status, 422, 'who has an account is not given another')
     t.equal((await new Visitor(host).get(`/console/join/${secondLink}`)).status, 200, 'and the link can still be used')
   },
@@ -126,17 +126,17 @@ t.test('an account is linked and unlinked by its owner, and no identity belongs 
   const { host, provider } = await installed(t)
   const owner = await linked(host, provider)
   t.match(textOf((await owner.get(ACCOUNT)).html), /Linked: you can sign in with Example/)
-  t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
+  t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
 
   const mia = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
   await mia.get(ACCOUNT)
-  const taken = await goThrough(provider, mia, { errand: 'link' }, 'ann')
+  const taken = await goThrough(provider, mia, { purpose: 'link' }, 'ann')
   t.equal(taken.status, 422)
   t.match(textOf(taken.html), /This sign-in belongs to another account here/)
-  t.match(textOf((await goThrough(provider, owner, { errand: 'link' }, 'zoe')).html), /unlink it first/)
+  t.match(textOf((await goThrough(provider, owner, { purpose: 'link' }, 'zoe')).html), /unlink it first/)
 
   t.equal((await owner.post(`${ACCOUNT}/unlink`)).path, `${ACCOUNT}?done=sign-in-unlinked`)
-  t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'ann')).status, 403)
+  t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'ann')).status, 403)
   t.equal((await owner.post(`${ACCOUNT}/unlink`)).status, 404)
 })
 
@@ -144,7 +144,7 @@ t.test('the only way in cannot be unlinked', async (t) => {
   const { host, provider } = await installed(t)
   const token = (await host.claimcheck.accounts.setupToken())!
   const ann = new Visitor(host)
-  await goThrough(provider, ann, { errand: 'setup', token, workspace: 'acme' }, 'ann')
+  await goThrough(provider, ann, { purpose: 'setup', token, workspace: 'acme' }, 'ann')
   await ann.get(ACCOUNT)
   const refused = await ann.post(`${ACCOUNT}/unlink`)
   t.equal(refused.status, 422)
@@ -158,19 +158,19 @@ t.test('linking takes a form of the session that is linked, and the same person 
   const { host, provider } = await installed(t)
   const owner = await Visitor.first(host)
   await owner.get(ACCOUNT)
-  t.equal((await owner.post(BEGIN, { errand: 'link', _csrf: 'x' })).status, 403)
-  t.equal((await new Visitor(host).post(BEGIN, { errand: 'link' })).status, 404)
-  const back = await provider.signIn(await begin(owner, { errand: 'link' }), 'ann')
+  t.equal((await owner.post(BEGIN, { purpose: 'link', _csrf: 'x' })).status, 403)
+  t.equal((await new Visitor(host).post(BEGIN, { purpose: 'link' })).status, 404)
+  const back = await provider.signIn(await begin(owner, { purpose: 'link' }), 'ann')
   owner.cookies.delete('claimcheck')
   t.equal((await owner.get(back.pathname + back.search)).status, 403, 'signed out meanwhile')
-  t.equal((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'ann')).status, 403)
+  t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'ann')).status, 403)
 })
 
 t.test('an answer is good once, and in the browser that was sent', async (t) => {
   const { host, provider } = await installed(t)
   await linked(host, provider)
   const visitor = new Visitor(host)
-  const back = await provider.signIn(await begin(visitor, { errand: 'sign_in' }), 'ann')
+  const back = await provider.signIn(await begin(visitor, { purpose: 'sign_in' }), 'ann')
   const ticket = visitor.cookies.get('claimcheck-outside')!
   const path = back.pathname + back.search
   const elsewhere = await new Visitor(host).get(path)
@@ -189,7 +189,7 @@ t.test('an answer that does not fit what was asked lets nobody in', async (t) =>
 
   async function refused(what: string, change: (back: URL, asked: URL) => Promise<void> | void, message: RegExp) {
     const visitor = new Visitor(host)
-    const asked = await begin(visitor, { errand: 'sign_in' })
+    const asked = await begin(visitor, { purpose: 'sign_in' })
     const back = await provider.signIn(asked, 'ann')
     await change(back, new URL(asked))
     const page = await visitor.get(back.pathname + back.search)
@@ -225,7 +225,7 @@ t.test('an answer that does not fit what was asked lets nobody in', async (t) =>
     stolen = tokens.id_token
     return tokens
   }
-  t.match((await goThrough(provider, new Visitor(host), { errand: 'sign_in' }, 'ann')).path, /^\/console\/w\//)
+  t.match((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'ann')).path, /^\/console\/w\//)
   const ofEarlier = () => {
     provider.alter = (tokens) => ({ ...tokens, id_token: stolen })
   }
@@ -247,7 +247,7 @@ t.test('who says no over there is not signed in', async (t) => {
   const { host, provider } = await installed(t)
   await Visitor.first(host)
   const visitor = new Visitor(host)
-  const back = await provider.refuse(await begin(visitor, { errand: 'sign_in' }))
+  const back = await provider.refuse(await begin(visitor, { purpose: 'sign_in' }))
   const page = await visitor.get(back.pathname + back.search)
   t.equal(page.status, 422)
   t.match(textOf(page.html), /Example did not let you in/)
@@ -258,12 +258,12 @@ t.test('a provider that is away costs only this way in', async (t) => {
   const visitor = new Visitor(host)
   provider.isDown = true
   await Visitor.first(host)
-  const page = await visitor.post(BEGIN, { errand: 'sign_in' })
+  const page = await visitor.post(BEGIN, { purpose: 'sign_in' })
   t.equal(page.status, 503)
   t.match(textOf(page.html), /Example cannot be reached just now: sign in another way, or try again later/)
   t.equal((await visitor.get('/console/sign-in')).status, 200)
   provider.isDown = false
-  const url = await begin(visitor, { errand: 'sign_in' })
+  const url = await begin(visitor, { purpose: 'sign_in' })
   t.ok(url, 'it is asked again once it is back')
   const back = await provider.signIn(url, 'ann')
   provider.isDown = true
