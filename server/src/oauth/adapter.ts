@@ -1,9 +1,9 @@
 /** What oidc-provider stores, in our own storage. */
 import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
-import { answersUnavailable } from './unavailable.ts'
 import type { Library } from './library.ts'
 import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
+import { answersUnavailable } from './unavailable.ts'
 
 // Applications that made themselves known, which is all that the library stores without an end: until somebody allows one.
 const LASTS_UNUSED_MS = 7 * 24 * 60 * 60_000

@@ -9,7 +9,6 @@ import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
 import type { Storage } from '../storage/storage.ts'
 import { adapterFactory } from './adapter.ts'
-import { answersUnavailable } from './unavailable.ts'
 import type { Audiences } from './audiences.ts'
 import { type Library, loadLibrary } from './library.ts'
 import type { OAuthPages } from './pages.ts'
@@ -18,6 +17,7 @@ import type { OAuthRecords } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
 import { isScope, SCOPES } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
+import { answersUnavailable } from './unavailable.ts'
 
 export interface ProviderOptions {
   readonly issuer: string
