@@ -1,33 +1,62 @@
-/** Evidence: what a check saw, as it is recorded, and what it tells of when the outcome appeared. */
+/** Evidence: what a check saw, as it is recorded. */
 import type { JsonObject } from './json.ts'
 
 /** A moment, in milliseconds since the Unix epoch. */
 export type Instant = number
 
-/** When the outcome appeared by the destination's own clock or log. Both ends belong to it; give a time in whole seconds as the whole second. */
-export interface Appearance {
+/**
+ * A moment by the destination's own clock or log. It lies between the two ends, both included: give a time in whole seconds as
+ * the whole second. Leave `notBefore` out where the log is written some time after the fact.
+ */
+export interface LogTime {
   readonly notBefore?: Instant
   readonly notAfter: Instant
 }
 
+/** A time in which the outcome was there, by the destination's own log. */
+export interface Stay {
+  readonly appeared: LogTime
+  /** Absent while it is there. */
+  readonly removed?: LogTime
+  /** What held the outcome was removed as a whole: the branch was deleted, the commit was not forced away from it. */
+  readonly removedWhole?: boolean
+}
+
+/**
+ * What a read that does not show the outcome as claimed says beyond that:
+ * - `final`: nothing later can differ, such as the digest of a published version.
+ * - `never_before`: by the destination's own record, it was not there as claimed at any time before this read.
+ * - `may_have_been`: this place forgets, so it may have been there and gone.
+ */
+export const MARKS = ['final', 'never_before', 'may_have_been'] as const
+export type Mark = (typeof MARKS)[number]
+
+interface Observed<F> {
+  /** Identifiers, times, counts, booleans and fingerprints. Never content, never a credential. */
+  readonly facts: F
+  /**
+   * Every stay that the destination's own log shows, in any order; empty where the log shows none. Leave it out where no log can
+   * be read, or where the log has a gap after `claimed_at` less the profile's `removedWithinMs`.
+   */
+  readonly stays?: readonly Stay[]
+  readonly mark?: Mark
+  /** How old the answer may be, because replicas lag behind. Milliseconds. The host adds what an `Age` header tells. */
+  readonly ageMs?: number
+  /** Rules 1 only. */
+  readonly settled?: boolean
+}
+
 /** What a verifier reports: what it saw, never a verdict. */
 export type Observation<F = JsonObject> =
-  | {
+  | (Observed<F> & {
       readonly kind: 'present'
-      readonly facts: F
       /** The profile's required fields that do not match; empty when the outcome is there as claimed. */
       readonly differs: readonly string[]
-      readonly appeared?: Appearance
-      /** No later read can show anything else, or tell more about when. */
-      readonly settled?: boolean
-    }
-  | {
-      /** The destination was read, and the outcome is not there. */
-      readonly kind: 'absent'
-      readonly facts: F
-      /** The destination's own record settles that it never was there. */
-      readonly settled?: boolean
-    }
+      /** Rules 1 only. */
+      readonly appeared?: LogTime
+    })
+  /** The destination was read, and the outcome is not there. */
+  | (Observed<F> & { readonly kind: 'absent' })
 
 /** Why a verifier could not read its destination. */
 export const DESTINATION_ERROR_CODES = [
@@ -43,15 +72,22 @@ export const DESTINATION_ERROR_CODES = [
 export type DestinationErrorCode = (typeof DESTINATION_ERROR_CODES)[number]
 
 /** Why a check saw nothing. It is never evidence for or against the agent. */
-export type FailureCode = DestinationErrorCode | 'unsupported_action' | 'verifier_error'
+export const FAILURE_CODES = [...DESTINATION_ERROR_CODES, 'unsupported_action', 'verifier_error'] as const
+export type FailureCode = (typeof FAILURE_CODES)[number]
 
 export interface Failure {
   readonly code: FailureCode
   /** The destination asked not to be read again before this. */
   readonly retryAt?: Instant
-  /** The HTTP status that was the answer, where there was one. */
+  /** The HTTP status of the answer, where there was one. */
   readonly status?: number
 }
+
+/** Where the host read, by its own account. `listed`: the operator lists the address as the public place of that provider. */
+export type Source =
+  | { readonly provider: string; readonly listed: boolean; readonly baseUrl: string }
+  /** The workspace withholds the address. The id is the same for every read through one connection, and nobody can guess the address from it. */
+  | { readonly provider: string; readonly listed: false; readonly sourceId: string }
 
 interface Checked {
   /** Just before the first request was sent. */
@@ -63,8 +99,14 @@ interface Checked {
 /** A check that read the destination. */
 export interface ReadRecord extends Checked {
   readonly observation: Observation
-  /** How far the destination's clock was seen to be off from ours, without sign. Milliseconds. */
+  /** The most that the destination's clock can be off from ours, without sign. Milliseconds. */
   readonly clockOffsetMs: number
+  /** The destination told its time. Without it nothing bounds the offset, and its log gives no points in time. */
+  readonly dated?: boolean
+  /** How old the answer may be. Milliseconds, 0 when absent. */
+  readonly ageMs?: number
+  /** Absent in records of rules 1. */
+  readonly source?: Source
 }
 
 /** A check that could not read it. */
@@ -75,6 +117,14 @@ export interface FailedRecord extends Checked {
 /** One check of a claim, as recorded. A verdict follows from a claim's records alone. */
 export type CheckRecord = ReadRecord | FailedRecord
 
+/** When the outcome appeared. `notBefore` is absent when nothing is known of it. */
+export interface Interval {
+  readonly notBefore?: Instant
+  readonly notAfter: Instant
+  /** `destination`: its own log narrowed it. `observation`: our reads alone. */
+  readonly source: 'destination' | 'observation'
+}
+
 export function isRead(record: CheckRecord): record is ReadRecord {
   return 'observation' in record
 }
@@ -82,50 +132,4 @@ export function isRead(record: CheckRecord): record is ReadRecord {
 /** The read shows the outcome, all required fields equal. */
 export function showsOutcome(record: CheckRecord): boolean {
   return isRead(record) && record.observation.kind === 'present' && record.observation.differs.length === 0
-}
-
-/** Further off than this, a destination's clock tells nothing about when. Milliseconds. */
-const LARGEST_CLOCK_OFFSET_MS = 24 * 60 * 60_000
-
-/** Between which moments the outcome appeared. `notBefore` is absent when nothing is known of it. */
-export interface Interval {
-  readonly notBefore?: Instant
-  readonly notAfter: Instant
-  /** `destination`: its own clock or log narrowed it. `observation`: our reads alone. */
-  readonly source: 'destination' | 'observation'
-}
-
-/**
- * When the outcome appeared, by everything recorded. `undefined`: no read showed it. `'contradictory'`: the
- * destination's times and our reads exclude each other.
- */
-export function appearance(history: readonly CheckRecord[], lagMs: number): Interval | 'contradictory' | undefined {
-  const reads = history.filter(isRead)
-  const shown = reads.filter(showsOutcome)
-  if (shown.length === 0) return undefined
-
-  // A read that did not show it bounds from below by the moment it was sent, less the age an answer may have.
-  // Only reads before the first that showed it count: later absence means that it went, not that it had not come. Before
-  // is by their order, so that a clock that was set back between them shows as the contradiction that it is.
-  const unseenBefore = reads.slice(0, reads.findIndex(showsOutcome)).map((read) => read.sentAt - lagMs)
-
-  const points = shown.flatMap(({ observation, clockOffsetMs }) =>
-    observation.kind === 'present' && observation.appeared && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS
-      ? [
-          {
-            notBefore: (observation.appeared.notBefore ?? Number.NEGATIVE_INFINITY) - clockOffsetMs,
-            notAfter: observation.appeared.notAfter + clockOffsetMs,
-          },
-        ]
-      : [],
-  )
-
-  const notBefore = Math.max(...unseenBefore, ...points.map((point) => point.notBefore))
-  const notAfter = Math.min(...shown.map((read) => read.answeredAt), ...points.map((point) => point.notAfter))
-  if (notBefore > notAfter) return 'contradictory'
-  return {
-    ...(notBefore === Number.NEGATIVE_INFINITY ? {} : { notBefore }),
-    notAfter,
-    source: points.length > 0 ? 'destination' : 'observation',
-  }
 }

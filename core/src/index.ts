@@ -15,19 +15,23 @@ export {
 } from './anchor/anchorer.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
-  type Appearance,
-  appearance,
   type CheckRecord,
   DESTINATION_ERROR_CODES,
   type DestinationErrorCode,
+  FAILURE_CODES,
   type FailedRecord,
   type Failure,
   type FailureCode,
   type Instant,
   type Interval,
   isRead,
+  type LogTime,
+  MARKS,
+  type Mark,
   type Observation,
   type ReadRecord,
+  type Source,
+  type Stay,
   showsOutcome,
 } from './evidence.ts'
 export type { JsonObject, JsonValue } from './json.ts'
@@ -92,9 +96,21 @@ export {
   textFingerprint,
   type WireClaim,
 } from './receipt/digest.ts'
+export {
+  type Case,
+  caseOf,
+  type EvidenceDocument,
+  evidenceText,
+  LARGEST_EVIDENCE_BYTES,
+  type SignedEvidence,
+  signedEvidence,
+} from './receipt/evidence.ts'
+export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
 export { canonicalize } from './receipt/jcs.ts'
 export { isChangeEntry, isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
+export { decide, knowsRules } from './rules/decide.ts'
+export { graceEnd, largestAge } from './rules/v2.ts'
 export { nextCheckAt } from './schedule.ts'
 export { verifyEd25519 } from './signing/ed25519.ts'
 export {
@@ -115,10 +131,7 @@ export {
   CLOSING,
   type ClaimTimes,
   type Closing,
-  closingStart,
   type Decision,
-  decide,
-  graceEnd,
   REASONS,
   type ReasonCode,
   toleranceEnd,
@@ -143,6 +156,7 @@ export {
   type Plugin,
   type PluginHost,
   type PluginParts,
+  type PreviousRead,
   type ProbeResult,
   type ResolvedAddress,
   secret,

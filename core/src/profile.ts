@@ -29,8 +29,15 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly deadlineMs: number
   /** The furthest deadline that a claim may ask for, from `claimed_at`. Milliseconds. */
   readonly maxDeadlineMs: number
-  /** How old an answer of the destination can be (stale replicas). Milliseconds, 0 when absent. */
-  readonly lagMs?: number
+  /** The version of core's verdict rules that judges its claims; 2 is the newest. */
+  readonly rulesVersion: 1 | 2
+  /** How old an answer of the destination may be, because replicas lag behind. Milliseconds, 0 when absent. */
+  readonly ageMs?: number
+  /**
+   * An outcome that came and went with the whole of what held it (a branch that was merged and deleted) before `claimed_at` counts
+   * when it came at most this long before. Milliseconds, 0 when absent: it does not count.
+   */
+  readonly removedWithinMs?: number
   readonly access: {
     /** The least read-only permission, in words. */
     readonly permission: string
@@ -40,7 +47,7 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
 }
 
 /** The part of a profile that decides verdicts and the times of checks. */
-export type Rules = Pick<ActionProfile, 'required' | 'toleranceMs' | 'lagMs'>
+export type Rules = Pick<ActionProfile, 'rulesVersion' | 'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs'>
 
 // The `action` pattern of the published receipt schema.
 export const ACTION_PATTERN = '^[a-z0-9]+(\\.[a-z0-9_]+){2}$'

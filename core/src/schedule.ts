@@ -1,52 +1,74 @@
-/** When a claim is looked at next: growing gaps, and a pair of checks around each moment that decides. */
+/** When a claim is checked next: at growing gaps, and around each moment that decides. */
 import { type CheckRecord, type Instant, isRead, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
-import { type ClaimTimes, type Closing, closingStart, graceEnd, toleranceEnd } from './verdict.ts'
+import { CONFIRMATION_MS, graceEnd, largestAge } from './rules/v2.ts'
+import { type ClaimTimes, type Closing, toleranceEnd } from './verdict.ts'
 
-const FIRST_GAP_MS = 5_000
+/** The second read comes soon: blame needs two. */
+const FIRST_GAP_MS = CONFIRMATION_MS
+const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 15_000
 const SHORTEST_LEAD_MS = 500
 const LONGEST_LEAD_MS = 10_000
+/** A first look before a deciding moment, so that a short fault around the moment itself does not hide everything. */
+const EARLY_LEAD_MS = 5_000
+/** A failed check this near to a deciding moment is made again within a second or two. */
+const NEAR_MS = 10_000
+const NEAR_RETRY_MS = 1_000
 
 /** The time of the next check of a claim that is not decided yet. A time in the past means at once. */
 export function nextCheckAt(
   rules: Rules,
   claim: ClaimTimes,
-  history: readonly CheckRecord[],
+  checks: readonly CheckRecord[],
   closing: Closing,
 ): Instant {
-  const last = history.at(-1)
+  const last = checks.at(-1)
   if (!last) return claim.submittedAt
-  const notBefore = isRead(last) ? 0 : (last.failure.retryAt ?? 0)
+  const retryAt = isRead(last) ? 0 : (last.failure.retryAt ?? 0)
 
-  const start = closingStart(rules, claim)
-  if (last.sentAt >= start) {
-    const tries = history.filter((record) => record.sentAt >= start).length
-    const retryAt = last.answeredAt + growing(FIRST_RETRY_MS, LONGEST_RETRY_MS, tries)
-    return Math.max(notBefore, Math.min(retryAt, graceEnd(rules, claim, closing)))
+  const closingStart = claim.deadlineAt + largestAge(rules, checks)
+  if (last.sentAt >= closingStart) {
+    const tries = checks.filter((check) => check.sentAt >= closingStart).length
+    const again = last.answeredAt + growing(FIRST_RETRY_MS, 2, LONGEST_RETRY_MS, tries)
+    return Math.max(retryAt, Math.min(again, graceEnd(rules, claim, checks, closing)))
   }
 
-  const regular = last.answeredAt + growing(FIRST_GAP_MS, LONGEST_GAP_MS, history.length)
-  const due = decidingMoments(rules, claim, history).filter((moment) => moment > last.sentAt)
-  return Math.max(notBefore, Math.min(regular, ...due))
+  const regular = last.answeredAt + gapAfter(last, rules, claim, checks)
+  const due = decidingMoments(rules, claim, checks).filter((moment) => moment > last.sentAt)
+  return Math.max(retryAt, Math.min(regular, ...due))
+}
+
+function gapAfter(last: CheckRecord, rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[]): number {
+  const moments = [toleranceEnd(rules, claim), claim.deadlineAt]
+  const isNear = moments.some((moment) => Math.abs(last.answeredAt - moment) <= NEAR_MS)
+  if (!isRead(last) && isNear) return NEAR_RETRY_MS
+  return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
 }
 
 /**
- * The moments whose state decides: the end of the tolerance and the deadline. The first check of a pair is early enough
- * to be answered before the moment, so that presence still counts as in time; the second is right after, so that absence counts.
+ * The moments whose state decides: the end of the tolerance and the deadline. The last check before a moment is early enough to be
+ * answered before it, so that presence counts as in time; the one after it comes at once, so that absence counts.
  */
-function decidingMoments(rules: Rules, claim: ClaimTimes, history: readonly CheckRecord[]): Instant[] {
-  const start = closingStart(rules, claim)
-  // Seen already: only what the closing read adds about the time can still decide.
-  if (history.some(showsOutcome)) return [start]
-  const slowest = Math.max(...history.map((record) => record.answeredAt - record.sentAt))
+function decidingMoments(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[]): Instant[] {
+  const ageMs = largestAge(rules, checks)
+  const closingStart = claim.deadlineAt + ageMs
+  // Shown already: what the log may still list, and the closing read, are all that can decide.
+  if (checks.some(showsOutcome)) return [closingStart]
+  const slowest = Math.max(...checks.map((check) => check.answeredAt - check.sentAt))
   const lead = Math.min(Math.max(2 * slowest, SHORTEST_LEAD_MS), LONGEST_LEAD_MS)
   const inTimeUntil = toleranceEnd(rules, claim)
-  return [inTimeUntil - lead, inTimeUntil + (rules.lagMs ?? 0), claim.deadlineAt - lead, start]
+  return [
+    inTimeUntil - lead - EARLY_LEAD_MS,
+    inTimeUntil - lead,
+    inTimeUntil + ageMs,
+    claim.deadlineAt - lead,
+    closingStart,
+  ]
 }
 
-function growing(first: number, longest: number, count: number): number {
-  return Math.min(first * 2 ** Math.min(count - 1, 20), longest)
+function growing(first: number, factor: number, longest: number, count: number): number {
+  return Math.min(Math.round(first * factor ** Math.min(count - 1, 40)), longest)
 }

@@ -1,14 +1,5 @@
-/** The verdict rules: pure, total, and recomputable by anyone who is given a claim's recorded checks. */
-import {
-  appearance,
-  type CheckRecord,
-  type FailureCode,
-  type Instant,
-  type Interval,
-  isRead,
-  type ReadRecord,
-  showsOutcome,
-} from './evidence.ts'
+/** Verdicts: their values and reasons, and what every version of the rules has in common. */
+import type { CheckRecord, FailureCode, Instant, Interval } from './evidence.ts'
 import type { Rules } from './profile.ts'
 
 export const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable'] as const
@@ -57,13 +48,14 @@ export const CLOSING: Closing = { closingMs: 30_000, graceMs: 120_000 }
 
 export interface Decision {
   readonly verdict: Verdict
-  /** When the outcome appeared, where a read showed it. */
+  /** When the outcome appeared, where the evidence shows it. */
   readonly appeared?: Interval
-  /** The record the verdict rests on. */
+  /** The record that the verdict rests on. */
   readonly basis: CheckRecord
 }
 
-const UNVERIFIABLE_REASON: Record<FailureCode, ReasonCode> = {
+/** The reason of an `unverifiable` that a failed check causes. */
+export const FAILURE_REASONS: Readonly<Record<FailureCode, ReasonCode>> = {
   unauthorized: 'permission_denied',
   forbidden: 'permission_denied',
   no_connection: 'no_connection',
@@ -77,95 +69,13 @@ const UNVERIFIABLE_REASON: Record<FailureCode, ReasonCode> = {
 }
 
 /** Looking again cannot help. */
-const FINAL_FAILURES: ReadonlySet<FailureCode> = new Set(['ambiguous_claim', 'no_connection', 'unsupported_action'])
+export const FINAL_FAILURES: ReadonlySet<FailureCode> = new Set([
+  'ambiguous_claim',
+  'no_connection',
+  'unsupported_action',
+])
 
 /** L: the last moment at which an outcome is in time. */
-export function toleranceEnd(rules: Rules, claim: ClaimTimes): Instant {
+export function toleranceEnd(rules: Pick<Rules, 'toleranceMs'>, claim: Pick<ClaimTimes, 'claimedAt'>): Instant {
   return claim.claimedAt + rules.toleranceMs
-}
-
-/** The first moment at which a read shows the state at the deadline, also where answers may be stale. */
-export function closingStart(rules: Rules, claim: ClaimTimes): Instant {
-  return claim.deadlineAt + (rules.lagMs ?? 0)
-}
-
-/** Failing reads are tried again until here. */
-export function graceEnd(rules: Rules, claim: ClaimTimes, closing: Closing): Instant {
-  return Math.max(closingStart(rules, claim), claim.submittedAt) + closing.graceMs
-}
-
-/**
- * The verdict on a claim, or `undefined` while it cannot be told yet.
- *
- * @param history every check made so far, oldest first
- * @param now a time not before the last record's; it only ever ends the waiting, it never counts as evidence
- */
-export function decide(
-  rules: Rules,
-  claim: ClaimTimes,
-  history: readonly CheckRecord[],
-  now: Instant,
-  closing: Closing = CLOSING,
-): Decision | undefined {
-  const last = history.at(-1)
-  if (last === undefined) return undefined
-  if (!isRead(last) && FINAL_FAILURES.has(last.failure.code)) return unverifiable(last.failure.code, last)
-
-  const closingRead = history.filter(isRead).find((read) => read.sentAt >= closingStart(rules, claim))
-  const over = isOver(last, now, graceEnd(rules, claim, closing))
-
-  // Once a read has shown the outcome, its later absence or change blames nobody: a force-push may have removed it.
-  const shown = history.filter(isRead).findLast(showsOutcome)
-  if (shown) {
-    const appeared = appearance(history, rules.lagMs ?? 0)
-    if (appeared && appeared !== 'contradictory') {
-      const verdict = placeInTime(appeared, toleranceEnd(rules, claim), claim.deadlineAt)
-      if (verdict) return { verdict, appeared, basis: shown }
-    }
-    if (!shown.observation.settled && !closingRead && !over) return undefined
-    return {
-      ...unverifiable('ambiguous_claim', shown),
-      ...(appeared && appeared !== 'contradictory' ? { appeared } : {}),
-    }
-  }
-
-  const settledDifference = isRead(last) && last.observation.kind === 'present' && last.observation.settled
-  if (settledDifference) return blame(rules, last)
-  if (closingRead) {
-    const inWindow = closingRead.answeredAt <= closingStart(rules, claim) + closing.closingMs
-    // Read too late, absence proves nothing: the outcome may have come in time and gone since.
-    if (inWindow || closingRead.observation.settled) return blame(rules, closingRead)
-    return unverifiable('ambiguous_claim', closingRead)
-  }
-  if (over && !isRead(last)) return unverifiable(last.failure.code, last)
-  return undefined
-}
-
-/** The rows for an outcome that is there as claimed; `undefined` when its interval straddles a boundary. */
-function placeInTime(appeared: Interval, inTimeUntil: Instant, deadlineAt: Instant): Verdict | undefined {
-  const notBefore = appeared.notBefore ?? Number.NEGATIVE_INFINITY
-  if (appeared.notAfter <= inTimeUntil) return { value: 'verified' }
-  if (notBefore >= deadlineAt) return { value: 'failed', reasonCode: 'not_found' }
-  if (notBefore >= inTimeUntil && appeared.notAfter < deadlineAt) {
-    return { value: 'late', reasonCode: 'observed_after_tolerance' }
-  }
-  return undefined
-}
-
-/** No answer is to be had in time: the last check failed, and the time for trying again is over or ends before the next try. */
-function isOver(last: CheckRecord, now: Instant, end: Instant): boolean {
-  if (isRead(last)) return false
-  return now >= end || (last.failure.retryAt ?? 0) > end
-}
-
-function blame(rules: Rules, read: ReadRecord): Decision {
-  const { observation } = read
-  if (observation.kind === 'absent') return { verdict: { value: 'failed', reasonCode: 'not_found' }, basis: read }
-  const roles = observation.differs.map((field) => rules.required[field])
-  const reasonCode = roles.includes('target') ? 'target_mismatch' : 'content_mismatch'
-  return { verdict: { value: 'mismatch', reasonCode }, basis: read }
-}
-
-function unverifiable(code: FailureCode, basis: CheckRecord): Decision {
-  return { verdict: { value: 'unverifiable', reasonCode: UNVERIFIABLE_REASON[code] }, basis }
 }

@@ -23,6 +23,11 @@ export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSche
   readonly profile: ActionProfile<P, F>
   /** The providers of the connections it reads through. */
   readonly providers: readonly string[]
+  /**
+   * Where claims are read without a connection, for `access.anonymous`. Requests of such a check to other origins are refused.
+   * `provider` and `baseUrl` are signed into the receipt.
+   */
+  anonymousSource?(claim: Claim<Static<P>>): { readonly provider: string; readonly baseUrl: string }
   /** The one form of a target and params that may be written in several, such as an upper-case sha. Applied before the claim is digested. */
   normalize?(claim: { target: string; params: Static<P> }): { target: string; params: Static<P> }
   /**
@@ -52,7 +57,13 @@ export interface CheckContext {
   readonly logger: Logger
   readonly cache: CheckCache
   /** What earlier checks of this claim saw, oldest first. */
-  readonly previous: readonly Observation[]
+  readonly previous: readonly PreviousRead[]
+}
+
+/** A successful earlier check of the same claim. */
+export interface PreviousRead {
+  readonly sentAt: Instant
+  readonly observation: Observation
 }
 
 export interface Connection<O = JsonObject> {
@@ -124,6 +135,8 @@ export interface ConnectionType<O extends TObject = TObject> {
   readonly options: O
   /** How to make credentials that can only read. */
   readonly help: string
+  /** The base address of the destination, as the options have it or by default. Requests to other origins are refused. */
+  baseUrl(options: Static<O>): string
   /** The connection is one that this claim can be read through. */
   fits(options: Static<O>, claim: Claim): boolean
   /** Tries the destination with these options. @throws DestinationError */

@@ -1,5 +1,5 @@
 /** What a receipt says: its members as on the wire, and how they follow from a decided claim. */
-import type { Instant, Interval } from '../evidence.ts'
+import type { Instant, Interval, Source } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { Signature } from '../signing/message.ts'
 import { formatInstant } from '../time.ts'
@@ -44,7 +44,15 @@ export type ReceiptObservation = {
     readonly not_after: string
     readonly source: Interval['source']
   }
+  /** Where the host read. Absent where nothing was read, and in receipts of rules 1. */
+  readonly source?: WireSource
+  /** base64url(SHA-256) of the evidence, which is published beside the receipt. */
+  readonly evidence_digest?: string
 }
+
+export type WireSource =
+  | { readonly provider: string; readonly listed: boolean; readonly base_url: string }
+  | { readonly provider: string; readonly listed: false; readonly source_id: string }
 
 /** That a receipt is in the log. Hashes are base64url. */
 export type Proof = {
@@ -84,6 +92,8 @@ export interface DecidedClaim {
     readonly attempts: number
     readonly facts: JsonObject
     readonly appeared?: Interval
+    readonly source?: Source
+    readonly evidenceDigest?: string
   }
   readonly verdict: Verdict
 }
@@ -118,22 +128,31 @@ export function entryOf(bodyText: string, signature: Signature): string {
 }
 
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
-  const { verifier, observedAt, deadlineAt, attempts, facts, appeared } = observed
-  const observation = {
+  const { verifier, observedAt, deadlineAt, attempts, facts, appeared, source, evidenceDigest } = observed
+  return {
     verifier: { id: verifier.id, version: verifier.version },
     observed_at: formatInstant(observedAt),
     deadline_at: formatInstant(deadlineAt),
     attempts,
     facts,
+    ...(appeared ? { appeared: toWireInterval(appeared) } : {}),
+    ...(source ? { source: toWireSource(source) } : {}),
+    ...(evidenceDigest === undefined ? {} : { evidence_digest: evidenceDigest }),
   }
-  return appeared ? { ...observation, appeared: toWireInterval(appeared) } : observation
+}
+
+export function toWireSource(source: Source): WireSource {
+  const { provider } = source
+  return 'baseUrl' in source
+    ? { provider, listed: source.listed, base_url: source.baseUrl }
+    : { provider, listed: false, source_id: source.sourceId }
 }
 
 function toWireVerdict({ value, reasonCode }: Verdict): ReceiptBody['verdict'] {
   return reasonCode === undefined ? { value } : { value, reason_code: reasonCode }
 }
 
-function toWireInterval({ notBefore, notAfter, source }: Interval) {
+export function toWireInterval({ notBefore, notAfter, source }: Interval) {
   const interval = { not_after: formatInstant(notAfter), source }
   return notBefore === undefined ? interval : { ...interval, not_before: formatInstant(notBefore) }
 }

@@ -22,8 +22,19 @@ export const Owners = Type.Optional(
 export function fitsClaim(claim: Claim, hostNames: readonly string[], owners: readonly string[] | undefined): boolean {
   const { host } = claim.params
   if (typeof host === 'string' && !hostNames.includes(host.toLowerCase())) return false
-  const owner = claim.target.split('/')[0]?.toLowerCase()
-  return owners === undefined || owners.some((name) => name.toLowerCase() === owner)
+  return owners === undefined || owners.some((name) => name.toLowerCase() === ownerOf(claim.target))
+}
+
+/** In lower case: hosts take owners in any. */
+export function ownerOf(target: string): string {
+  return target.split('/')[0]!.toLowerCase()
+}
+
+/** The name that claims give a base address: its host and path, less the path under which a provider has its API. */
+export function hostName(baseUrl: string, apiPath = ''): string {
+  const { host, pathname } = new URL(baseUrl)
+  const path = withoutTrailingSlash(pathname)
+  return (host + (apiPath !== '' && path.endsWith(apiPath) ? path.slice(0, -apiPath.length) : path)).toLowerCase()
 }
 
 export function withoutTrailingSlash(url: string): string {

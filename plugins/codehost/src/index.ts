@@ -2,6 +2,7 @@
 import { definePlugin } from '@claimcheck/core'
 import { Type } from 'typebox'
 import { createCommitPush } from './commit-push.ts'
+import { createCommitPushV1 } from './commit-push-v1.ts'
 import { baseUrl, withoutTrailingSlash } from './connection-options.ts'
 import { createGitProvider } from './git/provider.ts'
 import { requireGit } from './git/version.ts'
@@ -34,11 +35,13 @@ export default definePlugin({
     const publicApi = withoutTrailingSlash(public_base_url)
     const publicHost = {
       host: createGitHubHost({ baseUrl: publicApi }),
+      provider: github.connectionType.provider,
+      baseUrl: publicApi,
       names: githubNames(publicApi),
     }
     await requireGit().catch((err: unknown) => logger.warn({ err }, 'git connections cannot be read'))
     return {
-      verifiers: [createCommitPush(providers, publicHost)],
+      verifiers: [createCommitPush({ providers, publicHost }), createCommitPushV1({ providers, publicHost })],
       connections: providers.map((provider) => provider.connectionType),
     }
   },

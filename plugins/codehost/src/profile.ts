@@ -11,7 +11,7 @@ const TARGET_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/(?!\\.{1,2}$)(?!.*\\.g
 // The rules of git-check-ref-format(1) for a branch. They leave no room for `user:branch`, `..`, or a second ref in a refspec.
 const BRANCH_COMPONENT =
   '(?!\\.)(?:(?!\\.\\.|\\.$|@\\{|\\.lock(?:/|$))[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\/\\ud800-\\udfff])+'
-const BRANCH_PATTERN = `^(?!-)(?!@$)${BRANCH_COMPONENT}(?:/${BRANCH_COMPONENT})*$`
+const BRANCH_PATTERN = `^(?!-)(?!@$)(?!refs/heads/)${BRANCH_COMPONENT}(?:/${BRANCH_COMPONENT})*$`
 
 export const Slug = Type.String({
   pattern: TARGET_PATTERN,
@@ -34,18 +34,39 @@ export function isBranchName(name: string): boolean {
   return Value.Check(BranchName, name)
 }
 
+// A host with a path is one whose sub-path may belong to somebody else, so the whole of it counts.
+const HOST_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*$'
+
+const common = {
+  sha: Type.String({
+    pattern: '^[0-9a-fA-F]{40}$',
+    description: 'The full id of the commit, 40 hexadecimal characters.',
+    examples: ['0123456789abcdef0123456789abcdef01234567'],
+  }),
+  branch: BranchName,
+  host: Type.Optional(
+    Type.String({
+      pattern: HOST_PATTERN,
+      maxLength: 1024,
+      description:
+        'The code host: `github.com`, or `git.example.com/team` where the connection has a path. Needed when several connections fit.',
+    }),
+  ),
+}
+
+/** Of version 1, which took the same without `pusher`. */
+export const ParamsV1 = Type.Object(common, { additionalProperties: false })
+
 const Params = Type.Object(
   {
-    sha: Type.String({
-      pattern: '^[0-9a-fA-F]{40}$',
-      description: 'The full id of the commit, 40 hexadecimal characters.',
-      examples: ['0123456789abcdef0123456789abcdef01234567'],
-    }),
-    branch: BranchName,
-    host: Type.Optional(
+    ...common,
+    pusher: Type.Optional(
       Type.String({
-        pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?$',
-        description: 'The code host, `github.com`. Needed when several connections fit.',
+        minLength: 1,
+        maxLength: 100,
+        description:
+          "The name of the account that pushed, at the host. It is compared with the host's push log where that can be read; the receipt says whether they are equal.",
+        examples: ['octo-agent[bot]'],
       }),
     ),
   },
@@ -54,9 +75,13 @@ const Params = Type.Object(
 
 const Facts = Type.Object(
   {
+    repository: Type.Optional(
+      Type.String({ ...Slug, description: "The repository's name by the host's own account." }),
+    ),
     repository_id: Type.Optional(
       Type.Integer({ description: "The repository's number at its host: a name may pass on." }),
     ),
+    branch_listed: Type.Boolean({ description: 'The host lists the claimed branch to these credentials.' }),
     head: Type.Optional(Type.String({ ...Sha, description: 'The tip of the branch when it was read.' })),
     pushed_at: Type.Optional(
       Type.String({
@@ -68,6 +93,14 @@ const Facts = Type.Object(
       Type.String({ format: 'date-time', description: "When it went from the branch again, by the host's push log." }),
     ),
     found_on: Type.Optional(Type.String({ ...BranchName, description: 'Another branch that has the commit.' })),
+    preexisting: Type.Optional(
+      Type.Literal(true, {
+        description: 'The push log has the commit on the branch since more than the tolerance before the claim.',
+      }),
+    ),
+    pusher_matches: Type.Optional(
+      Type.Boolean({ description: 'The push log names the account that the claim names as pusher.' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -77,7 +110,8 @@ export type Facts = Static<typeof Facts>
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',
-  version: '1',
+  version: '2',
+  rulesVersion: 2,
   summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
   aliases: { 'github.commit.push': { providers: ['github'] } },
   target: Slug,
@@ -87,6 +121,7 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  removedWithinMs: 24 * 60 * MINUTE_MS,
   access: {
     permission: "Reading the repository's contents and metadata.",
     anonymous: true,

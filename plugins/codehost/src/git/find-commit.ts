@@ -1,18 +1,24 @@
 /** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
 import type { CheckCache, CheckContext } from '@claimcheck/core'
 import { isReachable } from '../ancestry.ts'
-import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
+import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import { markOf } from '../forgetting.ts'
 import type { Remote } from './environment.ts'
-import { defaultBranch, type History, historyOf, type Limits, listBranches } from './remote-repository.ts'
+import { defaultBranch, type History, hasObject, historyOf, type Limits, listBranches } from './remote-repository.ts'
 import { discover } from './repository-url.ts'
 import { requireGit } from './version.ts'
+
+/** A git server that prunes as usual keeps a commit that no branch has for longer than this. */
+const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
 
 export interface GitAccess {
   readonly baseUrl: string
   readonly authorization?: string
+  /** The server removes commits as soon as no branch has them. */
+  readonly prunesAtOnce?: boolean
 }
 
-export function createGitHost({ baseUrl, authorization }: GitAccess, limits: Limits): CodeHost {
+export function createGitHost({ baseUrl, authorization, prunesAtOnce = false }: GitAccess, limits: Limits): CodeHost {
   async function reach(owner: string, repository: string, context: CheckContext): Promise<Remote> {
     await requireGit()
     const url = await discover(`${baseUrl}/${owner}/${repository}.git`, authorization, context)
@@ -21,34 +27,47 @@ export function createGitHost({ baseUrl, authorization }: GitAccess, limits: Lim
   }
 
   return {
-    async findCommit({ owner, repository, sha, branch }: CommitQuery, context): Promise<FoundCommit> {
+    async findCommit(query: CommitQuery, context): Promise<FoundCommit> {
+      const { owner, repository, sha, branch, claimedAt } = query
       const { cache } = context
-      const place = `git ${owner}/${repository}`
-      const { remote, branches } = await cache.share(`${place} branches`, async () => {
+      const sentAt = context.now()
+      const scope = `git ${owner}/${repository}`
+      const { remote, branches } = await cache.share(`${scope} branches`, async () => {
         const remote = await reach(owner, repository, context)
         return { remote, branches: await listBranches(remote, context) }
       })
 
-      async function isOn(name: string): Promise<boolean> {
+      /** Whether a commit is in the history of a branch's tip. */
+      async function isIn(commit: string, name: string): Promise<boolean> {
         const tip = branches.get(name)
         if (tip === undefined) return false
         const inHistory = () =>
-          joined(`${place} history ${tip} ${name}`, cache, () => historyOf(name, tip, remote, context, limits))
-        return (await isReachable(sha, tip, cache, async () => (await inHistory()).has(sha))) === true
+          joined(`${scope} history ${tip} ${name}`, cache, () => historyOf(name, tip, remote, context, limits))
+        return (await isReachable(commit, tip, cache, async () => (await inHistory()).has(commit))) === true
       }
 
-      async function find(): Promise<Finding> {
-        // Settled: nothing that a later read could show would tell more about when it came.
-        if (await isOn(branch)) return { place: 'branch', settled: true }
+      async function find(): Promise<Place> {
+        if (await isIn(sha, branch)) return { at: 'branch' }
         const atTip = [...branches].find(([, tip]) => tip === sha)?.[0]
-        if (atTip !== undefined) return { place: 'another_branch', name: atTip }
-        const main = await cache.share(`${place} default`, () => defaultBranch(remote, context))
-        if (main !== undefined && (await isOn(main))) return { place: 'another_branch', name: main }
-        return { place: 'nowhere', settled: false }
+        if (atTip !== undefined) return { at: 'another_branch', name: atTip }
+        const main = await cache.share(`${scope} default`, () => defaultBranch(remote, context))
+        if (main !== undefined && (await isIn(sha, main))) return { at: 'another_branch', name: main }
+        return { at: 'nowhere' }
       }
 
       const head = branches.get(branch)
-      return { finding: await find(), ...(head === undefined ? {} : { head }) }
+      const place = await find()
+      const found: FoundCommit = { place, ...(head === undefined ? {} : { head }) }
+      if (place.at === 'branch') return found
+      const mark = await markOf(query, {
+        place,
+        head,
+        isKnown: place.at === 'nowhere' ? await hasObject(remote, sha, context) : true,
+        keepsObjects: !prunesAtOnce && context.now() - claimedAt <= KEEPS_OBJECTS_MS,
+        isAncestor: (older) => isIn(older, branch),
+        sentAt,
+      })
+      return { ...found, ...(mark === undefined ? {} : { mark }) }
     },
   }
 }

@@ -2,7 +2,7 @@
 import { type ConnectionType, DestinationError, defineConnectionType, secret } from '@claimcheck/core'
 import { type Static, Type } from 'typebox'
 import type { Provider } from '../code-host.ts'
-import { baseUrl, fitsClaim, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { httpFailure } from '../http-failure.ts'
 import { createGitHost } from './find-commit.ts'
 import type { Limits } from './remote-repository.ts'
@@ -20,6 +20,12 @@ const Options = Type.Object(
     ),
     password: Type.Optional(secret({ description: 'The password, or a token that can read.' })),
     owners: Owners,
+    prunes_at_once: Type.Optional(
+      Type.Boolean({
+        description:
+          'This server removes commits as soon as no branch has them. Then a commit that it does not know may have been there, and its absence blames nobody.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -31,11 +37,15 @@ username, the secret into password. Repositories that everybody may read need ne
 export function createGitProvider(limits: Limits): Provider {
   return {
     connectionType,
+    ownersOf: ({ options }) => (options as Options).owners,
     open: ({ options }) => {
-      const { base_url, ...credentials } = options as Options
+      const { base_url, prunes_at_once = false, ...credentials } = options as Options
       const authorization = basicAuthorization(credentials)
       const baseUrl = withoutTrailingSlash(base_url)
-      return createGitHost({ baseUrl, ...(authorization === undefined ? {} : { authorization }) }, limits)
+      return createGitHost(
+        { baseUrl, prunesAtOnce: prunes_at_once, ...(authorization === undefined ? {} : { authorization }) },
+        limits,
+      )
     },
   }
 }
@@ -45,7 +55,8 @@ const connectionType: ConnectionType = defineConnectionType({
   title: 'git over HTTP',
   options: Options,
   help: HELP,
-  fits: ({ base_url, owners }, claim) => fitsClaim(claim, [new URL(base_url).host], owners),
+  baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
+  fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
   async probe(options, { fetch }) {
     const authorization = basicAuthorization(options)
     const response = await fetch(options.base_url, authorization === undefined ? {} : { headers: { authorization } })

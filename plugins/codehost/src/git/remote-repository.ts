@@ -19,13 +19,63 @@ export async function listBranches(remote: Remote, context: CheckContext): Promi
   const branches = refs.map((line) => /^([0-9a-f]{40})\trefs\/heads\/(.+)$/.exec(line))
   if (branches.includes(null)) throw new DestinationError('unexpected_response')
   const named = branches.map((match) => [match![2]!, match![1]!] as const)
-  return new Map(named.filter(([name]) => isBranchName(name)))
+  return new Map(
+    named.flatMap(([bytes, tip]) => {
+      const name = readName(bytes)
+      return name !== undefined && isBranchName(name) ? [[name, tip] as const] : []
+    }),
+  )
 }
+
+/** A name that is not UTF-8 must not become another name that is: it cannot be claimed. @param bytes one character a byte */
+function readName(bytes: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(bytes, 'latin1'))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether the server has this commit, on whatever branch or none. Over protocol v2 servers refuse exactly what they do not have.
+ * `undefined`: it does not tell.
+ * @throws DestinationError
+ */
+export async function hasObject(remote: Remote, sha: string, context: CheckContext): Promise<boolean | undefined> {
+  return inFolder(async (folder) => {
+    const run = remoteRun(folder, remote, context, LISTING)
+    await runGit(['init', '--quiet', '--bare', '--template=', '.'], run)
+    try {
+      await runGit(
+        [
+          'fetch',
+          '--quiet',
+          '--no-tags',
+          '--no-write-fetch-head',
+          '--depth=1',
+          '--filter=tree:0',
+          '--',
+          remote.url,
+          sha,
+        ],
+        run,
+      )
+      return true
+    } catch (error) {
+      if (!(error instanceof GitFailure)) throw error
+      return NOT_OUR_REF.test(error.stderr) ? false : undefined
+    }
+  })
+}
+
+// What git prints of the server's own error line, by protocol v2's upload-pack.
+const NOT_OUR_REF = /remote error: upload-pack: not our ref [0-9a-f]{40}/
 
 /** The name of the default branch; `undefined` when the server does not say. @throws DestinationError */
 export async function defaultBranch(remote: Remote, context: CheckContext): Promise<string | undefined> {
   const refs = await listRefs(remote, context, ['--symref', '--', remote.url, 'HEAD'])
-  return refs.map((line) => /^ref: refs\/heads\/(.+)\tHEAD$/.exec(line)?.[1]).find((name) => name !== undefined)
+  const name = refs.map((line) => /^ref: refs\/heads\/(.+)\tHEAD$/.exec(line)?.[1]).find((bytes) => bytes !== undefined)
+  return name === undefined ? undefined : readName(name)
 }
 
 async function listRefs(remote: Remote, context: CheckContext, args: readonly string[]): Promise<string[]> {
@@ -38,7 +88,8 @@ async function listRefs(remote: Remote, context: CheckContext, args: readonly st
     // version of the protocol it speaks has listed anything.
     const events = await readFile(trace, 'utf8')
     if (!events.includes('"key":"negotiated-version"')) throw new DestinationError('unexpected_response')
-    return refs.toString('utf8').split('\n').filter(Boolean)
+    // One character a byte: names are decoded one by one, strictly.
+    return refs.toString('latin1').split('\n').filter(Boolean)
   })
 }
 

@@ -7,6 +7,7 @@ export const RepositoryAnswer = Type.Object({
   full_name: Slug,
   private: Type.Boolean(),
   default_branch: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
 })
 export type RepositoryAnswer = Static<typeof RepositoryAnswer>
 
@@ -34,6 +35,7 @@ export const ActivityAnswer = Type.Array(
       pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',
     }),
     activity_type: Type.String(),
+    actor: Type.Optional(Type.Union([Type.Null(), Type.Object({ login: Type.String() })])),
   }),
 )
 export type ActivityAnswer = Static<typeof ActivityAnswer>

@@ -75,9 +75,12 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
   }
 }
 
+/** A name that is not UTF-8 must not become another name that is. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
 async function readJson(response: Response): Promise<unknown> {
   try {
-    return await response.json()
+    return JSON.parse(UTF8.decode(await response.arrayBuffer()))
   } catch (cause) {
     if (isDestinationError(cause)) throw cause
     throw new DestinationError('unexpected_response', { status: response.status, cause })

@@ -1,21 +1,31 @@
 /** Where GitHub has a commit: on the claimed branch (and since when), on another, or nowhere that can be seen. */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
-import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
+import { type CheckContext, DestinationError, type Instant, type Stay } from '@claimcheck/core'
+import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import { markOf } from '../forgetting.ts'
 import { isDestinationError } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
 import type { RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
-import { type Account, accountFor, type Contains, NO_COMMIT, type PushLog } from './push-log.ts'
+import { type Account, accountFor, type Contains, type LoggedStay, NO_COMMIT, type PushLog } from './push-log.ts'
 import { openRepository, type Repository, readRepository } from './repository.ts'
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
 const MOST_COMPARISONS = 16
+/** How old GitHub's answers may be. */
+const AGE_MS = 10_000
+/** GitHub keeps a commit that no branch has for longer than this. */
+const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
+/** The newest ones are reported. */
+const MOST_STAYS = 8
+
+type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
 export function createGitHubHost(access: GitHubAccess): CodeHost {
   return {
     async findCommit(query, context): Promise<FoundCommit> {
       const { branch } = query
       const slug = `${query.owner}/${query.repository}`
+      const sentAt = context.now()
       const api = createGitHubApi(access, context)
       const open = (answer: RepositoryAnswer) => openRepository(api, context.cache, answer)
       const { answer, head } = await context.cache.share(`github ${slug} branch ${branch}`, async () => {
@@ -23,49 +33,111 @@ export function createGitHubHost(access: GitHubAccess): CodeHost {
         return { answer, head: await open(answer).head(branch) }
       })
       const repository = open(answer)
-      const finding = await findIn(repository, head, query, context)
-      return { finding, repositoryId: repository.id, ...(head === undefined ? {} : { head }) }
+      const finding = await findIn(repository, head, { query, context, sentAt })
+      return {
+        ...finding,
+        ageMs: AGE_MS,
+        repositoryId: repository.id,
+        repositoryName: repository.name,
+        ...(head === undefined ? {} : { head }),
+      }
     },
   }
 }
 
-async function findIn(
-  repository: Repository,
-  head: string | undefined,
-  query: CommitQuery,
-  context: CheckContext,
-): Promise<Finding> {
-  const { sha, branch, inTimeUntil } = query
+interface Look {
+  readonly query: CommitQuery
+  readonly context: CheckContext
+  readonly sentAt: Instant
+}
+
+async function findIn(repository: Repository, head: string | undefined, look: Look): Promise<Finding> {
+  const { query, context, sentAt } = look
+  const { sha, inTimeUntil, claimedAt, logFrom } = query
   // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
   // pushed to a fork only is answered under the upstream's name, too.
   const onBranch = head !== undefined && (await repository.contains(sha, head)) === true
   // Seen in time, it came in time, whatever the log says.
-  if (onBranch && context.now() < inTimeUntil) return { place: 'branch', settled: false }
+  if (onBranch && context.now() < inTimeUntil) {
+    return { place: { at: 'branch' }, ...(await describe(repository, look)) }
+  }
 
-  // Each check reads it for itself: what its times are worth is told by the clock that comes with the same check's answers.
   const log = await readLog(repository, query, onBranch, context)
   const contains = comparisons(repository, sha, head, onBranch)
   const account = log && (await accountFor(sha, log, contains, (known) => isEnough(known, query)))
-  const shown = account && appearanceOf(account, query)
-  if (shown) return { place: 'branch', ...shown }
-  if (onBranch) return { place: 'branch', settled: false }
-  // The branch had it and lost it before the claim was made: whether that is what is claimed cannot be told.
-  if (account && account.stays.length > 0) throw new DestinationError('ambiguous_claim')
+  const isGapless = account !== undefined && account.since <= logFrom
+  const told = account ? toldBy(account, isGapless, query) : {}
+  if (onBranch) return { place: { at: 'branch' }, ...told }
 
-  const elsewhere = await otherBranch(repository, sha, branch)
-  if (elsewhere !== undefined) return { place: 'another_branch', name: elsewhere }
-  const isUpToDate = log?.entries[0]?.after === (head ?? NO_COMMIT)
-  return { place: 'nowhere', settled: isUpToDate && account?.since === Number.NEGATIVE_INFINITY }
+  const { place, isKnown } = await findElsewhere(repository, query)
+  const endsAtHead = (log?.entries[0]?.after ?? NO_COMMIT) === (head ?? NO_COMMIT)
+  if (isGapless && endsAtHead && (await wasNeverBefore(log!, account, contains, query))) {
+    return { place, ...told, mark: 'never_before' }
+  }
+  if (isGapless && endsAtHead) return { place, ...told }
+  const mark = await markOf(query, {
+    place,
+    head,
+    isKnown,
+    keepsObjects: context.now() - claimedAt <= KEEPS_OBJECTS_MS,
+    repositoryCreatedAt: repository.createdAt,
+    isAncestor: (older, newer) => repository.contains(older, newer),
+    sentAt,
+  })
+  return { place, ...told, ...(mark === undefined ? {} : { mark }) }
+}
+
+/**
+ * What the log adds to a commit that was seen in time: since when, and who pushed it. One request more, three at most.
+ * Nothing hangs on it, so a log that cannot be read adds nothing.
+ */
+async function describe(repository: Repository, { query, context }: Look): Promise<Partial<Finding>> {
+  const { sha, branch, claimedAt, inTimeUntil } = query
+  const log = await context.cache
+    .share(`github ${repository.id} log ${branch}`, () => repository.newestPushes(branch))
+    .catch((error: unknown) => {
+      if (!isDestinationError(error)) throw error
+      return undefined
+    })
+  if (!log) return {}
+  const asTip = log.entries.findLast(({ after }) => after === sha)
+  const oldestTip = asTip ?? (await arrivalAmong(log, claimedAt - (inTimeUntil - claimedAt)))
+  if (oldestTip === 'earlier') return { preexisting: true }
+  if (!oldestTip) return {}
+  const { at, actor } = oldestTip
+  const isOld = at.notAfter < claimedAt - (inTimeUntil - claimedAt)
+  return {
+    pushedAt: at.notBefore,
+    ...(isOld ? { preexisting: true } : {}),
+    ...matchPusher(actor, query),
+  }
+
+  /** The push that brought the commit; `earlier`: one before `moment`. At most two comparisons. */
+  async function arrivalAmong({ entries }: PushLog, moment: Instant) {
+    const before = entries.find(({ at }) => at.notAfter < moment)
+    const recent = entries.filter(({ at }) => at.notAfter >= moment)
+    const start = before?.after ?? recent.at(-1)?.before ?? NO_COMMIT
+    if (start !== NO_COMMIT && (await repository.contains(sha, start)) !== false) return before ? 'earlier' : undefined
+    const [newest] = recent
+    if (!newest || recent.length === 1) return newest
+    return newest.before !== NO_COMMIT && (await repository.contains(sha, newest.before)) === false ? newest : undefined
+  }
+}
+
+function matchPusher(actor: string | undefined, { pusher }: CommitQuery): Partial<Finding> {
+  return actor === undefined || pusher === undefined
+    ? {}
+    : { pusherMatches: actor.toLowerCase() === pusher.toLowerCase() }
 }
 
 async function readLog(
   repository: Repository,
-  { branch, claimedAt }: CommitQuery,
+  { branch, logFrom }: CommitQuery,
   onBranch: boolean,
   { logger }: CheckContext,
 ): Promise<PushLog | undefined> {
   try {
-    return await repository.pushLog(branch, claimedAt)
+    return await repository.pushLog(branch, logFrom)
   } catch (error) {
     // A commit that is there has been seen, log or no log. That it is not there is not said while the log may yet show that it was.
     if (!onBranch || !isDestinationError(error)) throw error
@@ -83,40 +155,81 @@ function comparisons(repository: Repository, sha: string, head: string | undefin
   }
 }
 
-/** It came in time. Else the log is followed further back: what came before may speak for the agent. */
-function isEnough({ stays, since }: Account, { claimedAt, inTimeUntil }: CommitQuery): boolean {
-  const earliest = stays.at(-1)
-  return earliest !== undefined && since <= claimedAt && earliest.arrival.entry.at.notAfter <= inTimeUntil
+/** It came in time, or everything that counts is known. */
+function isEnough({ stays, since }: Account, query: CommitQuery): boolean {
+  return (
+    since <= query.logFrom ||
+    stays.some((stay) => counts(stay, query) && stay.arrival.entry.at.notAfter <= query.inTimeUntil)
+  )
 }
 
-function appearanceOf({ stays, since, openAtStart }: Account, { claimedAt }: CommitQuery) {
-  const counting = stays.filter(({ lostBy }) => lostBy === undefined || lostBy.at.notAfter > claimedAt)
-  const first = counting.at(-1)
-  if (!first) return undefined
-  const { entry, earlier } = first.arrival
-  const { lostBy } = first
-  // "Not before" is said only when nothing since the claim was overlooked, and no stay before it was seen.
-  const isFirst = !earlier && !openAtStart && since <= claimedAt && counting.length === stays.length
+/** What was forced away before the claim is not what was claimed; what went with its whole branch may be. */
+function counts({ arrival, lostBy }: LoggedStay, { claimedAt, logFrom }: CommitQuery): boolean {
+  if (!lostBy || lostBy.at.notBefore >= claimedAt) return true
+  return lostBy.after === NO_COMMIT && !arrival.earlier && arrival.entry.at.notBefore >= logFrom
+}
+
+/** @param isGapless no stay before the oldest one known was overlooked */
+function toldBy({ stays, openAtStart }: Account, isGapless: boolean, query: CommitQuery): Partial<Finding> {
+  if (!isGapless && stays.length === 0) return {}
+  // Of a cut list nothing tells which stay was the first.
+  const isComplete = isGapless && stays.length <= MOST_STAYS
+  const reported = stays.map(({ arrival, lostBy }, index): Stay => {
+    const isOldest = index === stays.length - 1
+    const isExact = isComplete && !arrival.earlier && !(isOldest && openAtStart)
+    const { at } = arrival.entry
+    return {
+      appeared: isExact ? at : { notAfter: at.notAfter },
+      ...(lostBy ? { removed: lostBy.at, removedWhole: lostBy.after === NO_COMMIT } : {}),
+    }
+  })
+  const first = stays.findLast((stay) => counts(stay, query))
+  return { stays: reported.slice(0, MOST_STAYS), ...(first ? describeStay(first, query) : {}) }
+}
+
+function describeStay({ arrival, lostBy }: LoggedStay, query: CommitQuery): Partial<Finding> {
+  const { claimedAt, inTimeUntil } = query
+  const { entry, earlier } = arrival
+  const isOld = entry.at.notAfter < claimedAt - (inTimeUntil - claimedAt)
   return {
-    appeared: isFirst ? entry.at : { notAfter: entry.at.notAfter },
     ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
     ...(lostBy ? { removedAt: lostBy.at.notBefore } : {}),
-    settled: isFirst,
+    ...(isOld ? { preexisting: true } : {}),
+    ...(earlier ? {} : matchPusher(entry.actor, query)),
   }
 }
 
+/** The gapless log has no stay that counts or that ended lately, and the state before its oldest entry has none either. */
+async function wasNeverBefore(
+  { entries }: PushLog,
+  { stays }: Account,
+  contains: Contains,
+  { logFrom }: CommitQuery,
+): Promise<boolean> {
+  if (stays.some(({ lostBy }) => !lostBy || lostBy.at.notAfter >= logFrom)) return false
+  const oldest = entries.at(-1)
+  if (!oldest || oldest.fastForward || oldest.before === NO_COMMIT) return true
+  return (await contains(oldest.before)) === false
+}
+
 /** Another branch that has the commit: as its tip, or the default branch. @throws DestinationError when that cannot be read */
-async function otherBranch(repository: Repository, sha: string, branch: string): Promise<string | undefined> {
+async function findElsewhere(
+  repository: Repository,
+  { sha, branch }: CommitQuery,
+): Promise<{ readonly place: Place; readonly isKnown: boolean }> {
   const tips = await repository.branchesWithTip(sha)
-  // Rights to see a repository are not yet rights to see its branches, but for a public one.
-  if (tips === undefined && !(await repository.isStillPublic()))
-    throw new DestinationError('forbidden', { status: 404 })
   // Pushed to the claimed branch while we were reading: the next read will show it.
   if (tips?.includes(branch)) throw new DestinationError('unavailable')
-  if (tips?.[0] !== undefined) return tips[0]
+  const isKnown = tips !== undefined
+  const [tip] = tips ?? []
+  if (tip !== undefined) return { place: { at: 'another_branch', name: tip }, isKnown }
 
   const { defaultBranch } = repository
-  if (defaultBranch === branch || !isBranchName(defaultBranch)) return undefined
-  const head = await repository.head(defaultBranch)
-  return head !== undefined && (await repository.contains(sha, head)) ? defaultBranch : undefined
+  if (defaultBranch !== branch && isBranchName(defaultBranch)) {
+    const head = await repository.head(defaultBranch)
+    if (head !== undefined && (await repository.contains(sha, head))) {
+      return { place: { at: 'another_branch', name: defaultBranch }, isKnown }
+    }
+  }
+  return { place: { at: 'nowhere' }, isKnown }
 }

@@ -2,12 +2,13 @@
 import { defineConnectionType, secret } from '@claimcheck/core'
 import { type Static, Type } from 'typebox'
 import type { Provider } from '../code-host.ts'
-import { baseUrl, fitsClaim, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { RateLimitAnswer } from './answers.ts'
 import { createGitHubApi } from './api.ts'
 import { createGitHubHost } from './find-commit.ts'
 
 export const PUBLIC_API = 'https://api.github.com'
+const ENTERPRISE_PATH = '/api/v3'
 
 const Options = Type.Object(
   {
@@ -35,7 +36,9 @@ export const github: Provider = {
     title: 'GitHub',
     options: Options,
     help: HELP,
-    fits: ({ base_url, owners }, claim) => fitsClaim(claim, githubNames(base_url ?? PUBLIC_API), owners),
+    baseUrl: (options) => access(options).baseUrl,
+    fits: ({ base_url, owners }, claim) =>
+      fitsClaim(claim, githubNames(withoutTrailingSlash(base_url ?? PUBLIC_API)), owners),
     async probe(options, context) {
       const api = createGitHubApi(access(options), { ...context, now: Date.now })
       // An Enterprise server without rate limits answers 404; that the token was accepted is what counts.
@@ -52,12 +55,13 @@ export const github: Provider = {
     },
   }),
   open: ({ options }) => createGitHubHost(access(options as Options)),
+  ownersOf: ({ options }) => (options as Options).owners,
 }
 
 /** The names under which claims may speak of the host behind an API: `github.com` for `https://api.github.com`. */
 export function githubNames(apiUrl: string): string[] {
-  const { host } = new URL(apiUrl)
-  return host === 'api.github.com' ? ['github.com', host] : [host]
+  if (apiUrl === PUBLIC_API) return ['github.com', hostName(PUBLIC_API)]
+  return [hostName(apiUrl, ENTERPRISE_PATH)]
 }
 
 function access({ token, base_url }: Options) {

@@ -1,24 +1,26 @@
 /** GitHub's push log of one branch: since when, and until when, the branch had a commit by the host's own account. */
-import { type Appearance, DestinationError, type Instant } from '@claimcheck/core'
+import { DestinationError, type Instant, type LogTime } from '@claimcheck/core'
 import type { ActivityAnswer } from './answers.ts'
 
 export interface LogEntry {
   readonly before: string
   readonly after: string
-  readonly at: Required<Appearance>
+  readonly at: Required<LogTime>
   /** What was on the branch before is still on it. */
   readonly fastForward: boolean
+  /** The account that pushed; absent where the log does not say. */
+  readonly actor?: string
 }
 
 export interface PushLog {
   /** Newest first, without gaps: each entry's `before` is the `after` of the one that follows. */
   readonly entries: readonly LogEntry[]
-  /** It reaches back to the branch's first push. */
+  /** It reaches back to the branch's first push, or there never was one. */
   readonly fromTheStart: boolean
 }
 
-/** A time in which the branch had the commit. */
-export interface Stay {
+/** A time in which the branch had the commit, by the entries of its log. */
+export interface LoggedStay {
   readonly arrival: Arrival
   /** When the branch lost it; absent while it has it. */
   readonly lostBy?: LogEntry
@@ -32,7 +34,7 @@ export interface Arrival {
 
 export interface Account {
   /** Newest first. */
-  readonly stays: readonly Stay[]
+  readonly stays: readonly LoggedStay[]
   /** From here on the account is gapless. `-Infinity`: from the branch's first push on. */
   readonly since: Instant
   /** It begins with a rewriting of the branch that kept the commit, or brought it: that cannot be told without the push before. */
@@ -53,15 +55,16 @@ const FAST_FORWARDS: ReadonlySet<string> = new Set(['push', 'pr_merge', 'merge_q
 export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog {
   const gap = activities.findIndex(({ before }, i) => i + 1 < activities.length && before !== activities[i + 1]!.after)
   const entries = activities.slice(0, gap === -1 ? undefined : gap + 1).map(toEntry)
-  return { entries, fromTheStart: isWhole && gap === -1 && entries.at(-1)?.before === NO_COMMIT }
+  const [start = NO_COMMIT] = entries.slice(-1).map(({ before }) => before)
+  return { entries, fromTheStart: isWhole && gap === -1 && start === NO_COMMIT }
 }
 
-function toEntry({ before, after, timestamp, activity_type }: ActivityAnswer[number]): LogEntry {
+function toEntry({ before, after, timestamp, activity_type, actor }: ActivityAnswer[number]): LogEntry {
   const notBefore = Date.parse(timestamp)
   if (Number.isNaN(notBefore)) throw new DestinationError('unexpected_response')
   const notAfter = timestamp.includes('.') ? notBefore : notBefore + 999
   const fastForward = FAST_FORWARDS.has(activity_type) && before !== NO_COMMIT
-  return { before, after, at: { notBefore, notAfter }, fastForward }
+  return { before, after, at: { notBefore, notAfter }, fastForward, ...(actor ? { actor: actor.login } : {}) }
 }
 
 /**
@@ -77,8 +80,8 @@ export async function accountFor(
   isEnough: (account: Account) => boolean,
 ): Promise<Account> {
   const runs = fastForwardRuns(log.entries)
-  const stays: Stay[] = []
-  let since = Number.POSITIVE_INFINITY
+  const stays: LoggedStay[] = []
+  let since = log.fromTheStart && runs.length === 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   let openAtStart = false
 
   for (const [index, run] of runs.entries()) {

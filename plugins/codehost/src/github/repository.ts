@@ -14,17 +14,23 @@ import { type PushLog, toPushLog } from './push-log.ts'
 
 export interface Repository {
   readonly id: number
+  /** `<owner>/<repo>` as GitHub has it now. */
+  readonly name: string
   readonly defaultBranch: string
+  readonly createdAt: Instant
   /** The tip of a branch; `undefined` when no such branch can be seen: there is none, or the contents may not be read. */
   head(branch: string): Promise<string | undefined>
   /** Whether `sha` is `tip` or an ancestor of it; `undefined` when either is unknown here or they have no common history. */
   contains(sha: string, tip: string): Promise<boolean | undefined>
   /** `undefined` when this host keeps none, or does not show it to us. */
   pushLog(branch: string, reachingBackTo: Instant): Promise<PushLog | undefined>
-  /** The branches whose tip the commit is. `undefined`: the contents of this repository cannot be read. */
+  /** Its newest page alone. */
+  newestPushes(branch: string): Promise<PushLog | undefined>
+  /**
+   * The branches whose tip the commit is; `undefined` when GitHub does not know the commit.
+   * @throws DestinationError `forbidden` when the contents of the repository cannot be read
+   */
   branchesWithTip(sha: string): Promise<readonly string[] | undefined>
-  /** It can be read by everybody, still and under the same id. */
-  isStillPublic(): Promise<boolean>
 }
 
 const LOG_PAGE = 100
@@ -38,7 +44,7 @@ export async function readRepository(api: GitHubApi, slug: string): Promise<Repo
 }
 
 export function openRepository(api: GitHubApi, cache: CheckCache, answer: RepositoryAnswer): Repository {
-  const { id, full_name, default_branch } = answer
+  const { id, full_name, default_branch, created_at } = answer
   // Renamed: the rest is asked under the new name, which saves a redirect each.
   const root = `/repos/${full_name}`
 
@@ -47,9 +53,35 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
     return 'value' in (await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422]))
   }
 
+  /** Everybody can read it, still and under the same id. */
+  async function isStillPublic(): Promise<boolean> {
+    const again = await readRepository(api, full_name)
+    return !again.private && again.id === id
+  }
+
+  async function readPushLog(branch: string, reachingBackTo: Instant, mostPages: number): Promise<PushLog | undefined> {
+    const ref = `refs/heads/${branch}`
+    const query = new URLSearchParams({ ref, per_page: String(LOG_PAGE) })
+    const activities: ActivityAnswer = []
+    let isWhole = false
+    for (let page = 1; page <= mostPages; page++) {
+      const answer = await api.get(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
+      if ('refused' in answer) return undefined
+      activities.push(...answer.value.filter((activity) => activity.ref === ref))
+      const cursor = nextCursor(answer.link)
+      isWhole = cursor === undefined
+      const oldest = activities.at(-1)
+      if (cursor === undefined || (oldest && Date.parse(oldest.timestamp) < reachingBackTo)) break
+      query.set('after', cursor)
+    }
+    return toPushLog(activities, isWhole)
+  }
+
   return {
     id,
+    name: full_name,
     defaultBranch: default_branch,
+    createdAt: Date.parse(created_at),
     async head(branch) {
       const ref = `heads/${branch}`
       const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
@@ -74,31 +106,16 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
         const { status, merge_base_commit } = answer.value
         return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
       }),
-    async pushLog(branch, reachingBackTo) {
-      const ref = `refs/heads/${branch}`
-      const query = new URLSearchParams({ ref, per_page: String(LOG_PAGE) })
-      const activities: ActivityAnswer = []
-      let isWhole = false
-      for (let page = 1; page <= MOST_LOG_PAGES; page++) {
-        const answer = await api.get(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
-        if ('refused' in answer) return undefined
-        activities.push(...answer.value.filter((activity) => activity.ref === ref))
-        const cursor = nextCursor(answer.link)
-        isWhole = cursor === undefined
-        const oldest = activities.at(-1)
-        if (cursor === undefined || (oldest && Date.parse(oldest.timestamp) < reachingBackTo)) break
-        query.set('after', cursor)
-      }
-      return toPushLog(activities, isWhole)
-    },
+    pushLog: (branch, reachingBackTo) => readPushLog(branch, reachingBackTo, MOST_LOG_PAGES),
+    newestPushes: (branch) => readPushLog(branch, 0, 1),
     async branchesWithTip(sha) {
       const answer = await api.get(`${root}/commits/${sha}/branches-where-head`, BranchesAnswer, [404, 409, 422])
-      if ('refused' in answer) return answer.refused === 404 ? undefined : []
+      if ('refused' in answer) {
+        // Rights to see a repository are not yet rights to see its branches, but for a public one.
+        if (answer.refused === 404 && !(await isStillPublic())) throw new DestinationError('forbidden', { status: 404 })
+        return undefined
+      }
       return answer.value.filter(({ commit }) => commit.sha === sha).map((branch) => branch.name)
-    },
-    async isStillPublic() {
-      const again = await readRepository(api, full_name)
-      return !again.private && again.id === id
     },
   }
 }

@@ -1,0 +1,170 @@
+/** Whether a receipt's verdict follows from its evidence. It shows that the two are consistent; it cannot show that no check was left out. */
+import { FAILURE_CODES, MARKS } from '../evidence.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { ACTION_PATTERN, type Rules } from '../profile.ts'
+import { decide, knowsRules } from '../rules/decide.ts'
+import { formatInstant, parseInstant } from '../time.ts'
+import { toWireInterval, toWireSource } from './body.ts'
+import { sha256Text } from './digest.ts'
+import { caseOf, type EvidenceDocument, signedEvidence } from './evidence.ts'
+import { canonicalize } from './jcs.ts'
+import { array, closedObject, integer, matching, oneOf, type Shape, text } from './shape.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+export type EvidenceFinding =
+  /** The receipt names no evidence. */
+  | { readonly evidence: 'absent' }
+  /** No evidence was given, or its rules are of a version that this library does not know. */
+  | { readonly evidence: 'not_checked' }
+  /** The file is not the one that the receipt names. */
+  | { readonly evidence: 'digest_differs' }
+  | {
+      readonly evidence: 'does_not_follow'
+      /** What does not agree with the signed body: `form`, or a member's name. */
+      readonly differs: readonly string[]
+    }
+  | { readonly evidence: 'follows'; readonly rules: 'published' | 'unknown' | 'differs' }
+
+/** The rules of a profile as its author or the service publishes them; `undefined` where the reader knows none. */
+export type PublishedRules = (action: string, version: string) => Rules | undefined
+
+/**
+ * @param body a receipt's body, checked already
+ * @param evidence the text of the file; undefined where there is none
+ */
+export function checkEvidence(
+  body: JsonObject,
+  evidence: string | undefined,
+  publishedRules: PublishedRules = () => undefined,
+): EvidenceFinding {
+  const observation = body.observation as JsonObject
+  const { evidence_digest: digest } = observation
+  if (digest === undefined) return { evidence: 'absent' }
+  if (evidence === undefined) return { evidence: 'not_checked' }
+  if (digest !== sha256Text(evidence)) return { evidence: 'digest_differs' }
+  const document = readDocument(evidence)
+  if (!document) return { evidence: 'does_not_follow', differs: ['form'] }
+  if (!knowsRules(document.rules_version)) return { evidence: 'not_checked' }
+  const differs = differences(body, document)
+  if (differs.length > 0) return { evidence: 'does_not_follow', differs }
+  return { evidence: 'follows', rules: compareRules(document, publishedRules) }
+}
+
+function readDocument(evidence: string): EvidenceDocument | undefined {
+  try {
+    const { value, integersOnly } = parseStrictJson(evidence)
+    return integersOnly && isDocument(value) ? (value as unknown as EvidenceDocument) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The members of the signed body that the evidence says otherwise. */
+function differences(body: JsonObject, document: EvidenceDocument): string[] {
+  const decided = caseOf(document)
+  const decision = decide(decided.rules, decided.claim, decided.checks, decided.decidedAt, decided.closing)
+  if (!decision) return ['verdict']
+  const { observedAt, facts, source } = signedEvidence(decision, decided.checks)
+  const { value, reasonCode } = decision.verdict
+  const last = decided.checks.at(-1)!
+  const claim = body.claim as JsonObject
+  const observation = body.observation as JsonObject
+  const said: Readonly<Record<string, readonly [JsonValue | undefined, JsonValue | undefined]>> = {
+    'claim.claim_digest': [claim.claim_digest, document.claim.claim_digest],
+    'claim.claimed_at': [claim.claimed_at, document.claim.claimed_at],
+    'observation.deadline_at': [observation.deadline_at, document.claim.deadline_at],
+    'observation.verifier.id': [(observation.verifier as JsonObject).id, document.profile.action],
+    'observation.verifier.version': [(observation.verifier as JsonObject).version, document.profile.version],
+    'observation.attempts': [observation.attempts, decided.checks.length],
+    'observation.observed_at': [observation.observed_at, formatInstant(observedAt)],
+    'observation.facts': [observation.facts, facts],
+    'observation.source': [observation.source, source && toWireSource(source)],
+    'observation.appeared': [observation.appeared, decision.appeared && toWireInterval(decision.appeared)],
+    'verdict.value': [(body.verdict as JsonObject).value, value],
+    'verdict.reason_code': [(body.verdict as JsonObject).reason_code, reasonCode],
+  }
+  const differing = Object.entries(said).filter(([, [signed, shown]]) => !isSame(signed, shown))
+  const isInOrder =
+    decided.checks.every(({ sentAt, answeredAt }) => sentAt <= answeredAt) &&
+    last.answeredAt <= decided.decidedAt &&
+    decided.decidedAt <= parseInstant(String(body.issued_at))!
+  return [...differing.map(([name]) => name), ...(isInOrder ? [] : ['order'])]
+}
+
+function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return canonicalize(one) === canonicalize(other)
+}
+
+function compareRules(
+  { profile, rules, rules_version }: EvidenceDocument,
+  publishedRules: PublishedRules,
+): 'published' | 'unknown' | 'differs' {
+  const published = publishedRules(profile.action, profile.version)
+  if (!published) return 'unknown'
+  const { required, toleranceMs, ageMs = 0, removedWithinMs = 0, rulesVersion } = published
+  const isPublished =
+    isSame(required, rules.required) &&
+    toleranceMs === rules.tolerance_ms &&
+    ageMs === rules.age_ms &&
+    removedWithinMs === rules.removed_within_ms &&
+    rulesVersion === rules_version
+  return isPublished ? 'published' : 'differs'
+}
+
+const timestamp: Shape = (value) => typeof value === 'string' && parseInstant(value) !== undefined
+const boolean: Shape = (value) => typeof value === 'boolean'
+const anyObject: Shape = isJsonObject
+const hash = matching(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
+const name = text(1, 128)
+const lengthMs = integer(0)
+
+const logTime = closedObject({ not_after: timestamp }, { not_before: timestamp })
+const stay = closedObject({ appeared: logTime }, { removed: logTime, removed_whole: boolean })
+const listedSource = closedObject({ provider: name, listed: boolean, base_url: text(1, 2048) })
+const hiddenSource = closedObject({ provider: name, listed: oneOf(false), source_id: hash })
+const source: Shape = (value) => listedSource(value) || hiddenSource(value)
+const required: Shape = (value) => isJsonObject(value) && Object.values(value).every(oneOf('target', 'content'))
+
+const read = closedObject(
+  {
+    sent_at: timestamp,
+    answered_at: timestamp,
+    clock_offset_ms: lengthMs,
+    dated: boolean,
+    age_ms: lengthMs,
+    kind: oneOf('present', 'absent'),
+  },
+  {
+    source,
+    differs: array(name),
+    mark: oneOf(...MARKS),
+    stays: array(stay),
+    appeared: logTime,
+    settled: boolean,
+    facts: anyObject,
+  },
+)
+const failedCheck = closedObject({
+  sent_at: timestamp,
+  answered_at: timestamp,
+  failure: closedObject({ code: oneOf(...FAILURE_CODES) }, { status: integer(0), retry_at: timestamp }),
+})
+const check: Shape = (value) => (isJsonObject(value) && 'failure' in value ? failedCheck(value) : read(value))
+
+const isDocument = closedObject({
+  evidence_version: oneOf(1),
+  rules_version: integer(1),
+  profile: closedObject({ action: matching(new RegExp(ACTION_PATTERN)), version: matching(/^\d+$/) }),
+  rules: closedObject({
+    required,
+    tolerance_ms: lengthMs,
+    age_ms: lengthMs,
+    removed_within_ms: lengthMs,
+    closing_ms: lengthMs,
+    grace_ms: lengthMs,
+  }),
+  claim: closedObject({ claim_digest: hash, claimed_at: timestamp, deadline_at: timestamp, submitted_at: timestamp }),
+  decided_at: timestamp,
+  checks: (value) => Array.isArray(value) && value.length > 0 && value.every(check),
+})

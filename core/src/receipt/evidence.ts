@@ -1,0 +1,262 @@
+/** The evidence of a receipt as a document: everything that its verdict follows from, so that anyone recomputes the verdict. */
+import {
+  type CheckRecord,
+  type Instant,
+  isRead,
+  type LogTime,
+  type Mark,
+  type ReadRecord,
+  type Source,
+  type Stay,
+} from '../evidence.ts'
+import type { JsonObject } from '../json.ts'
+import type { FieldRole, Rules } from '../profile.ts'
+import { formatInstant, parseInstant } from '../time.ts'
+import type { ClaimTimes, Closing, Decision } from '../verdict.ts'
+import { toWireSource, type WireSource } from './body.ts'
+import { canonicalize } from './jcs.ts'
+
+/** Larger evidence is not published. Bytes. */
+export const LARGEST_EVIDENCE_BYTES = 256 * 1024
+
+type WireLogTime = { readonly not_before?: string; readonly not_after: string }
+
+type WireStay = {
+  readonly appeared: WireLogTime
+  readonly removed?: WireLogTime
+  readonly removed_whole?: boolean
+}
+
+export type EvidenceRead = {
+  readonly sent_at: string
+  readonly answered_at: string
+  readonly clock_offset_ms: number
+  /** The destination told its time. */
+  readonly dated: boolean
+  readonly age_ms: number
+  readonly source?: WireSource
+  readonly kind: 'present' | 'absent'
+  readonly differs?: readonly string[]
+  readonly mark?: Mark
+  readonly stays?: readonly WireStay[]
+  /** Rules 1. */
+  readonly appeared?: WireLogTime
+  /** Rules 1. */
+  readonly settled?: boolean
+  /** Of the check that the verdict rests on, and of the last successful one. */
+  readonly facts?: JsonObject
+}
+
+export type EvidenceFailure = {
+  readonly sent_at: string
+  readonly answered_at: string
+  readonly failure: { readonly code: string; readonly status?: number; readonly retry_at?: string }
+}
+
+/** Times as in receipts; lengths in milliseconds. */
+export type EvidenceDocument = {
+  readonly evidence_version: 1
+  readonly rules_version: number
+  readonly profile: { readonly action: string; readonly version: string }
+  readonly rules: {
+    readonly required: Readonly<Record<string, FieldRole>>
+    readonly tolerance_ms: number
+    readonly age_ms: number
+    readonly removed_within_ms: number
+    readonly closing_ms: number
+    readonly grace_ms: number
+  }
+  readonly claim: {
+    readonly claim_digest: string
+    readonly claimed_at: string
+    readonly deadline_at: string
+    readonly submitted_at: string
+  }
+  readonly decided_at: string
+  /** In the order in which they were made. */
+  readonly checks: readonly (EvidenceRead | EvidenceFailure)[]
+}
+
+/** What a verdict was decided from. */
+export interface Case {
+  readonly profile: { readonly action: string; readonly version: string }
+  readonly rules: Rules
+  readonly closing: Closing
+  readonly claim: ClaimTimes & { readonly claimDigest: string }
+  readonly checks: readonly CheckRecord[]
+  readonly decidedAt: Instant
+}
+
+/** What a receipt signs of the checks. */
+export interface SignedEvidence {
+  readonly observedAt: Instant
+  readonly facts: JsonObject
+  readonly source: Source | undefined
+}
+
+/** The facts and the source of the check that the verdict rests on; where that one failed, of the last one that did not, with the failure. */
+export function signedEvidence({ basis }: Pick<Decision, 'basis'>, checks: readonly CheckRecord[]): SignedEvidence {
+  const observedAt = basis.answeredAt
+  if (isRead(basis)) return { observedAt, facts: basis.observation.facts, source: basis.source }
+  const { code, status } = basis.failure
+  const seen = checks.findLast(isRead)
+  const facts = { ...seen?.observation.facts, error: code, ...(status === undefined ? {} : { status }) }
+  return { observedAt, facts, source: seen?.source }
+}
+
+/** Canonical JSON, whose SHA-256 the receipt signs. */
+export function evidenceText(decided: Case, decision: Pick<Decision, 'basis'>): string {
+  return canonicalize(evidenceDocument(decided, decision))
+}
+
+function evidenceDocument(
+  { profile, rules, closing, claim, checks, decidedAt }: Case,
+  { basis }: Pick<Decision, 'basis'>,
+): EvidenceDocument {
+  const lastRead = checks.findLast(isRead)
+  return {
+    evidence_version: 1,
+    rules_version: rules.rulesVersion,
+    profile: { action: profile.action, version: profile.version },
+    rules: {
+      required: rules.required,
+      tolerance_ms: rules.toleranceMs,
+      age_ms: rules.ageMs ?? 0,
+      removed_within_ms: rules.removedWithinMs ?? 0,
+      closing_ms: closing.closingMs,
+      grace_ms: closing.graceMs,
+    },
+    claim: {
+      claim_digest: claim.claimDigest,
+      claimed_at: formatInstant(claim.claimedAt),
+      deadline_at: formatInstant(claim.deadlineAt),
+      submitted_at: formatInstant(claim.submittedAt),
+    },
+    decided_at: formatInstant(decidedAt),
+    checks: checks.map((check) => toWireCheck(check, check === basis || check === lastRead)),
+  }
+}
+
+function toWireCheck(check: CheckRecord, withFacts: boolean): EvidenceRead | EvidenceFailure {
+  const times = { sent_at: formatInstant(check.sentAt), answered_at: formatInstant(check.answeredAt) }
+  if (!isRead(check)) {
+    const { code, status, retryAt } = check.failure
+    const failure = {
+      code,
+      ...(status === undefined ? {} : { status }),
+      ...(retryAt === undefined ? {} : { retry_at: formatInstant(retryAt) }),
+    }
+    return { ...times, failure }
+  }
+  const { observation, clockOffsetMs, dated = false, ageMs = 0, source } = check
+  const { kind, facts, mark, stays, settled } = observation
+  const present = observation.kind === 'present' ? observation : undefined
+  return {
+    ...times,
+    clock_offset_ms: clockOffsetMs,
+    dated,
+    age_ms: ageMs,
+    ...(source ? { source: toWireSource(source) } : {}),
+    kind,
+    ...(present ? { differs: present.differs } : {}),
+    ...(mark === undefined ? {} : { mark }),
+    ...(stays === undefined ? {} : { stays: stays.map(toWireStay) }),
+    ...(present?.appeared === undefined ? {} : { appeared: toWireLogTime(present.appeared) }),
+    ...(settled === undefined ? {} : { settled }),
+    ...(withFacts ? { facts } : {}),
+  }
+}
+
+function toWireStay({ appeared, removed, removedWhole }: Stay): WireStay {
+  return {
+    appeared: toWireLogTime(appeared),
+    ...(removed ? { removed: toWireLogTime(removed) } : {}),
+    ...(removedWhole === undefined ? {} : { removed_whole: removedWhole }),
+  }
+}
+
+function toWireLogTime({ notBefore, notAfter }: LogTime): WireLogTime {
+  return {
+    ...(notBefore === undefined ? {} : { not_before: formatInstant(notBefore) }),
+    not_after: formatInstant(notAfter),
+  }
+}
+
+/** The way back. @param document of that form, its times too */
+export function caseOf(document: EvidenceDocument): Case {
+  const { profile, rules, claim } = document
+  return {
+    profile,
+    rules: {
+      rulesVersion: document.rules_version as Rules['rulesVersion'],
+      required: rules.required,
+      toleranceMs: rules.tolerance_ms,
+      ageMs: rules.age_ms,
+      removedWithinMs: rules.removed_within_ms,
+    },
+    closing: { closingMs: rules.closing_ms, graceMs: rules.grace_ms },
+    claim: {
+      claimDigest: claim.claim_digest,
+      claimedAt: instant(claim.claimed_at),
+      deadlineAt: instant(claim.deadline_at),
+      submittedAt: instant(claim.submitted_at),
+    },
+    checks: document.checks.map(fromWireCheck),
+    decidedAt: instant(document.decided_at),
+  }
+}
+
+function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
+  const times = { sentAt: instant(check.sent_at), answeredAt: instant(check.answered_at) }
+  if ('failure' in check) {
+    const { code, status, retry_at } = check.failure
+    const failure = {
+      code,
+      ...(status === undefined ? {} : { status }),
+      ...(retry_at === undefined ? {} : { retryAt: instant(retry_at) }),
+    }
+    return { ...times, failure } as CheckRecord
+  }
+  const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, appeared, settled, facts = {} } = check
+  const observed = {
+    facts,
+    ...(mark === undefined ? {} : { mark }),
+    ...(stays === undefined ? {} : { stays: stays.map(fromWireStay) }),
+    ...(settled === undefined ? {} : { settled }),
+  }
+  const observation: ReadRecord['observation'] =
+    kind === 'absent'
+      ? { kind, ...observed }
+      : { kind, differs: differs ?? [], ...(appeared ? { appeared: fromWireLogTime(appeared) } : {}), ...observed }
+  return {
+    ...times,
+    observation,
+    clockOffsetMs: clock_offset_ms,
+    dated,
+    ageMs: age_ms,
+    ...(source ? { source: fromWireSource(source) } : {}),
+  }
+}
+
+function fromWireStay({ appeared, removed, removed_whole }: WireStay): Stay {
+  return {
+    appeared: fromWireLogTime(appeared),
+    ...(removed ? { removed: fromWireLogTime(removed) } : {}),
+    ...(removed_whole === undefined ? {} : { removedWhole: removed_whole }),
+  }
+}
+
+function fromWireLogTime({ not_before, not_after }: WireLogTime): LogTime {
+  return { ...(not_before === undefined ? {} : { notBefore: instant(not_before) }), notAfter: instant(not_after) }
+}
+
+function fromWireSource(source: WireSource): Source {
+  return 'base_url' in source
+    ? { provider: source.provider, listed: source.listed, baseUrl: source.base_url }
+    : { provider: source.provider, listed: false, sourceId: source.source_id }
+}
+
+/** The shape was checked: it is a time. */
+function instant(text: string): Instant {
+  return parseInstant(text)!
+}

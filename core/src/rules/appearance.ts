@@ -1,0 +1,142 @@
+/** When an outcome appeared, by the destination's own log and by our reads (rules 2). */
+import { type Instant, type Interval, type ReadRecord, type Stay, showsOutcome } from '../evidence.ts'
+
+/** Further off than this, a destination's clock tells nothing about when. Milliseconds. */
+const LARGEST_CLOCK_OFFSET_MS = 24 * 60 * 60_000
+
+/** A stay, its times widened by what the destination's clock may be off. */
+interface Bounds {
+  readonly from: Instant
+  readonly until: Instant
+  /** Infinity: it is there. */
+  readonly removedFrom: Instant
+  readonly removedUntil: Instant
+  readonly removedWhole: boolean
+}
+
+export interface Window {
+  readonly claimedAt: Instant
+  /** How long before `claimedAt` an outcome may have come and gone again, and still be what was claimed. Milliseconds. */
+  readonly removedWithinMs: number
+  /** The end of the tolerance. */
+  readonly inTimeUntil: Instant
+}
+
+export interface Account {
+  /** `contradictory`: the evidence excludes itself. Undefined: nothing shows that it appeared. */
+  readonly interval: Interval | 'contradictory' | undefined
+  /** The last read that shows it, or whose log does. Undefined: none does. */
+  readonly shownBy: ReadRecord | undefined
+  /** A log can be read here. */
+  readonly hasLog: boolean
+  /** The log lists it. */
+  readonly isListed: boolean
+  /** The log shows a stay that may have been in time and may be what was claimed, though neither is certain. It forbids blame. */
+  readonly mayHaveBeenInTime: boolean
+}
+
+export function accountOf(reads: readonly ReadRecord[], window: Window): Account {
+  const listed = reads.flatMap((read) => {
+    const first = boundsOf(read)
+      .filter((stay) => Number.isFinite(stay.until) && counts(stay, window))
+      .reduce<Bounds | undefined>(
+        (earliest, stay) => (earliest && earliest.until <= stay.until ? earliest : stay),
+        undefined,
+      )
+    return first ? [{ read, from: first.from, until: first.until }] : []
+  })
+  const remembered = reads.findLast((read) => boundsOf(read).some((stay) => isRemembered(stay, window)))
+  const shown = reads.filter(showsOutcome)
+  return {
+    interval: intervalOf(reads, shown, listed),
+    shownBy: latest([shown.at(-1), listed.at(-1)?.read]) ?? remembered,
+    hasLog: reads.some(({ observation }) => observation.stays !== undefined),
+    isListed: listed.length > 0,
+    mayHaveBeenInTime: reads.some((read) =>
+      boundsOf(read).some((stay) => !counts(stay, window) && mayCount(stay, window)),
+    ),
+  }
+}
+
+/** Without a `Date` of the destination nothing tells what its times are worth: such a stay has no bounds, and gives no point. */
+function boundsOf({ observation, clockOffsetMs, dated = false }: ReadRecord): Bounds[] {
+  const offset = dated && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS ? clockOffsetMs : Number.POSITIVE_INFINITY
+  return (observation.stays ?? []).map(({ appeared, removed, removedWhole = false }: Stay) => ({
+    from: (appeared.notBefore ?? Number.NEGATIVE_INFINITY) - offset,
+    until: appeared.notAfter + offset,
+    removedFrom: removed ? (removed.notBefore ?? Number.NEGATIVE_INFINITY) - offset : Number.POSITIVE_INFINITY,
+    removedUntil: removed ? removed.notAfter + offset : Number.POSITIVE_INFINITY,
+    removedWhole,
+  }))
+}
+
+/**
+ * The stay is one that the claim can mean. What was forced away before the claim may be pushed again and is not; what went with
+ * its whole branch ("merged, done") is, if it came within the window.
+ */
+function counts({ from, removedFrom, removedWhole }: Bounds, { claimedAt, removedWithinMs }: Window): boolean {
+  return removedFrom >= claimedAt || (removedWhole && from >= claimedAt - removedWithinMs)
+}
+
+/** As `counts`, where what is not certain is taken in favour of the agent. */
+function mayCount({ from, until, removedUntil, removedWhole }: Bounds, window: Window): boolean {
+  const { claimedAt, removedWithinMs, inTimeUntil } = window
+  if (from > inTimeUntil) return false
+  return removedUntil >= claimedAt || (removedWhole && until >= claimedAt - removedWithinMs)
+}
+
+/** The stay is recent enough that its end must not be blamed on the agent. */
+function isRemembered({ removedUntil }: Bounds, { claimedAt, removedWithinMs }: Window): boolean {
+  return removedUntil >= claimedAt - removedWithinMs
+}
+
+interface Point {
+  readonly from: Instant
+  readonly until: Instant
+}
+
+function intervalOf(
+  reads: readonly ReadRecord[],
+  shown: readonly ReadRecord[],
+  points: readonly Point[],
+): Account['interval'] {
+  const answers = shown.map(({ answeredAt }) => answeredAt)
+  if (answers.length === 0 && points.length === 0) return undefined
+  const pointFrom = Math.max(...points.map(({ from }) => from))
+  const pointUntil = Math.min(...points.map(({ until }) => until))
+  const notAfter = Math.min(...answers, pointUntil)
+  // Points that exclude each other, or that lie after an answer that showed the outcome.
+  if (points.length > 0 && pointFrom > notAfter) return 'contradictory'
+
+  const unseenFrom = unseenUntil(reads)
+  if (points.length === 0 && unseenFrom > notAfter) return 'contradictory'
+  // The log outweighs our reads, which a stale replica may have answered.
+  const isPlaced = Number.isFinite(pointFrom)
+  const readFrom = unseenFrom > notAfter ? Number.NEGATIVE_INFINITY : unseenFrom
+  const notBefore = isPlaced ? pointFrom : readFrom
+  return {
+    ...(Number.isFinite(notBefore) ? { notBefore } : {}),
+    notAfter,
+    source: points.length > 0 ? 'destination' : 'observation',
+  }
+}
+
+/**
+ * Until when reads did not show the outcome. Only those before the first that showed it count: later absence means that it went,
+ * not that it had not come. Before is by order, so that a clock that was set back shows as a contradiction.
+ */
+function unseenUntil(reads: readonly ReadRecord[]): Instant {
+  const first = reads.findIndex(showsOutcome)
+  const unseen = (first === -1 ? [] : reads.slice(0, first)).filter(
+    ({ observation }) => observation.mark !== 'may_have_been',
+  )
+  return Math.max(...unseen.map(({ sentAt, ageMs = 0 }) => sentAt - ageMs))
+}
+
+function latest(reads: readonly (ReadRecord | undefined)[]): ReadRecord | undefined {
+  const known = reads.filter((read) => read !== undefined)
+  return known.reduce<ReadRecord | undefined>(
+    (one, other) => (one && one.sentAt >= other.sentAt ? one : other),
+    undefined,
+  )
+}

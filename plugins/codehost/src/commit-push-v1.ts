@@ -1,0 +1,62 @@
+/** `codehost.commit.push`, version 1: for claims that were submitted under it and wait still. New claims are of the newest version. */
+import { type ActionProfile, defineVerifier, type Observation, type Verifier } from '@claimcheck/core'
+import { type Static, Type } from 'typebox'
+import type { FoundCommit } from './code-host.ts'
+import { type CodeHosts, createFinder, normalize } from './commit-push.ts'
+import { commitPushProfile, isBranchName, ParamsV1, Slug } from './profile.ts'
+
+const timestamp = Type.Optional(Type.String({ format: 'date-time' }))
+const Facts = Type.Object(
+  {
+    repository_id: Type.Optional(Type.Integer()),
+    head: Type.Optional(Type.String()),
+    pushed_at: timestamp,
+    removed_at: timestamp,
+    found_on: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+)
+type Facts = Static<typeof Facts>
+
+const { removedWithinMs: _none, ...rest } = commitPushProfile
+
+export const commitPushProfileV1: ActionProfile<typeof ParamsV1, typeof Facts> = {
+  ...rest,
+  version: '1',
+  rulesVersion: 1,
+  target: Slug,
+  params: ParamsV1,
+  facts: Facts,
+}
+
+export function createCommitPushV1(hosts: CodeHosts): Verifier {
+  const { find, providerNames } = createFinder(hosts)
+  const { provider, baseUrl } = hosts.publicHost
+  return defineVerifier({
+    profile: commitPushProfileV1,
+    providers: providerNames,
+    anonymousSource: () => ({ provider, baseUrl }),
+    normalize,
+    check: async (claim, context) => toObservation(await find(claim, context), claim.claimedAt),
+  })
+}
+
+/** As rules 1 knew it: on the branch, or once on it since the claim, is present. */
+function toObservation(found: FoundCommit, claimedAt: number): Observation<Facts> {
+  const { place, stays = [], mark, head, repositoryId, pushedAt, removedAt } = found
+  const facts: Facts = {
+    ...(repositoryId === undefined ? {} : { repository_id: repositoryId }),
+    ...(head === undefined ? {} : { head }),
+    ...(pushedAt === undefined ? {} : { pushed_at: new Date(pushedAt).toISOString() }),
+    ...(removedAt === undefined ? {} : { removed_at: new Date(removedAt).toISOString() }),
+  }
+  const first = stays
+    .filter(({ removed }) => removed === undefined || removed.notAfter > claimedAt)
+    .sort((one, other) => one.appeared.notAfter - other.appeared.notAfter)[0]
+  if (place.at === 'branch' || first) {
+    return { kind: 'present', differs: [], facts, ...(first ? { appeared: first.appeared } : {}), settled: false }
+  }
+  if (place.at === 'nowhere') return { kind: 'absent', facts, settled: mark === 'never_before' }
+  const foundOn = isBranchName(place.name) ? { found_on: place.name } : {}
+  return { kind: 'present', differs: ['branch'], facts: { ...facts, ...foundOn } }
+}

@@ -1,0 +1,47 @@
+/**
+ * Places that forget: without a push log, a commit that is not on the branch now may have been there and gone. These rules say
+ * when it may have, so that a merged and deleted branch blames nobody.
+ */
+import type { Instant, Mark } from '@claimcheck/core'
+import type { CommitQuery, Place } from './code-host.ts'
+
+/** A first look this soon after the claim leaves no room for a commit that came and went before it. */
+const PROMPT_MS = 5000
+
+export interface Surroundings {
+  readonly place: Place
+  /** The branch's tip; undefined where the branch is missing. */
+  readonly head: string | undefined
+  /** Whether the host has the commit at all, on whatever branch; undefined where it does not tell. */
+  readonly isKnown: boolean | undefined
+  /** A host that does not know a commit now cannot have had it at the claimed time. */
+  readonly keepsObjects: boolean
+  /** When the repository was made, where the host tells. */
+  readonly repositoryCreatedAt?: Instant
+  /** Whether an earlier head is an ancestor of this one; undefined where that cannot be told. */
+  readonly isAncestor: (older: string, head: string) => Promise<boolean | undefined>
+  /** When this check began. */
+  readonly sentAt: Instant
+}
+
+/** The mark of a read that does not show the commit on the branch, where no log outweighs it. */
+export async function markOf(query: CommitQuery, surroundings: Surroundings): Promise<Mark | undefined> {
+  const { place, head, isKnown, keepsObjects, repositoryCreatedAt, sentAt } = surroundings
+  const isYoung = repositoryCreatedAt !== undefined && repositoryCreatedAt > query.claimedAt
+  if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung) return 'never_before'
+  const firstSentAt = query.previous[0]?.sentAt ?? sentAt
+  const isLate = firstSentAt - query.claimedAt > PROMPT_MS
+  const mayHaveBeen =
+    isYoung ||
+    head === undefined ||
+    query.previous.some(({ observation }) => observation.facts.branch_listed === false) ||
+    (place.at === 'nowhere' && (isKnown === true || isLate)) ||
+    (await wasRewritten(query, surroundings, head))
+  return mayHaveBeen ? 'may_have_been' : undefined
+}
+
+/** The last head that a check saw is not an ancestor of this one. Earlier rewritings marked the reads that found them. */
+async function wasRewritten({ previous }: CommitQuery, { isAncestor }: Surroundings, head: string): Promise<boolean> {
+  const older = previous.map(({ observation }) => observation.facts.head).findLast((one) => typeof one === 'string')
+  return older !== undefined && older !== head && (await isAncestor(older, head)) !== true
+}
