@@ -1,7 +1,7 @@
 /** The configuration file's part about OAuth: which applications may ask, and for whom tokens may be meant. */
 import { type Static, Type } from 'typebox'
-import { LONGEST_NAME } from '../base/names.ts'
-import { LONGEST_REDIRECT_URI, MOST_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
+import { MAX_NAME_LENGTH } from '../base/names.ts'
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 
 export interface OAuthClient {
   readonly clientId: string
@@ -28,8 +28,8 @@ export const OAuthFile = Type.Object(
         Type.Object(
           {
             client_id: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,64}$' }),
-            client_name: text(LONGEST_NAME),
-            redirect_uris: Type.Array(text(LONGEST_REDIRECT_URI), { minItems: 1, maxItems: MOST_REDIRECT_URIS }),
+            client_name: text(MAX_NAME_LENGTH),
+            redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
             client_secret: Type.Optional(Type.String({ pattern: '^[!-~]{32,256}$', 'x-secret': true })),
           },
           { additionalProperties: false },

@@ -1,8 +1,8 @@
 /** Where a client may have people sent back to: https, a loopback address, or a scheme of the application's own (RFC 8252 7). */
 
 /** Of one application. */
-export const MOST_REDIRECT_URIS = 20
-export const LONGEST_REDIRECT_URI = 2000
+export const MAX_REDIRECT_URIS = 20
+export const MAX_REDIRECT_URI_LENGTH = 2000
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 // What browsers run, show or hand over themselves: no application's own.

@@ -102,7 +102,7 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
         return { count: before + places[index]!, leftMs }
       })
     },
-    { most: MOST_GATHERED },
+    { maxItems: MOST_GATHERED },
   )
 
   /** Once a window. The window before is kept for hosts whose clock is a little behind. */

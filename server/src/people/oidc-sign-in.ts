@@ -2,7 +2,7 @@
 import { DestinationError, type Logger } from '@claimcheck/core'
 import * as openid from 'openid-client'
 import { ServiceError } from '../base/errors.ts'
-import { LONGEST_NAME } from '../base/names.ts'
+import { MAX_NAME_LENGTH } from '../base/names.ts'
 import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Identity } from './identities.ts'
@@ -162,7 +162,7 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
 /** A name is what people read: of one that is too long its beginning, and in place of none the address. */
 function personOf({ name, email }: Readonly<Record<string, unknown>>) {
   const address = typeof email === 'string' ? email : ''
-  return { name: (typeof name === 'string' && name.trim().slice(0, LONGEST_NAME)) || address, email: address }
+  return { name: (typeof name === 'string' && name.trim().slice(0, MAX_NAME_LENGTH)) || address, email: address }
 }
 
 /** Nobody answered, or with a failure of their own; as distinct from an answer that cannot be believed. */

@@ -114,7 +114,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       const rows = await storage.read.connections.active([...new Set(workspaceIds)])
       return workspaceIds.map((id) => rows.filter((row) => row.workspaceId === id))
     },
-    { most: MOST_LOOKUPS },
+    { maxItems: MOST_LOOKUPS },
   )
 
   function toSummary(row: ConnectionRow): ConnectionSummary {

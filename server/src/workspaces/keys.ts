@@ -67,7 +67,7 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
       const byHash = new Map(found.map((row) => [row.keyHash, row]))
       return hashes.map((keyHash) => byHash.get(keyHash))
     },
-    { most: MOST_LOOKUPS },
+    { maxItems: MOST_LOOKUPS },
   )
 
   return {
