@@ -113,12 +113,14 @@ interface OpenOptions {
 /** @throws StorageError, PluginError */
 export async function openClaimcheck(
   config: Config,
-  { plugins, now: own, beforeStatement, patient = false, sequencerThread }: OpenOptions,
+  { plugins, now: hostClock, beforeStatement, patient = false, sequencerThread }: OpenOptions,
 ): Promise<Claimcheck> {
   // Standard output belongs to what commands print.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
   const storage = await openStorage(config, { beforeStatement, patient })
-  const clock = await openClock({ storage, logger, ...(own ? { own } : {}) }).catch(closing(storage))
+  const clock = await openClock({ storage, logger, ...(hostClock ? { monotonic: hostClock } : {}) }).catch(
+    closing(storage),
+  )
   const { now } = clock
   const registry = plugins ? await loadPlugins(config, { logger, now }).catch(closing(clock, storage)) : EMPTY_REGISTRY
 

@@ -16,7 +16,7 @@ import { copyJson } from '../base/json-copy.ts'
 import { lazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { partFor } from '../plugins/check-cache.ts'
+import { cacheFor } from '../plugins/check-cache.ts'
 import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { Activity } from '../workspaces/activity.ts'
@@ -61,7 +61,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       },
       now,
       logger: tools.logger,
-      cache: partFor(connection, tools.cache),
+      cache: cacheFor(connection, tools.cache),
       previous: history.filter(isRead).map((read) => copyJson(read.observation)),
     }
     const checking = async () => verifier.check(copyJson(toClaim(claim)), context)

@@ -106,7 +106,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const stored = new Map((await storage.read.claims.byClientIds(asked)).map((row) => [identityOf(row), row]))
       return asked.map((identity) => stored.get(identityOf(identity)))
     },
-    { most: MOST_LOOKUPS },
+    { maxItems: MOST_LOOKUPS },
   )
 
   /** Resolves when it is on disk, with how it stands then; undefined when there is such a claim already. */

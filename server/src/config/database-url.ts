@@ -1,27 +1,28 @@
-/** Where the database is, as configuration says it and as people may see it. */
+/** The database's URL: reads it, and shows it without its password. */
 import { resolve } from 'node:path'
-
-type Complain = (problem: string) => void
+import type { Report } from './report.ts'
 
 const SQLITE = 'sqlite:'
 
-const SCHEMES: Readonly<Record<string, (url: string, cwd: string, complain: Complain) => string>> = {
+const SCHEMES: Readonly<Record<string, (url: string, cwd: string, report: Report) => string>> = {
   sqlite: readSqliteUrl,
   postgres: readPostgresUrl,
   postgresql: readPostgresUrl,
 }
 
-/** As `sqlite:` with an absolute path, or as a `postgres:` URL. */
-export function readDatabaseUrl(text: string, cwd: string, complain: Complain): string {
+/** Returns `sqlite:` with an absolute path, or a `postgres:` URL. */
+export function readDatabaseUrl(text: string, cwd: string, report: Report): string {
   const [, scheme = ''] = /^([a-z]+):/.exec(text) ?? []
-  if (Object.hasOwn(SCHEMES, scheme)) return SCHEMES[scheme]!(text, cwd, complain)
-  // What stands behind the scheme may hold a password.
-  const known = Object.keys(SCHEMES).join(', ')
-  complain(`DATABASE_URL: ${scheme || 'that'} is not a database of this version, which knows ${known}`)
+  if (Object.hasOwn(SCHEMES, scheme)) return SCHEMES[scheme]!(text, cwd, report)
+  // Does not repeat the text after the scheme, which may contain a password.
+  const supported = Object.keys(SCHEMES).join(', ')
+  report(
+    `DATABASE_URL: ${scheme ? `the scheme ${scheme}` : 'a URL without a scheme'} is not supported; use one of ${supported}`,
+  )
   return ''
 }
 
-/** Undefined for a Postgres database. */
+/** The path of a SQLite database; undefined for Postgres. */
 export function sqliteFile(databaseUrl: string): string | undefined {
   return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined
 }
@@ -30,7 +31,7 @@ export function isPostgresUrl(databaseUrl: string): boolean {
   return databaseUrl.startsWith('postgres:')
 }
 
-/** For people: without the password, and without the parameters, where one may stand as well. */
+/** The URL as the service shows it: without the password and without the parameters, which may contain one, too. */
 export function describeDatabase(databaseUrl: string): string {
   if (!isPostgresUrl(databaseUrl)) return databaseUrl
   const url = new URL(databaseUrl)
@@ -39,16 +40,16 @@ export function describeDatabase(databaseUrl: string): string {
   return url.href
 }
 
-function readSqliteUrl(url: string, cwd: string, complain: Complain): string {
+function readSqliteUrl(url: string, cwd: string, report: Report): string {
   const path = url.slice(SQLITE.length)
-  if (path === '' || path.startsWith(':memory:')) complain('DATABASE_URL: sqlite: and the path of a file')
+  if (path === '' || path.startsWith(':memory:')) report('DATABASE_URL: must be sqlite: and the path of a file')
   return SQLITE + resolve(cwd, path)
 }
 
-function readPostgresUrl(url: string, _cwd: string, complain: Complain): string {
+function readPostgresUrl(url: string, _cwd: string, report: Report): string {
   const { hostname = '', pathname = '', searchParams } = URL.canParse(url) ? new URL(url) : {}
-  // The folder of a socket has no other place than a parameter.
+  // A URL can name the folder of a Unix socket only as the parameter `host`.
   const hasHost = hostname !== '' || searchParams?.has('host')
-  if (!hasHost || pathname.length < 2) complain('DATABASE_URL: postgres://user:password@host/database')
+  if (!hasHost || pathname.length < 2) report('DATABASE_URL: must be like postgres://user:password@host/database')
   return url.replace(/^postgresql:/, 'postgres:')
 }

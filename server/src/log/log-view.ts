@@ -96,7 +96,7 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
       const view = await current()
       return requests.map(() => view)
     },
-    { most: MOST_SHARING },
+    { maxItems: MOST_SHARING },
   )
   const view = () => views.add(undefined)
 

@@ -26,7 +26,7 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
       const texts = withProofs(receipts, await log.inclusions(state, leafIndexes))
       return receiptIds.map((receiptId) => texts.get(receiptId))
     },
-    { most: MOST_PER_READ },
+    { maxItems: MOST_PER_READ },
   )
   return { get: (receiptId) => lookups.add(receiptId) }
 }

@@ -84,7 +84,7 @@ interface SequencerOptions {
 }
 
 export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
-  const batch = createBatch(flush, { most: LARGEST_BATCH })
+  const batch = createBatch(flush, { maxItems: LARGEST_BATCH })
 
   async function flush(steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
     try {

@@ -31,7 +31,7 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache
         return nodes
       })
     },
-    { most: MOST_PER_READ },
+    { maxItems: MOST_PER_READ },
   )
 
   return {

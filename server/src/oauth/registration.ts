@@ -1,7 +1,7 @@
 /** What we take of an application that makes itself known: what we need of it, and nothing that would have us call elsewhere. */
 import type { ClientMetadata } from 'oidc-provider'
-import { isReadable, LONGEST_NAME } from '../base/names.ts'
-import { LONGEST_REDIRECT_URI, MOST_REDIRECT_URIS, redirectProblem } from '../config/redirect-uris.ts'
+import { isReadable, MAX_NAME_LENGTH } from '../base/names.ts'
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from '../config/redirect-uris.ts'
 import type { Library } from './library.ts'
 
 const TAKEN: ReadonlySet<string> = new Set([
@@ -24,19 +24,19 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
   }
   Object.assign(metadata, FIXED)
   const { client_name: name, redirect_uris: uris } = metadata
-  if (name !== undefined && (typeof name !== 'string' || name.length > LONGEST_NAME)) {
-    throw new errors.InvalidClientMetadata(`client_name must have at most ${LONGEST_NAME} characters`)
+  if (name !== undefined && (typeof name !== 'string' || name.length > MAX_NAME_LENGTH)) {
+    throw new errors.InvalidClientMetadata(`client_name must have at most ${MAX_NAME_LENGTH} characters`)
   }
   // People decide by it whom they trust.
   if (name !== undefined && (name.trim() === '' || !isReadable(name))) {
     throw new errors.InvalidClientMetadata('client_name must be a name that people can read')
   }
-  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECT_URIS) {
-    throw new errors.InvalidClientMetadata(`redirect_uris must be 1 to ${MOST_REDIRECT_URIS} addresses`)
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
+    throw new errors.InvalidClientMetadata(`redirect_uris must be 1 to ${MAX_REDIRECT_URIS} addresses`)
   }
   for (const uri of uris) {
-    const isTooLong = typeof uri !== 'string' || uri.length > LONGEST_REDIRECT_URI
-    const problem = isTooLong ? `must have at most ${LONGEST_REDIRECT_URI} characters` : redirectProblem(uri)
+    const isTooLong = typeof uri !== 'string' || uri.length > MAX_REDIRECT_URI_LENGTH
+    const problem = isTooLong ? `must have at most ${MAX_REDIRECT_URI_LENGTH} characters` : redirectProblem(uri)
     if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
   }
 }
