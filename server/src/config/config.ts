@@ -51,6 +51,8 @@ export interface Config {
   readonly oidcSignIn: OidcProvider | undefined
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
+  /** By provider, the base addresses that receipts name as the public place of that name. */
+  readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
 }
 
@@ -75,8 +77,13 @@ const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
+/** Those of GitHub are listed without being configured. */
+const DEFAULT_SOURCES: Config['sources'] = { github: ['https://api.github.com'] }
+
 const perMinute = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
 const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
+
+const httpsUrl = Type.String({ pattern: '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$', maxLength: 2048 })
 
 const ConfigFile = Type.Object(
   {
@@ -114,6 +121,7 @@ const ConfigFile = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(httpsUrl))),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
@@ -152,6 +160,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
+    sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
   }
   if (problems.length > 0) throw new ConfigError(problems)

@@ -10,11 +10,15 @@ import { VERSION } from '../base/version.ts'
 import { isAllowed } from '../config/allow-private.ts'
 import type { Config } from '../config/config.ts'
 import { isPublicAddress } from './addresses.ts'
-import { clockOffset } from './clock-offset.ts'
+import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
 
 export interface Outbound {
-  /** The read-only requests of one check: they share a limit on their number, and their clock offsets are measured. Each request reads the timer's signal. */
-  forCheck(timer: Pick<AbortController, 'signal'>, now: () => Instant): CheckRequests
+  /**
+   * The read-only requests of one check: they share a limit on their number, and what their answers tell of clocks and ages is kept.
+   * Each request reads the timer's signal.
+   * @param origin the only one that the check may read
+   */
+  forCheck(timer: Pick<AbortController, 'signal'>, now: () => Instant, origin: string): CheckRequests
   /**
    * A request that the service makes for itself, such as to its OpenID provider. It may have any method, has the same limits, and
    * follows no redirect. @throws DestinationError
@@ -33,8 +37,9 @@ export interface ServiceRequest {
 export interface CheckRequests {
   readonly fetch: GuardedFetch
   readonly resolve: (url: string) => Promise<ResolvedAddress>
-  /** The largest clock offset of a destination so far, in milliseconds and without sign. */
-  clockOffsetMs(): number
+  readings(): Readings
+  /** Takes over what a read told that another check made for this one as well. */
+  inherit(readings: Readings): void
 }
 
 /** The form of node:dns `lookup`, which tests of DNS rebinding replace. */
@@ -95,16 +100,22 @@ export function createOutbound(
       const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
       return send(checkUrl(text), { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
     },
-    forCheck(timer, now) {
+    forCheck(timer, now, origin) {
       let requests = 0
-      let clockOffsetMs = 0
+      let readings = NO_READINGS
+
+      /** The receipt says that the check read this origin. */
+      function checkOrigin(url: URL): URL {
+        if (url.origin !== origin) throw refusal('a check may read its connection\'s base address only')
+        return url
+      }
 
       async function request(url: URL, init: Parameters<GuardedFetch>[1]): Promise<Response> {
         if (++requests > MAX_REQUESTS_PER_CHECK) throw refusal(`a check may make ${MAX_REQUESTS_PER_CHECK} requests`)
         const { signal } = timer
         const sentAt = now()
         const response = await send(url, { method: init?.method ?? 'GET', headers: init?.headers ?? {}, signal })
-        clockOffsetMs = Math.max(clockOffsetMs, clockOffset(response.headers.get('date'), sentAt, now()))
+        readings = mergeReadings(readings, readAnswer(response.headers, sentAt, now()))
         return response
       }
 
@@ -113,7 +124,7 @@ export function createOutbound(
           if (init?.method !== undefined && init.method !== 'GET' && init.method !== 'HEAD') {
             throw refusal('a check may use GET and HEAD only')
           }
-          let url = checkUrl(text)
+          let url = checkOrigin(checkUrl(text))
           for (let redirects = 0; ; redirects++) {
             const response = await request(url, init)
             const location = response.headers.get('location')
@@ -128,7 +139,7 @@ export function createOutbound(
           }
         },
         async resolve(text) {
-          const url = checkUrl(text)
+          const url = checkOrigin(checkUrl(text))
           const hostname = unbracketed(url.hostname)
           const [first] = isIP(hostname)
             ? [{ address: hostname }]
@@ -138,7 +149,10 @@ export function createOutbound(
           const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
           return { hostname, port, address: first!.address }
         },
-        clockOffsetMs: () => clockOffsetMs,
+        readings: () => readings,
+        inherit(others) {
+          readings = mergeReadings(readings, others)
+        },
       }
     },
     async close() {

@@ -3,6 +3,8 @@ import { hash } from 'node:crypto'
 import { setTimeout as setTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
 import type { CheckCache, Connection } from '@claimcheck/core'
+import type { CheckRequests } from '../outbound/outbound.ts'
+import type { Readings } from '../outbound/readings.ts'
 import { LRUCache } from 'lru-cache'
 
 const MAX_ENTRIES = 5000
@@ -72,12 +74,28 @@ export function createCheckCache(): CheckCache {
  * The part of the cache that belongs to one connection with its current credentials. What those credentials can read stays hidden from
  * other connections, and from this connection after its credentials change.
  */
-export function cacheFor(connection: Connection | null, cache: CheckCache): CheckCache {
-  if (!connection) return cache
-  const prefix = `${hash('sha256', JSON.stringify(connection), 'base64url')} `
+export function cacheFor(
+  connection: Connection | null,
+  cache: CheckCache,
+  requests: Pick<CheckRequests, 'readings' | 'inherit'>,
+): CheckCache {
+  const prefix = connection ? `${hash('sha256', JSON.stringify(connection), 'base64url')} ` : ''
   return {
     get: (key) => cache.get(prefix + key),
     set: (key, value) => cache.set(prefix + key, value),
-    share: (key, read) => cache.share(prefix + key, read),
+    async share<T>(key: string, read: () => Promise<T>): Promise<T> {
+      // A check that shares a read inherits what the read told of clocks and ages: else a wrong clock would count as right.
+      const { value, readings } = await cache.share<SharedValue<T>>(prefix + key, async () => {
+        const value = await read()
+        return { value, readings: requests.readings() }
+      })
+      requests.inherit(readings)
+      return value
+    },
   }
+}
+
+interface SharedValue<T> {
+  readonly value: T
+  readonly readings: Readings
 }

@@ -32,11 +32,15 @@ export interface RegisteredVerifier {
 
 /** Finds by name what the loaded plugins offer. */
 export interface Registry {
-  verifierFor(action: string): RegisteredVerifier | undefined
+  /** @param version of the profile; the newest, which takes new claims, when left out */
+  verifierFor(action: string, version?: string): RegisteredVerifier | undefined
   connectionType(provider: string): ConnectionType | undefined
   /** In the order in which the plugins list them. */
   connectionTypes(): readonly ConnectionType[]
+  /** The newest of each action. */
   profiles(): readonly ActionProfile[]
+  /** Every version that is loaded. */
+  allProfiles(): readonly ActionProfile[]
   /** The actions that can be verified through a connection of this provider. */
   actionsFor(provider: string): readonly string[]
   /** The actions that can be verified without a connection. */
@@ -141,11 +145,13 @@ function duplicates(plugins: readonly LoadedPlugin[]): string[] {
 }
 
 function offersOf(name: string, { connections = [], verifiers = [], anchorer }: PluginParts): string[] {
-  const actions = verifiers.flatMap(({ profile }) => [profile.action, ...Object.keys(profile.aliases ?? {})])
+  // Of one action a plugin may offer several versions, each once.
+  const actions = new Set(verifiers.flatMap(({ profile }) => [profile.action, ...Object.keys(profile.aliases ?? {})]))
   return [
     `plugin ${name}`,
     ...connections.map(({ provider }) => `provider ${provider}`),
-    ...actions.map((action) => `action ${action}`),
+    ...verifiers.map(({ profile }) => `version ${profile.version} of ${profile.action}`),
+    ...[...actions].map((action) => `action ${action}`),
     ...(anchorer ? ['anchorer'] : []),
   ]
 }
@@ -161,33 +167,56 @@ function missingProviders(plugins: readonly LoadedPlugin[]): string[] {
 }
 
 function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
-  const verifiers = new Map<string, RegisteredVerifier>()
+  // By action or alias, and by version: the newest version takes new claims, the others judge those that were submitted under them.
+  const verifiers = new Map<string, Map<string, RegisteredVerifier>>()
   const types = new Map<string, ConnectionType>()
   const profiles: ActionProfile[] = []
+
+  function register(action: string, registered: RegisteredVerifier): void {
+    const versions = verifiers.get(action) ?? new Map<string, RegisteredVerifier>()
+    versions.set(registered.verifier.profile.version, registered)
+    verifiers.set(action, versions)
+  }
+
   for (const { parts, tools } of plugins) {
     for (const type of parts.connections ?? []) types.set(type.provider, type)
     for (const verifier of parts.verifiers ?? []) {
       const { profile, providers } = verifier
       profiles.push(profile)
-      verifiers.set(profile.action, { verifier, providers, tools })
+      register(profile.action, { verifier, providers, tools })
       for (const [alias, only] of Object.entries(profile.aliases ?? {})) {
         const accepted = providers.filter((provider) => only.providers.includes(provider))
-        verifiers.set(alias, { verifier, providers: accepted, tools })
+        register(alias, { verifier, providers: accepted, tools })
       }
     }
   }
-  const withoutAliases = [...verifiers].filter(([action, { verifier }]) => action === verifier.profile.action)
+
+  const newest = new Map([...verifiers].map(([action, versions]) => [action, newestOf(versions)]))
+  const current = [...newest.values()].filter(
+    (one, index, all) => all.findIndex(({ verifier }) => verifier === one.verifier) === index,
+  )
   return {
     plugins,
     anchorer: plugins.find(({ parts }) => parts.anchorer)?.parts.anchorer,
-    verifierFor: (action) => verifiers.get(action),
+    verifierFor: (action, version) =>
+      version === undefined ? newest.get(action) : verifiers.get(action)?.get(version),
     connectionType: (provider) => types.get(provider),
     connectionTypes: () => [...types.values()],
-    profiles: () => profiles,
+    profiles: () => current.map(({ verifier }) => verifier.profile),
+    allProfiles: () => profiles,
     actionsFor: (provider) =>
-      withoutAliases.filter(([, { providers }]) => providers.includes(provider)).map(([action]) => action),
-    publicActions: () => profiles.filter(({ access }) => access.anonymous).map(({ action }) => action),
+      current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
+    publicActions: () =>
+      current.filter(({ verifier }) => verifier.profile.access.anonymous).map(({ verifier }) => verifier.profile.action),
   }
+}
+
+function newestOf(versions: ReadonlyMap<string, RegisteredVerifier>): RegisteredVerifier {
+  const [first, ...others] = versions.values()
+  return others.reduce(
+    (one, other) => (Number(other.verifier.profile.version) > Number(one.verifier.profile.version) ? other : one),
+    first!,
+  )
 }
 
 /** The registry of commands that run without plugins. */

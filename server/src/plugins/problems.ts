@@ -1,5 +1,5 @@
 /** Validates the result of a plugin's setup before the service uses it. */
-import { ACTION_PATTERN, type ActionProfile } from '@claimcheck/core'
+import { ACTION_PATTERN, type ActionProfile, knowsRules, type Verifier } from '@claimcheck/core'
 import { type Static, type TSchema, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
 
@@ -51,16 +51,25 @@ function connectionProblems(type: object, place: string): string[] {
   return [
     ...wrong,
     ...(problem === undefined ? [] : [`${place}.options: the schema does not compile: ${problem}`]),
-    ...functionProblems(type, ['fits', 'probe'], [], place),
+    ...functionProblems(type, ['baseUrl', 'fits', 'probe'], [], place),
   ]
 }
 
 function verifierProblems(verifier: object, place: string): string[] {
   return [
     ...dataProblems(VerifierData, verifier, place),
-    ...functionProblems(verifier, ['check'], ['normalize'], place),
+    ...functionProblems(verifier, ['check'], ['normalize', 'anonymousSource'], place),
+    ...anonymousProblems(verifier as Verifier, place),
     ...profileProblems((verifier as { profile?: unknown }).profile).map((problem) => `${place}.profile ${problem}`),
   ]
+}
+
+/** What is read without a connection has an address that the receipt can name. */
+function anonymousProblems({ profile, anonymousSource }: Verifier, place: string): string[] {
+  const isAnonymous = (profile as ActionProfile | undefined)?.access?.anonymous === true
+  return isAnonymous && anonymousSource === undefined
+    ? [`${place}.anonymousSource: missing, because the profile can be read without a connection`]
+    : []
 }
 
 function anchorerProblems(anchorer: object, place: string): string[] {
@@ -86,6 +95,7 @@ function functionProblems(
 }
 
 const actionName = Type.String({ pattern: ACTION_PATTERN, maxLength: 128 })
+const DAY_MS = 24 * 60 * 60_000
 const windowMs = Type.Integer({ minimum: 1 })
 const jsonSchema = (type: string) => Type.Object({ type: Type.Literal(type) })
 
@@ -107,7 +117,9 @@ const Profile = Type.Object({
   toleranceMs: windowMs,
   deadlineMs: windowMs,
   maxDeadlineMs: windowMs,
-  lagMs: Type.Optional(Type.Integer({ minimum: 0 })),
+  rulesVersion: Type.Integer(),
+  ageMs: Type.Optional(Type.Integer({ minimum: 0, maximum: DAY_MS })),
+  removedWithinMs: Type.Optional(Type.Integer({ minimum: 0 })),
   access: Type.Object({ permission: Type.String(), anonymous: Type.Boolean() }),
 })
 
@@ -117,6 +129,8 @@ function profileProblems(profile: unknown): string[] {
   if (issues.length > 0) return issues.map(({ loc, msg }) => `has an invalid ${loc.join('.') || 'form'}: ${msg}`)
   const { toleranceMs, deadlineMs, maxDeadlineMs, ...schemas } = profile as ActionProfile & Static<typeof Profile>
   const problems: string[] = []
+  const { rulesVersion } = profile as ActionProfile
+  if (!knowsRules(rulesVersion)) problems.push(`has rulesVersion ${rulesVersion}, which this service does not know`)
   if (deadlineMs <= toleranceMs) problems.push('has a deadline that is not after the tolerance')
   if (maxDeadlineMs < deadlineMs) problems.push('has a maxDeadlineMs below its deadlineMs')
   for (const name of ['target', 'params', 'facts'] as const) {

@@ -1,0 +1,51 @@
+/** What the answers of a check tell of the destination's clock, and of how old they are. */
+import type { Instant } from '@claimcheck/core'
+
+export interface Readings {
+  /** Just before the first request; undefined while there was none. */
+  readonly sentAt: Instant | undefined
+  /** Between which two values the destination's clock is ahead of ours, in milliseconds; undefined without a `Date` header. */
+  readonly ahead: { readonly least: number; readonly most: number } | undefined
+  /** An answer had no `Date` header. */
+  readonly isUndated: boolean
+  /** By the `Age` header. Milliseconds. */
+  readonly ageMs: number
+}
+
+export const NO_READINGS: Readings = { sentAt: undefined, ahead: undefined, isUndated: false, ageMs: 0 }
+
+/** The header has whole seconds, so the whole second counts as doubt. */
+const RESOLUTION_MS = 1000
+
+export function readAnswer(headers: Headers, sentAt: Instant, answeredAt: Instant): Readings {
+  const from = Date.parse(headers.get('date') ?? '')
+  const age = headers.get('age') ?? ''
+  const isUndated = Number.isNaN(from)
+  return {
+    sentAt,
+    ahead: isUndated ? undefined : { least: from - answeredAt, most: from + RESOLUTION_MS - 1 - sentAt },
+    isUndated,
+    ageMs: /^\d{1,9}$/.test(age) ? Number(age) * 1000 : 0,
+  }
+}
+
+/** All that two sets of answers tell, each doubt at its largest. */
+export function mergeReadings(one: Readings, other: Readings): Readings {
+  const [a, b] = [one.ahead, other.ahead]
+  return {
+    sentAt: earliest(one.sentAt, other.sentAt),
+    ahead: a && b ? { least: Math.min(a.least, b.least), most: Math.max(a.most, b.most) } : (a ?? b),
+    isUndated: one.isUndated || other.isUndated,
+    ageMs: Math.max(one.ageMs, other.ageMs),
+  }
+}
+
+function earliest(one: Instant | undefined, other: Instant | undefined): Instant | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+}
+
+/** The most that the destination's clock can be off, without sign; undefined where that cannot be told. Milliseconds. */
+export function clockOffset({ ahead, isUndated }: Readings): number | undefined {
+  if (!ahead || isUndated) return undefined
+  return Math.max(Math.abs(ahead.least), Math.abs(ahead.most))
+}

@@ -1,0 +1,44 @@
+/** Where a claim is read, as its receipt says it: by the host's own account, and not by the plugin's. */
+import { createHmac } from 'node:crypto'
+import type { Connection, Source } from '@claimcheck/core'
+import type { Secrets } from '../base/secrets.ts'
+import type { Config } from '../config/config.ts'
+
+export interface Sources {
+  /** Listed by the operator as the public place of that provider. */
+  isListed(provider: string, baseUrl: string): boolean
+  /** @param connection null: the claim is read without one, at a place that the operator configured */
+  sourceOf(provider: string, baseUrl: string, connection: PublishedConnection | null): Source
+}
+
+export type PublishedConnection = Pick<Connection, 'id'> & { readonly publishesAddress: boolean }
+
+interface SourcesOptions {
+  readonly config: Pick<Config, 'sources'>
+  readonly secrets: Pick<Secrets, 'derive'>
+}
+
+export function createSources({ config, secrets }: SourcesOptions): Sources {
+  const listed = new Map(
+    Object.entries(config.sources).map(([provider, urls]) => [provider, new Set(urls.map(normalUrl))]),
+  )
+  const isListed = (provider: string, baseUrl: string) => listed.get(provider)?.has(normalUrl(baseUrl)) ?? false
+
+  return {
+    isListed,
+    sourceOf(provider, url, connection) {
+      const baseUrl = normalUrl(url)
+      if (isListed(provider, baseUrl)) return { provider, listed: true, baseUrl }
+      if (!connection || connection.publishesAddress) return { provider, listed: false, baseUrl }
+      // Keyed: addresses can be guessed, and a plain hash would confirm a guess.
+      const key = secrets.derive(`source of connection ${connection.id}`)
+      const sourceId = createHmac('sha256', key).update(baseUrl).digest('base64url')
+      return { provider, listed: false, sourceId }
+    },
+  }
+}
+
+/** So that one address has one form. */
+function normalUrl(text: string): string {
+  return new URL(text).href.replace(/\/+$/, '')
+}
