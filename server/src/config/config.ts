@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/core'
 import { type Static, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
-import { isPostgresUrl, readDatabaseUrl } from './database-url.ts'
+import { isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
@@ -71,7 +71,7 @@ const HOUR_MS = 60 * 60_000
 // Fastify's names for address ranges.
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const SECRET_KEY_FOR_POSTGRES =
+const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; Postgres needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_FILE = 'claimcheck.config.json'
@@ -216,7 +216,7 @@ function readPublicUrl(text: string | undefined, report: Report): string | undef
 
 function readSecretKey(text: string | undefined, databaseUrl: string, report: Report): Buffer | undefined {
   if (!text) {
-    if (isPostgresUrl(databaseUrl)) report(SECRET_KEY_FOR_POSTGRES)
+    if (isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
     return undefined
   }
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
