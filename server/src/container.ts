@@ -15,6 +15,7 @@ import { createRecheckWorker } from './claims/recheck-worker.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
 import { openClock } from './hosts/clock.ts'
+import { type ClockDoubt, createClockDoubt } from './hosts/clock-doubt.ts'
 import { type Counters, createCounters } from './hosts/counters.ts'
 import { createLogService, type LogService } from './log/log.ts'
 import { createLogGuard, type LogGuard } from './log/log-guard.ts'
@@ -45,6 +46,7 @@ import type { Storage } from './storage/storage.ts'
 import { type Activity, createActivity } from './workspaces/activity.ts'
 import { type ConnectionService, createConnectionService } from './workspaces/connections.ts'
 import { createKeyService, type KeyService } from './workspaces/keys.ts'
+import { createSources, type Sources } from './workspaces/sources.ts'
 import { createWorkspaceService, type WorkspaceService } from './workspaces/workspaces.ts'
 
 /** An installation, opened: its parts, each made when it is first asked for. */
@@ -63,6 +65,8 @@ export interface Claimcheck {
   readonly signingKeys: SigningKeys
   readonly logWriter: LogWriter
   readonly sequencer: Sequencer
+  readonly sources: Sources
+  readonly clockDoubt: ClockDoubt
   readonly checkRunner: CheckRunner
   readonly adjudication: Adjudication
   readonly dueClaims: DueClaims
@@ -151,6 +155,8 @@ export async function openClaimcheck(
     activity: asFunction(createActivity)
       .singleton()
       .disposer((activity) => activity.close()),
+    sources: asFunction(createSources).singleton(),
+    clockDoubt: asFunction(createClockDoubt).singleton(),
     checkRunner: asFunction(createCheckRunner).singleton(),
     adjudication: asFunction(createAdjudication).singleton(),
     dueClaims: asFunction(createDueClaims).singleton(),

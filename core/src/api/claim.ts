@@ -1,5 +1,5 @@
 /** Claims on the wire: how they are submitted, and how they stand. */
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'
 import { MAX_BYTES, nullable, plainObject, Timestamp } from './primitives.ts'
@@ -30,22 +30,26 @@ export const ClaimRequest = Type.Object(
       examples: [ACTION],
     }),
     target: Type.String({ minLength: 1, maxLength: 512, description: 'Where it was done.', examples: [TARGET] }),
-    params: plainObject({
-      description: 'What exactly was done, in the terms of the action. At most 4 KiB.',
-      [MAX_BYTES]: 4096,
-      examples: [{ sha: '0123456789abcdef0123456789abcdef01234567', branch: 'main' }],
-    }),
+    params: Type.Optional(
+      plainObject({
+        description:
+          'What exactly was done, in the terms of the action. At most 4 KiB. May be left out where the action needs none.',
+        [MAX_BYTES]: 4096,
+        examples: [{ sha: '0123456789abcdef0123456789abcdef01234567', branch: 'main' }],
+      }),
+    ),
     claimed_at: Type.String({
       format: 'date-time',
       maxLength: 64,
-      description: 'When it was done, in UTC, as the agent says.',
+      description:
+        'When it was done, as the agent says. RFC 3339 with any offset; it is recorded in UTC, cut to milliseconds.',
       examples: ['2026-09-25T14:02:11.000Z'],
     }),
     deadline_at: Type.Optional(
       Type.String({
         format: 'date-time',
         maxLength: 64,
-        description: 'How long to look for the outcome, in UTC. Each action has its own default and bounds.',
+        description: 'How long to look for the outcome, with any offset. Each action has its own default and bounds.',
       }),
     ),
   },
@@ -58,9 +62,17 @@ export function claimRequest(profiles: readonly ActionProfile[]) {
   const byAction = profiles.map(({ action, aliases = {}, target, params }) => ({
     if: { properties: { action: { enum: [action, ...Object.keys(aliases)] } }, required: ['action'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, never awaited
-    then: { properties: { target, params } },
+    then: {
+      properties: { target, params },
+      ...(isRequired(params) ? { required: ['params'] } : {}),
+    },
   }))
   return Type.Unsafe<ClaimRequest>({ ...ClaimRequest, ...(byAction.length > 0 ? { allOf: byAction } : {}) })
+}
+
+function isRequired(params: TSchema): boolean {
+  const { required = [] } = params as { readonly required?: readonly string[] }
+  return required.length > 0
 }
 
 export const LastCheck = Type.Object(

@@ -23,6 +23,7 @@ export const Sha = Type.String({ pattern: '^[0-9a-f]{40}$' })
 
 export const BranchName = Type.String({
   pattern: BRANCH_PATTERN,
+  'x-pattern-help': 'write the name of the branch alone, `main` instead of `refs/heads/main`',
   minLength: 1,
   maxLength: 255,
   description: 'The branch that the commit was pushed to, by its name alone: `main`, not `refs/heads/main`.',

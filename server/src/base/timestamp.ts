@@ -1,17 +1,18 @@
-/** Reads the timestamps of clients: ISO 8601 in UTC, with any number of fraction digits. */
+/** Reads the timestamps of clients: RFC 3339 with any offset and any number of fraction digits. */
 import { type Instant, parseInstant } from '@claimcheck/core'
 
-export type TimestampProblem = 'malformed' | 'no_zone' | 'not_utc' | 'before_1970'
+export type TimestampProblem = 'malformed' | 'no_zone' | 'before_1970'
 
-const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))?$/
 
 /** Cuts the time to milliseconds and never rounds it up: that would make claimed_at later than the client said. */
 export function readTimestamp(text: string): Instant | TimestampProblem {
-  const [match, seconds, fraction = '', zone] = ISO_8601.exec(text) ?? []
+  const [match, date, time, fraction = '', zone, sign, hours = '0', minutes = '0'] = RFC_3339.exec(text) ?? []
   if (match === undefined) return 'malformed'
-  const instant = parseInstant(`${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`)
-  if (instant === undefined) return 'malformed'
+  const local = parseInstant(`${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`)
+  if (local === undefined) return 'malformed'
   if (zone === undefined) return 'no_zone'
-  if (zone !== 'Z' && zone !== '+00:00') return 'not_utc'
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
+  const instant = sign === '-' ? local + offsetMs : local - offsetMs
   return instant < 0 ? 'before_1970' : instant
 }

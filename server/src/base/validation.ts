@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from './errors.ts'
 import { readTimestamp } from './timestamp.ts'
-import { wording } from './validation-wording.ts'
+import { PATTERN_HELP, wording } from './validation-wording.ts'
 
 /** Returns every mistake in `value`, whose position is `loc`; empty when it is valid. Does not change or coerce the value. */
 export type Validator = (value: unknown, loc: Loc) => Issue[]
@@ -17,9 +17,10 @@ const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'anyOf'])
 
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false, strictRequired: false })
 addFormats.default(ajv)
-// All times are in UTC, including those in the params of actions.
+// Times in the params of actions take the forms that the times of claims take.
 ajv.addFormat('date-time', (text) => typeof readTimestamp(text) === 'number')
 ajv.addKeyword('x-secret')
+ajv.addKeyword(PATTERN_HELP)
 ajv.addKeyword({
   keyword: MAX_BYTES,
   type: 'object',

@@ -1,7 +1,19 @@
 /** Moves a claim forward by one check: read, decide by the recorded history, and hand the outcome to the sequencer. */
-import { type CheckRecord, decide, type Instant, nextCheckAt } from '@claimcheck/core'
+import {
+  type CheckRecord,
+  type Decision,
+  decide,
+  evidenceText,
+  type Instant,
+  LARGEST_EVIDENCE_BYTES,
+  nextCheckAt,
+  type Rules,
+  signedEvidence,
+} from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
+import type { Decided } from '../log/receipt-content.ts'
 import type { Outcome, Sequencer } from '../log/sequencer.ts'
 import type { Registry } from '../plugins/plugins.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
@@ -42,6 +54,7 @@ interface AdjudicationOptions {
   readonly checkRunner: CheckRunner
   readonly sequencer: Sequencer
   readonly config: Pick<Config, 'checks'>
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
 
 // What recording an outcome may take on a slow disk, on top of the check itself. Short, so that a closing check whose host died
@@ -53,7 +66,7 @@ const STORE_AFTER_MS = 1_000
 const SLOT_WAIT_MS = 2_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer } = options
+  const { storage, registry, checkRunner, sequencer, logger } = options
   const { timeoutMs, concurrency, firstAnswerMs, ...closing } = options.config.checks
   const slots = createSlots(concurrency)
   const underWay = new Map<string, Promise<ClaimRow | undefined>>()
@@ -62,10 +75,22 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<Outcome> {
     const record = await checkRunner.check(claim, history).finally(release)
-    const rules = registry.verifierFor(claim.action)?.verifier.profile ?? UNSUPPORTED_RULES
-    const seen = [...history, record]
-    const decision = decide(rules, claim, seen, record.answeredAt, closing)
-    return { claim, record, decision, nextCheckAt: decision ? null : nextCheckAt(rules, claim, seen, closing) }
+    const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
+    const checks = [...history, record]
+    const decision = decide(rules, claim, checks, record.answeredAt, closing)
+    if (!decision) return { claim, record, decided: undefined, nextCheckAt: nextCheckAt(rules, claim, checks, closing) }
+    return { claim, record, decided: conclude(claim, rules, checks, decision), nextCheckAt: null }
+  }
+
+  /** The decision with what it follows from, as receipts tell both. */
+  function conclude(claim: ClaimRow, rules: Rules, checks: readonly CheckRecord[], decision: Decision): Decided {
+    const profile = { action: claim.profileAction, version: claim.profileVersion }
+    const decidedAt = checks.at(-1)!.answeredAt
+    const evidence = evidenceText({ profile, rules, closing, claim, checks, decidedAt }, decision)
+    const { facts, source } = signedEvidence(decision, checks)
+    const isPublished = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
+    if (!isPublished) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
+    return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
   }
 
   async function record(outcome: Outcome): Promise<ClaimRow> {

@@ -11,6 +11,7 @@ import type { ClaimRow } from '../storage/claim-row.ts'
 import type { ClaimIdentity, ClaimPosition } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
+import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
 import { type ClaimInput, planClaim } from './intake.ts'
 
@@ -68,6 +69,7 @@ export interface ClaimService {
 interface ClaimServiceOptions {
   readonly storage: Storage
   readonly registry: Registry
+  readonly sources: Sources
   readonly connections: Pick<ConnectionService, 'open'>
   readonly adjudication: Adjudication
   readonly logGuard: Pick<LogGuard, 'problem'>
@@ -78,7 +80,7 @@ interface ClaimServiceOptions {
 const MOST_LOOKUPS = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, connections, adjudication, logGuard, now } = options
+  const { storage, registry, sources, connections, adjudication, logGuard, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that are being stored, by what makes them the same claim. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
@@ -117,7 +119,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       if (problem !== undefined) throw new ServiceError('read_only', problem)
       const identity = { workspaceId, clientClaimId: input.clientClaimId }
       const [row, known] = await Promise.all([
-        planClaim(workspaceId, input, now(), { registry, connections: () => connections.open(workspaceId) }),
+        planClaim(workspaceId, input, now(), { registry, sources, connections: () => connections.open(workspaceId) }),
         lookups.add(identity),
       ])
       if (known) return { claim: await again(known), created: false }

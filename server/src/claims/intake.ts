@@ -3,6 +3,7 @@ import {
   type ActionProfile,
   type Claim,
   type Connection,
+  canonicalize,
   claimDigest,
   type Instant,
   type JsonObject,
@@ -12,10 +13,12 @@ import {
 } from '@claimcheck/core'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
+import { copyJson } from '../base/json-copy.ts'
 import { sha256 } from '../base/sha256.ts'
 import { validator } from '../base/validation.ts'
 import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
 import type { Access, ClaimRow } from '../storage/claim-row.ts'
+import type { Sources } from '../workspaces/sources.ts'
 
 /** A submitted claim whose shape is already validated; what its profile asks for is not. */
 export interface ClaimInput {
@@ -32,11 +35,12 @@ export interface ClaimInput {
 const CLOCK_SKEW_MS = 5 * 60_000
 
 /** By these a claim is judged whose action nobody here can check. */
-export const UNSUPPORTED_RULES: Rules = { required: {}, toleranceMs: 0 }
+export const UNSUPPORTED_RULES: Rules = { rulesVersion: 2, required: {}, toleranceMs: 0 }
 const UNSUPPORTED_MAX_DEADLINE_MS = 24 * 60 * 60_000
 
 interface IntakeOptions {
   readonly registry: Registry
+  readonly sources: Pick<Sources, 'isListed'>
   /** The workspace's active connections. Not asked for where the action is read through none. */
   readonly connections: () => Promise<readonly Connection[]>
 }
@@ -46,7 +50,7 @@ export async function planClaim(
   workspaceId: string,
   input: ClaimInput,
   now: Instant,
-  { registry, connections }: IntakeOptions,
+  { registry, sources, connections }: IntakeOptions,
 ): Promise<ClaimRow> {
   const registered = registry.verifierFor(input.action)
   const profile = registered?.verifier.profile
@@ -54,11 +58,10 @@ export async function planClaim(
   const issues = [...(profile ? profileIssues(profile, input) : []), ...timeIssues(profile, input, deadlineAt, now)]
   if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
 
-  const given = { target: input.target, params: input.params }
-  const { target, params } = (registered?.verifier.normalize?.(given) as typeof given | undefined) ?? given
+  const { target, params } = normalized(registered, { target: input.target, params: input.params })
   const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
   const { access, connectionId } = registered
-    ? chooseAccess(claim, registered, registry, registered.providers.length > 0 ? await connections() : [])
+    ? chooseAccess(claim, registered, { registry, sources }, registered.providers.length > 0 ? await connections() : [])
     : { access: 'unsupported_action' as const, connectionId: null }
 
   return {
@@ -84,7 +87,36 @@ export async function planClaim(
   }
 }
 
-function profileIssues(profile: ActionProfile, input: ClaimInput): Issue[] {
+type Normalizable = Pick<Claim, 'target' | 'params'>
+
+/**
+ * The claim in its one form. What a plugin makes of it is signed, so it has to be valid itself, and to stay as it is when it is
+ * normalized again.
+ * @throws ServiceError `unavailable` when it is not
+ */
+function normalized(registered: RegisteredVerifier | undefined, given: Normalizable): Normalizable {
+  const { normalize, profile } = registered?.verifier ?? {}
+  if (!normalize || !profile) return given
+  try {
+    const once = readNormalized(profile, normalize(copyJson(given) as never))
+    const twice = readNormalized(profile, normalize(copyJson(once) as never))
+    if (canonicalize({ ...once }) === canonicalize({ ...twice })) return once
+    throw new TypeError('what it returns changes when it is normalized again')
+  } catch (cause) {
+    const detail = `nothing was stored: the plugin that checks ${profile.action} failed to normalize this claim`
+    throw new ServiceError('unavailable', detail, { cause })
+  }
+}
+
+/** @throws TypeError for what its own profile would refuse */
+function readNormalized(profile: ActionProfile, returned: unknown): Normalizable {
+  const { target, params } = returned as Normalizable
+  const [issue] = profileIssues(profile, { target, params })
+  if (issue) throw new TypeError(`${issue.loc.join('.')}: ${issue.msg}`)
+  return { target, params: copyJson(params) }
+}
+
+function profileIssues(profile: ActionProfile, input: Normalizable): Issue[] {
   return [
     ...validator(profile.target)(input.target, ['body', 'target']),
     ...validator(profile.params)(input.params, ['body', 'params']),
@@ -116,16 +148,23 @@ function valueIssue(field: string, message: string): Issue {
 function chooseAccess(
   claim: Claim,
   { verifier, providers }: RegisteredVerifier,
-  registry: Registry,
+  { registry, sources }: Pick<IntakeOptions, 'registry' | 'sources'>,
   connections: readonly Connection[],
 ): { access: Access; connectionId: string | null } {
-  const fitting = connections.filter(
-    ({ provider, options }) =>
-      providers.includes(provider) &&
-      registry.connectionType(provider)?.fits(options as Record<string, unknown>, claim),
-  )
+  const { profile } = verifier
+  // An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it.
+  const isAlias = claim.action !== profile.action
+  const mayRead = (provider: string, baseUrl: () => string) => !isAlias || sources.isListed(provider, baseUrl())
+  const fitting = connections.filter(({ provider, options }) => {
+    const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
+    return (
+      type?.fits(options as Record<string, unknown>, claim) && mayRead(provider, () => type.baseUrl(options as never))
+    )
+  })
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }
   if (first) return { access: 'connection', connectionId: first.id }
-  return { access: verifier.profile.access.anonymous ? 'anonymous' : 'no_connection', connectionId: null }
+  const anonymous = profile.access.anonymous ? verifier.anonymousSource?.(claim) : undefined
+  const isOpen = anonymous && mayRead(anonymous.provider, () => anonymous.baseUrl)
+  return { access: isOpen ? 'anonymous' : 'no_connection', connectionId: null }
 }

@@ -1,8 +1,10 @@
 /** Holds what a verifier returned against its contract, before any of it is believed, stored or signed. */
-import type { ActionProfile, Observation } from '@claimcheck/core'
+import { type ActionProfile, type LogTime, MARKS, type Observation, type Stay } from '@claimcheck/core'
 import { validator } from '../base/validation.ts'
 
 const LARGEST_FACTS_BYTES = 8192
+export const LARGEST_AGE_MS = 24 * 60 * 60_000
+const MOST_STAYS = 8
 /** The last moment that a receipt's timestamp can say. */
 export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
@@ -24,10 +26,27 @@ export function readObservation(
 }
 
 /** The members of the contract, as they will be stored: what was judged is what is recorded, whatever the verifier does with its own. */
-function copyOf({ kind, facts, settled, ...rest }: Observation): Observation {
+function copyOf(returned: Observation): Observation {
+  const { kind, facts, mark, stays, ageMs, settled, ...rest } = returned
   const { differs, appeared } = rest as Partial<Extract<Observation, { kind: 'present' }>>
-  const times = appeared === undefined ? appeared : { notBefore: appeared?.notBefore, notAfter: appeared?.notAfter }
-  return JSON.parse(JSON.stringify({ kind, facts, settled, ...(kind === 'present' && { differs, appeared: times }) }))
+  const copy = {
+    kind,
+    facts,
+    mark,
+    stays: Array.isArray(stays) ? stays.map(copyStay) : stays,
+    ageMs,
+    settled,
+    ...(kind === 'present' && { differs, appeared: appeared && copyTime(appeared) }),
+  }
+  return JSON.parse(JSON.stringify(copy))
+}
+
+function copyStay({ appeared, removed, removedWhole }: Stay) {
+  return { appeared: copyTime(appeared), removed: removed && copyTime(removed), removedWhole }
+}
+
+function copyTime(time: LogTime) {
+  return { notBefore: time?.notBefore, notAfter: time?.notAfter }
 }
 
 function observationProblem(
@@ -35,8 +54,15 @@ function observationProblem(
   observation: Observation,
   secrets: readonly string[],
 ): string | undefined {
-  const { kind, facts, settled } = observation
+  const { kind, facts, settled, mark, stays = [], ageMs = 0 } = observation
   if (kind !== 'present' && kind !== 'absent') return 'kind is neither present nor absent'
+  if (mark !== undefined && !MARKS.includes(mark)) return 'mark is not one of the contract'
+  if (mark !== undefined && showsAsClaimed(observation)) return 'a mark is given with what is there as claimed'
+  if (!Number.isSafeInteger(ageMs) || ageMs < 0 || ageMs > LARGEST_AGE_MS)
+    return 'ageMs is not a length of time up to a day'
+  if (!Array.isArray(stays) || stays.length > MOST_STAYS) return `stays is not a list of ${MOST_STAYS} at most`
+  const wrongStay = stays.map(stayProblem).find((problem) => problem !== undefined)
+  if (wrongStay !== undefined) return wrongStay
   if (settled !== undefined && typeof settled !== 'boolean') return 'settled is not a boolean'
   const [issue] = validator(profile.facts)(facts, ['facts'])
   if (issue) return `${issue.loc.join('.')}: ${issue.msg}`
@@ -57,13 +83,23 @@ function presenceProblem(
   ) {
     return 'differs names what is not a required field'
   }
-  if (appeared === undefined) return undefined
-  const { notBefore, notAfter } = appeared
-  if (!isInstant(notAfter)) return 'appeared.notAfter is not a time'
-  if (notBefore !== undefined && !(isInstant(notBefore) && notBefore <= notAfter)) {
-    return 'appeared.notBefore is not a time up to notAfter'
-  }
-  return undefined
+  return appeared === undefined ? undefined : timeProblem('appeared', appeared)
+}
+
+function stayProblem({ appeared, removed, removedWhole }: Stay): string | undefined {
+  if (removedWhole !== undefined && typeof removedWhole !== 'boolean') return 'removedWhole is not a boolean'
+  return timeProblem('appeared', appeared) ?? (removed === undefined ? undefined : timeProblem('removed', removed))
+}
+
+function timeProblem(name: string, time: LogTime): string | undefined {
+  const { notBefore, notAfter } = time
+  if (!isInstant(notAfter)) return `${name}.notAfter is not a time`
+  const isBefore = notBefore === undefined || (isInstant(notBefore) && notBefore <= notAfter)
+  return isBefore ? undefined : `${name}.notBefore is not a time up to notAfter`
+}
+
+function showsAsClaimed(observation: Observation): boolean {
+  return observation.kind === 'present' && Array.isArray(observation.differs) && observation.differs.length === 0
 }
 
 function isInstant(value: unknown): boolean {

@@ -29,14 +29,16 @@ import { SHA256_TREE, tileReader } from './stored-log.ts'
 export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
   readonly keyId: string
   readonly content: ReceiptContent
+  /** What is published beside the receipt. */
+  readonly evidence: string | undefined
 }
 
 /** What an append changes, but for the claims. */
-export type Growth = Pick<Changes, 'log' | 'receipts' | 'tiles' | 'heads'>
+export type Growth = Pick<Changes, 'log' | 'receipts' | 'evidence' | 'tiles' | 'heads'>
 
 export interface LogWriter {
   /** Signs before the log is held: of what an append costs, this is the most. */
-  draft(claimId: string, content: ReceiptContent): Promise<Draft>
+  draft(claimId: string, content: ReceiptContent, evidence?: string): Promise<Draft>
   /**
    * What appends these to the log as it was just locked, signed head included. A draft that another key or an earlier time has signed
    * than the log has come to is signed again.
@@ -96,31 +98,46 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
       .map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
         return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
       })
+    const evidence = current.flatMap(({ receiptId, evidence }) =>
+      evidence === undefined ? [] : [{ receiptId, document: evidence }],
+    )
     const leafHashes = receipts.map(({ leafHash }) => leafHash)
     const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
     const to = { ...log, treeSize: range.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
     const signed = JSON.stringify(await signTreeHead(signer, to))
     known = { range, rootHash }
-    return { log: { from: log, to }, receipts, tiles, heads: [{ ...to, signed }] }
+    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ ...to, signed }] }
   }
 
-  type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content'>
+  type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
 
-  async function sign({ claimId, receiptId, issuedAt, content }: Unsigned, signer: Signer): Promise<Draft> {
+  async function sign({ claimId, receiptId, issuedAt, content, evidence }: Unsigned, signer: Signer): Promise<Draft> {
     const { keyId } = signer
     const { issuerName: name } = config
     const { agentId, claim, observation, verdict } = content
     const issuer = name === undefined ? { keyId } : { keyId, name }
     const text = canonicalize(receiptBody({ receiptId, issuedAt, issuer, agentId, claim, observation, verdict }))
     const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
-    return { claimId, receiptId, issuedAt, content, keyId, entry, leafHash: SHA256_TREE.leaf(Buffer.from(entry)) }
+    return {
+      claimId,
+      receiptId,
+      issuedAt,
+      content,
+      evidence,
+      keyId,
+      entry,
+      leafHash: SHA256_TREE.leaf(Buffer.from(entry)),
+    }
   }
 
   return {
-    async draft(claimId, content) {
+    async draft(claimId, content, evidence) {
       // The check may have been stamped by another thread's reading of the clock.
       const issuedAt = Math.max(now(), content.observation.observedAt)
-      return sign({ claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content }, await signingKeys.latest())
+      return sign(
+        { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence },
+        await signingKeys.latest(),
+      )
     },
 
     async plan(rows, log, drafts) {

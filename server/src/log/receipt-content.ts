@@ -1,10 +1,21 @@
 /** What a receipt will say of a decided claim, before the log gives it an id, a time and an issuer. */
-import { type CheckRecord, type DecidedClaim, type Decision, isRead, type JsonObject } from '@claimcheck/core'
+import type { DecidedClaim, Decision, JsonObject, Source } from '@claimcheck/core'
+import { sha256Text } from '@claimcheck/core'
+import { sha256 } from '../base/sha256.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
+
+/** A decision with what the receipt says of the checks behind it. Plain data: it goes from thread to thread. */
+export interface Decided extends Decision {
+  readonly facts: JsonObject
+  readonly source: Source | undefined
+  /** The text that is published beside the receipt; undefined where it is too large. */
+  readonly evidence: string | undefined
+}
 
 export type ReceiptContent = Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'>
 
-export function receiptContent(claim: ClaimRow, { verdict, appeared, basis }: Decision): ReceiptContent {
+export function receiptContent(claim: ClaimRow, decided: Decided): ReceiptContent {
+  const { verdict, appeared, basis, facts, source, evidence } = decided
   return {
     agentId: claim.agentId,
     claim,
@@ -13,16 +24,11 @@ export function receiptContent(claim: ClaimRow, { verdict, appeared, basis }: De
       observedAt: basis.answeredAt,
       deadlineAt: claim.deadlineAt,
       attempts: claim.attempts + 1,
-      facts: factsOf(basis),
+      facts,
       ...(appeared ? { appeared } : {}),
+      ...(source ? { source } : {}),
+      ...(evidence === undefined ? {} : { evidenceDigest: sha256Text(evidence, sha256) }),
     },
     verdict,
   }
-}
-
-/** Where nothing could be read, why not is all there is to tell. */
-export function factsOf(record: CheckRecord): JsonObject {
-  if (isRead(record)) return record.observation.facts
-  const { code, status } = record.failure
-  return { error: code, ...(status === undefined ? {} : { status }) }
 }

@@ -5,20 +5,21 @@
  * Most of them are one statement, planned on the log as this host left it, which fails where anything has moved on since. What
  * fails so is planned again under the log's lock, on what is read there.
  */
-import type { CheckRecord, Decision, Instant } from '@claimcheck/core'
+import type { CheckRecord, Instant } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
 import type { Draft, Growth, LogWriter } from './log-writer.ts'
-import { receiptContent } from './receipt-content.ts'
+import { type Decided, receiptContent } from './receipt-content.ts'
 
 /** One check of a claim, and what follows from it. */
 export interface Outcome {
   /** As it was when it was handed out, or as it was submitted. */
   readonly claim: ClaimRow
   readonly record: CheckRecord
-  readonly decision: Decision | undefined
+  /** Undefined while it cannot be decided. */
+  readonly decided: Decided | undefined
   /** null with a decision. */
   readonly nextCheckAt: Instant | null
 }
@@ -41,17 +42,17 @@ export interface Sequencer {
 }
 
 /** The claim as an outcome leaves it; with the id of its receipt where it is decided. */
-export function claimAfter({ claim, record, decision, nextCheckAt }: Outcome, receiptId: string | null): ClaimRow {
+export function claimAfter({ claim, record, decided, nextCheckAt }: Outcome, receiptId: string | null): ClaimRow {
   return {
     ...claim,
-    state: decision ? 'decided' : 'queued',
+    state: decided ? 'decided' : 'queued',
     attempts: claim.attempts + 1,
     dueAt: nextCheckAt,
     nextCheckAt,
     lastCheck: record,
     receiptId,
-    verdict: decision?.verdict.value ?? null,
-    reasonCode: decision?.verdict.reasonCode ?? null,
+    verdict: decided?.verdict.value ?? null,
+    reasonCode: decided?.verdict.reasonCode ?? null,
   }
 }
 
@@ -134,8 +135,8 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
-    const { claim, decision } = outcome
-    const draft = decision && (await logWriter.draft(claim.claimId, receiptContent(claim, decision)))
+    const { claim, decided } = outcome
+    const draft = decided && (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence))
     const next = claimAfter(outcome, draft?.receiptId ?? null)
     const kept = await add({ isNew, attempts: claim.attempts, claim: next, draft })
     return kept ? next : undefined

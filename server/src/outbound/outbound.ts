@@ -106,7 +106,7 @@ export function createOutbound(
 
       /** The receipt says that the check read this origin. */
       function checkOrigin(url: URL): URL {
-        if (url.origin !== origin) throw refusal('a check may read its connection\'s base address only')
+        if (url.origin !== origin) throw refusal("a check may read its connection's base address only")
         return url
       }
 

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto'
 import { setTimeout as setTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
 import type { CheckCache, Connection } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../outbound/outbound.ts'
 import type { Readings } from '../outbound/readings.ts'
-import { LRUCache } from 'lru-cache'
 
 const MAX_ENTRIES = 5000
 // New checks of the same thing start as others end. Without a pause, each read would serve only the few callers that arrived during the

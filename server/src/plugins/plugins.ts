@@ -207,7 +207,9 @@ function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
     actionsFor: (provider) =>
       current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
     publicActions: () =>
-      current.filter(({ verifier }) => verifier.profile.access.anonymous).map(({ verifier }) => verifier.profile.action),
+      current
+        .filter(({ verifier }) => verifier.profile.access.anonymous)
+        .map(({ verifier }) => verifier.profile.action),
   }
 }
 

@@ -6,7 +6,16 @@
 import { type ClaimProgress, type ClaimRow, claims, progress, UNDECIDED } from './claim-row.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
-import { type ReceiptRow, receipts, type TileRow, type TreeHeadRow, tiles, treeHeads } from './log.ts'
+import {
+  type EvidenceRow,
+  evidence,
+  type ReceiptRow,
+  receipts,
+  type TileRow,
+  type TreeHeadRow,
+  tiles,
+  treeHeads,
+} from './log.ts'
 import type { LogState } from './log-state.ts'
 import { rowsOf, toJson } from './rows.ts'
 import { assignments, part, type Table, toHex } from './table.ts'
@@ -20,6 +29,7 @@ export interface Changes {
   /** As these will be: each must be queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
   readonly receipts?: readonly ReceiptRow[]
+  readonly evidence?: readonly EvidenceRow[]
   readonly tiles?: readonly TileRow[]
   readonly heads?: readonly TreeHeadRow[]
 }
@@ -37,6 +47,7 @@ export const PARAMETERS = [
   'progress',
   'progress_count',
   'receipts',
+  'evidence',
   'tiles',
   'heads',
 ] as const
@@ -71,6 +82,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     progress: toJson(progress, changes.progress ?? []),
     progress_count: changes.progress?.length ?? 0,
     receipts: toJson(receipts, changes.receipts ?? []),
+    evidence: toJson(evidence, changes.evidence ?? []),
     tiles: toJson(tiles, changes.tiles ?? []),
     heads: toJson(treeHeads, changes.heads ?? []),
   }
@@ -101,6 +113,7 @@ export function changeParts(sql: Expressions, given: (name: Parameter) => string
     added: insert(claims, added),
     inserted: [
       insert(receipts, rowsOf(sql, receipts, given('receipts'))),
+      insert(evidence, rowsOf(sql, evidence, given('evidence'))),
       insert(tiles, rowsOf(sql, tiles, given('tiles'))),
       insert(treeHeads, rowsOf(sql, treeHeads, given('heads'))),
     ],

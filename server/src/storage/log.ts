@@ -33,6 +33,13 @@ export const treeHeads = table('tree_heads', ['treeSize', 'issuedAt'], {
   signed: text('signed'),
 })
 
+/** What the verdict of a receipt follows from. */
+export const evidence = table('evidence', ['receiptId'], {
+  receiptId: text('receipt_id'),
+  /** Exactly the bytes whose digest the receipt signs. */
+  document: text('document'),
+})
+
 export const signingKeys = table('signing_keys', ['keyId'], {
   keyId: text('key_id'),
   /** base64url of the raw 32 bytes. */
@@ -58,6 +65,7 @@ const leaves = part(receipts, 'leafIndex', 'leafHash', 'issuedAt')
 const tilePlaces = part(tiles, 'level', 'index')
 
 export type ReceiptRow = RowOf<typeof receipts>
+export type EvidenceRow = RowOf<typeof evidence>
 export type LeafRow = RowOf<typeof leaves>
 export type TileRow = RowOf<typeof tiles>
 export type TilePlace = RowOf<typeof tilePlaces>
@@ -82,6 +90,10 @@ export function logReads(db: Db) {
     },
     /** Those of these receipts that there are, and the log as it is with them. */
     receiptsByIds: (receiptIds: readonly string[]) => readReceiptTexts(db, receiptIds),
+    /** The document; undefined for a receipt without evidence. */
+    async evidenceOf(receiptId: string): Promise<string | undefined> {
+      return (await selectRow(db, evidence, 'WHERE receipt_id = ?', [receiptId]))?.document
+    },
     /** Ascending, `start` included, `end` not. */
     async receipts(start: number, end: number): Promise<ReceiptRow[]> {
       return selectRows(db, receipts, IN_RANGE, [start, end])

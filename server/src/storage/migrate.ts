@@ -6,6 +6,7 @@ import * as manyHosts from './migrations/002-many-hosts.ts'
 import * as anchors from './migrations/003-anchors.ts'
 import * as consoleTables from './migrations/004-console.ts'
 import * as plainOrder from './migrations/005-plain-order.ts'
+import * as evidence from './migrations/006-evidence.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -19,6 +20,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '003-anchors': anchors,
   '004-console': consoleTables,
   '005-plain-order': plainOrder,
+  '006-evidence': evidence,
 }
 
 const TABLE = 'migrations'

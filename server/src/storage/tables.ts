@@ -3,7 +3,7 @@ import { anchors } from './anchor-row.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
 import { leases } from './leases.ts'
-import { receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
+import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
@@ -29,6 +29,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   log,
   retiredLogs,
   receipts,
+  evidence,
   tiles,
   treeHeads,
   anchors,

@@ -23,6 +23,8 @@ export const apiKeys = table('api_keys', ['id'], {
   revokedAt: nullable(instant('revoked_at')),
 })
 
+export type AddressVisibility = 'published' | 'withheld'
+
 export const connections = table('connections', ['id'], {
   id: text('id'),
   workspaceId: text('workspace_id'),
@@ -31,6 +33,8 @@ export const connections = table('connections', ['id'], {
   options: json<JsonObject>('options'),
   /** The secret ones, each sealed. */
   sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
+  /** Whether receipts name the base address of its destination. */
+  address: text<AddressVisibility>('address'),
   scopes: json<readonly string[]>('scopes'),
   /** What the probe said, for the owner. */
   notes: json<readonly string[]>('notes'),

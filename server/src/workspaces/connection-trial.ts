@@ -47,10 +47,12 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
   async function probe(type: ConnectionType, options: JsonObject): Promise<Probe> {
     const timer = new AbortController()
     const { signal } = timer
-    const { fetch, resolve } = outbound.forCheck(timer, now)
     // A copy, because the service stores the options and a plugin may modify its argument.
     const optionsCopy: Record<string, unknown> = structuredClone(options)
-    const probing = async () => type.probe(optionsCopy, { fetch, resolve, signal, logger })
+    const probing = async () => {
+      const { fetch, resolve } = outbound.forCheck(timer, now, new URL(type.baseUrl(optionsCopy)).origin)
+      return type.probe(optionsCopy, { fetch, resolve, signal, logger })
+    }
     try {
       const { scopes, warnings } = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
       if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')

@@ -44,6 +44,12 @@ export interface Replaced {
   readonly failure: string | null
 }
 
+/** A connection with its secrets. */
+export interface OpenConnection extends Connection {
+  /** Receipts name its base address, where the operator does not list it. */
+  readonly publishesAddress: boolean
+}
+
 export interface ConnectionService {
   /**
    * Probes the destination once, and stores the connection whatever the result is.
@@ -79,9 +85,9 @@ export interface ConnectionService {
   /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */
   remove(id: string, workspaceId?: string): Promise<void>
   /** The active connections with their secrets, for checks. */
-  open(workspaceId: string): Promise<readonly Connection[]>
+  open(workspaceId: string): Promise<readonly OpenConnection[]>
   /** The active connection with this id and its secrets. */
-  openById(id: string): Promise<Connection | undefined>
+  openById(id: string): Promise<OpenConnection | undefined>
 }
 
 interface ConnectionServiceOptions extends TrialOptions {
@@ -96,7 +102,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   const { storage, registry, secrets, now } = dependencies
   const tryOut = createTrial(dependencies)
   /** Decrypted connections, which are valid while the row has the same sealed secrets. */
-  const opened = new LRUCache<string, { readonly sealed: string; readonly connection: Connection }>({ max: 1000 })
+  const opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({ max: 1000 })
   /** The requests whose probe runs, by their whole content. */
   const connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
 
@@ -105,11 +111,13 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return Object.fromEntries(sealed.map(([name, text]) => [name, secrets.open(text, secretContext(id, name))]))
   }
 
-  function open(row: ConnectionRow): Connection {
+  function open(row: ConnectionRow): OpenConnection {
     const sealed = JSON.stringify(row.sealedSecrets)
     const known = opened.get(row.id)
     if (known?.sealed === sealed) return known.connection
-    const connection = { id: row.id, provider: row.provider, options: { ...row.options, ...unseal(row) } }
+    const options = { ...row.options, ...unseal(row) }
+    const publishesAddress = row.address === 'published'
+    const connection = { id: row.id, provider: row.provider, options, publishesAddress }
     opened.set(row.id, { sealed, connection })
     return connection
   }
@@ -147,6 +155,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       provider: type.provider,
       options: Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(sealedSecrets, name))),
       sealedSecrets,
+      address: 'withheld',
       scopes,
       notes,
       connectedBy,

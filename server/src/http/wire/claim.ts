@@ -41,7 +41,7 @@ export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {
     agentId: request.agent_id,
     action: request.action,
     target: request.target,
-    params: request.params,
+    params: request.params ?? {},
     claimedAt: readTimestamp(request.claimed_at) as Instant,
     ...(request.deadline_at === undefined ? {} : { deadlineAt: readTimestamp(request.deadline_at) as Instant }),
   }
