@@ -86,6 +86,8 @@ export {
   type ReceiptClaim,
   type ReceiptObservation,
   receiptBody,
+  toWireSource,
+  type WireSource,
 } from './receipt/body.ts'
 export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
 export {

@@ -4,16 +4,16 @@ import { checks, claims } from './claim-row.ts'
 import type { Db, Row } from './db.ts'
 import { type Dialect, perDialect } from './dialect.ts'
 import { linesOf, readLines, SEPARATORS } from './lines.ts'
-import { receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
+import { evidence, receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
-import { part, type RowOf, type Table } from './table.ts'
+import { part, qualified, type RowOf, type Table } from './table.ts'
 import { apiKeys, connections, workspaces } from './workspaces.ts'
 
-/** A receipt's fields in a line, in this order. */
-export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry'] as const
+/** A receipt's fields in a line, in this order. `evidence` is the document, empty where there is none. */
+export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry', 'evidence'] as const
 
 /** A claim's. What clients write freely is JSON, so that it holds no separator; null is empty. */
 export const CLAIM_FIELDS = [
@@ -73,6 +73,7 @@ const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner:
   [passkeys, 'user_id', users],
   [identities, 'user_id', users],
   [sealedSigningKeys, 'key_id', signingKeys],
+  [evidence, 'receipt_id', receipts],
 ]
 
 export function auditReads(db: Db) {
@@ -101,7 +102,8 @@ export function auditReads(db: Db) {
     },
     /** A receipt as it is stored, whatever is in it. */
     async receipt(leafIndex: number): Promise<Row | undefined> {
-      return (await db.query(`SELECT ${receipts.names} FROM receipts WHERE leaf_index = ?`, [leafIndex]))[0]
+      const sql = `SELECT ${qualified(receipts)}, ${EVIDENCE} AS evidence FROM receipts ${WITH_EVIDENCE} WHERE leaf_index = ?`
+      return (await db.query(sql, [leafIndex]))[0]
     },
     async claim(claimId: string): Promise<Row | undefined> {
       return (await db.query(SELECT_CLAIM, [claimId]))[0]
@@ -149,7 +151,7 @@ export function auditReads(db: Db) {
       const found: Orphan[] = []
       for (const [{ name, key }, column, owner] of BELONGS) {
         const sql = `SELECT ${key.join(` || '/' || `)} AS id, ${column} AS missing FROM ${name} WHERE ${column} IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM ${owner.name} WHERE ${owner.name}.${owner.key} = ${name}.${column}) LIMIT ?`
+          AND NOT EXISTS (SELECT 1 FROM ${owner.name} WHERE ${owner.name}.${ownerKey(owner)} = ${name}.${column}) LIMIT ?`
         for (const row of await db.query(sql, [limit])) {
           found.push({ table: name, id: String(row.id), missing: `${owner.name} ${row.missing}` })
         }
@@ -172,6 +174,11 @@ export function auditReads(db: Db) {
   }
 }
 
+/** The column by which others name an owner. */
+function ownerKey(owner: Table<unknown>): string {
+  return owner === receipts ? 'receipt_id' : owner.key[0]!
+}
+
 /** Fields of a claim that are JSON in a line, and plain in a row. */
 export const JSON_FIELDS = ['client_claim_id', 'agent_id', 'target'] as const
 const NULLABLE = claims.columns.filter(({ isNullable }) => isNullable).map(({ name }) => name)
@@ -181,6 +188,9 @@ const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
   WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
 const BELONGS_TOGETHER = `CASE WHEN ${OWNED} AND ${CONNECTED} THEN 1 ELSE 0 END`
 const SELECT_CLAIM = `SELECT ${CLAIM_COLUMNS.join(', ')}, ${BELONGS_TOGETHER} AS belongs FROM claims WHERE claim_id = ?`
+
+const EVIDENCE = `COALESCE(evidence.document, '')`
+const WITH_EVIDENCE = 'LEFT JOIN evidence ON evidence.receipt_id = receipts.receipt_id'
 
 const linesIn = perDialect(({ lines: forms }: Dialect) => {
   const { character, hex, json, join } = forms
@@ -192,7 +202,10 @@ const linesIn = perDialect(({ lines: forms }: Dialect) => {
   const record = `CASE WHEN record = claims.last_check THEN '' ELSE ${character(attempt)} || record END`
   const history = `(SELECT ${join(`attempt || ${character(attempt)} || ${record}`, character(check))}
     FROM checks WHERE checks.claim_id = claims.claim_id)`
-  const receipt = RECEIPT_FIELDS.map((name) => (name === 'leaf_hash' ? hex(name) : `receipts.${name}`))
+  const receipt = RECEIPT_FIELDS.map((name) => {
+    if (name === 'evidence') return EVIDENCE
+    return name === 'leaf_hash' ? hex(name) : `receipts.${name}`
+  })
   const claim = [
     ...CLAIM_COLUMNS.map((name) => {
       if (JSON_FIELDS.some((free) => free === name)) return json(`claims.${name}`)
@@ -204,7 +217,7 @@ const linesIn = perDialect(({ lines: forms }: Dialect) => {
   const next = `SELECT * FROM claims WHERE claim_id > ?
     AND NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.claim_id = claims.claim_id) ORDER BY claim_id LIMIT ?`
   return {
-    receiptLines: `SELECT ${lines([...receipt, ...claim])} FROM receipts JOIN claims ON claims.claim_id = receipts.claim_id
+    receiptLines: `SELECT ${lines([...receipt, ...claim])} FROM receipts JOIN claims ON claims.claim_id = receipts.claim_id ${WITH_EVIDENCE}
       WHERE leaf_index >= ? AND leaf_index < ?`,
     undecidedLines: `SELECT ${lines(claim)}, MAX(claim_id) AS last FROM (${next}) AS claims`,
   }

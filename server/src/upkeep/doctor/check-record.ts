@@ -1,31 +1,26 @@
 /** A check as it is stored, held against the form in which checks are recorded. */
-import {
-  type CheckRecord,
-  DESTINATION_ERROR_CODES,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '@claimcheck/core'
+import { type CheckRecord, FAILURE_CODES, isJsonObject, type JsonObject, type JsonValue, MARKS } from '@claimcheck/core'
 
-const FAILURE_CODES: ReadonlySet<unknown> = new Set([
-  ...DESTINATION_ERROR_CODES,
-  'unsupported_action',
-  'verifier_error',
-])
+const KNOWN_CODES: ReadonlySet<unknown> = new Set(FAILURE_CODES)
 
 /** Undefined: it was not recorded in this form. */
 export function readRecord(text: string): CheckRecord | undefined {
   const record = parseJson(text)
   if (record === undefined || !isJsonObject(record) || JSON.stringify(record) !== text) return undefined
-  const { sentAt, answeredAt, observation, failure, clockOffsetMs, ...more } = record
+  const { sentAt, answeredAt, observation, failure, clockOffsetMs, dated, ageMs, source, ...more } = record
   const inOrder = isCount(sentAt) && isCount(answeredAt) && sentAt <= answeredAt && Object.keys(more).length === 0
   if (!inOrder) return undefined
   const isRecord =
     failure === undefined
       ? isJsonObject(observation ?? null) &&
         isObservation(observation as JsonObject) &&
-        typeof clockOffsetMs === 'number'
-      : isJsonObject(failure) && isFailure(failure) && observation === undefined && clockOffsetMs === undefined
+        typeof clockOffsetMs === 'number' &&
+        isOptional(dated, isBoolean) &&
+        isOptional(ageMs, isCount) &&
+        isOptional(source, isSource)
+      : isJsonObject(failure) &&
+        isFailure(failure) &&
+        [observation, clockOffsetMs, dated, ageMs, source].every((one) => one === undefined)
   return isRecord ? (record as unknown as CheckRecord) : undefined
 }
 
@@ -38,20 +33,49 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-function isObservation({ kind, facts, settled, differs, appeared, ...more }: JsonObject): boolean {
+function isObservation({ kind, facts, mark, stays, settled, differs, appeared, ...more }: JsonObject): boolean {
   if (Object.keys(more).length > 0 || !isJsonObject(facts ?? null) || !isOptional(settled, isBoolean)) return false
+  if (!isOptional(mark, isMark) || !isOptional(stays, isStays)) return false
   if (kind === 'absent') return differs === undefined && appeared === undefined
-  return kind === 'present' && isTexts(differs) && isOptional(appeared, isAppearance)
+  return kind === 'present' && isTexts(differs) && isOptional(appeared, isLogTime)
 }
 
-function isAppearance(value: JsonValue): boolean {
+function isMark(value: JsonValue): boolean {
+  return MARKS.some((mark) => mark === value)
+}
+
+function isStays(value: JsonValue): boolean {
+  return Array.isArray(value) && value.every(isStay)
+}
+
+function isStay(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false
+  const { appeared, removed, removedWhole, ...more } = value
+  return (
+    appeared !== undefined &&
+    isLogTime(appeared) &&
+    isOptional(removed, isLogTime) &&
+    isOptional(removedWhole, isBoolean) &&
+    Object.keys(more).length === 0
+  )
+}
+
+function isSource(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false
+  const { provider, listed, baseUrl, sourceId, ...more } = value
+  const where = baseUrl === undefined ? sourceId : baseUrl
+  const isOne = (baseUrl === undefined) !== (sourceId === undefined) && typeof where === 'string'
+  return typeof provider === 'string' && typeof listed === 'boolean' && isOne && Object.keys(more).length === 0
+}
+
+function isLogTime(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false
   const { notBefore, notAfter, ...more } = value
   return isCount(notAfter) && isOptional(notBefore, isCount) && Object.keys(more).length === 0
 }
 
 function isFailure({ code, retryAt, status, ...more }: JsonObject): boolean {
-  const isKnown = FAILURE_CODES.has(code) && Object.keys(more).length === 0
+  const isKnown = KNOWN_CODES.has(code) && Object.keys(more).length === 0
   return isKnown && isOptional(retryAt, isCount) && isOptional(status, Number.isSafeInteger)
 }
 

@@ -11,10 +11,11 @@ import {
   type Receipt,
   type ReceiptBody,
 } from '@claimcheck/core'
-import { factsOf } from '../../log/receipt-content.ts'
 import { parseJson } from './check-record.ts'
 import { examineClaim, paramsOf, recordsOf } from './claim-examination.ts'
+import { evidenceProblems } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'
+import { factsOf } from './recorded-facts.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
 /** What a signed head says of the leaves under it. */
@@ -61,6 +62,7 @@ export async function examineReceipt(
   if (under.keyId !== undefined && signature.key_id !== under.keyId)
     complain('it is not signed by the key of its tree head')
   if (keys) for (const problem of await keys.check(DOMAINS.receipt, read, issuedAt)) complain(problem)
+  for (const problem of evidenceProblems(body, receipt.evidence, claim)) complain(problem)
   if (claim)
     for (const column of differing(body, claim)) complain(`claim ${claim.fields.claim_id} differs in ${column}`)
   return { leafHash, problems }
@@ -104,7 +106,9 @@ function differing(body: ReceiptBody, claim: StoredClaim): string[] {
     reason_code: [fields.reason_code, verdict.reason_code ?? ''],
   }
   const columns = Object.keys(said).filter((column) => said[column]![0] !== said[column]![1])
-  return restsOnCheck(observation, claim) ? columns : [...columns, 'its checks: the receipt rests on none of them']
+  // With evidence, that says which checks there were.
+  const rests = observation.evidence_digest !== undefined || restsOnCheck(observation, claim)
+  return rests ? columns : [...columns, 'its checks: the receipt rests on none of them']
 }
 
 function restsOnCheck({ observed_at, facts }: ReceiptBody['observation'], claim: StoredClaim): boolean {

@@ -3,14 +3,15 @@
  * nothing: what is not plainly sound is examined closely. So this need not know every form that is sound, and cannot accuse.
  */
 import { hash } from 'node:crypto'
-import { type CheckRecord, formatInstant, type Instant } from '@claimcheck/core'
+import { type CheckRecord, formatInstant, type Instant, signedEvidence, toWireSource } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
-import { factsOf } from '../../log/receipt-content.ts'
 import { SEPARATORS } from '../../storage/lines.ts'
 import { readRecord } from './check-record.ts'
 import { goTogether } from './claim-examination.ts'
+import { retell } from './evidence.ts'
 import { orderedJson } from './ordered-json.ts'
 import { hashLeaf, type Under } from './receipt-examination.ts'
+import { factsOf } from './recorded-facts.ts'
 import { type ClaimLine, type ReceiptLine, readChecks } from './stored.ts'
 
 export function isSound(line: ReceiptLine, under: Under): boolean {
@@ -52,17 +53,36 @@ function hasChecks({ attempts, checks, last_check }: ClaimLine): boolean {
 const ONLY_CHECK = `1${SEPARATORS.attempt}`
 
 /** The entry's text, but for who issued it under which name, when the outcome appeared, and the signature: its hash holds these. */
-function saysSo({ claim, entry, receipt_id, issued_at }: ReceiptLine, { keyId }: Under): boolean {
+function saysSo({ claim, entry, receipt_id, issued_at, evidence }: ReceiptLine, { keyId }: Under): boolean {
   const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${orderedJson(JSON.parse(claim.params))},"target":${claim.target}}`
   const digest = hash('sha256', `{"action":"${claim.action}",${rest}`, 'base64url')
   if (digest !== claim.claim_digest) return false
   const beginning = `{"body":{"agent":{"id":${claim.agent_id}},"claim":{"action":"${claim.action}","claim_digest":"${digest}",${rest},"issued_at":"${instantText(issued_at)}","issuer":{"key_id":"${keyId}"`
   // startsWith takes ten times as long for a text that was just put together.
   if (entry.slice(0, beginning.length) !== beginning) return false
-  const basis: CheckRecord = JSON.parse(claim.last_check)
+  const told = evidence === '' ? tellPlain(claim) : tellEvidence(claim, evidence)
+  if (!told) return false
   const reason = claim.reason_code === '' ? '' : `"reason_code":"${claim.reason_code}",`
-  const end = `"attempts":${claim.attempts},"deadline_at":"${instantText(claim.deadline_at)}","facts":${orderedJson(factsOf(basis))},"observed_at":"${instantText(basis.answeredAt)}","verifier":{"id":"${claim.profile_action}","version":"${claim.profile_version}"}},"receipt_id":"${receipt_id}","spec_version":"poaw/0.1","trust_level":2,"verdict":{${reason}"value":"${claim.verdict}"}},"signature":{"alg":"Ed25519","key_id":"${keyId}","value":"`
+  const end = `"attempts":${claim.attempts},"deadline_at":"${instantText(claim.deadline_at)}",${told},"verifier":{"id":"${claim.profile_action}","version":"${claim.profile_version}"}},"receipt_id":"${receipt_id}","spec_version":"poaw/0.1","trust_level":2,"verdict":{${reason}"value":"${claim.verdict}"}},"signature":{"alg":"Ed25519","key_id":"${keyId}","value":"`
   return entry.slice(-SIGNATURE_LENGTH - end.length, -SIGNATURE_LENGTH) === end
+}
+
+/** The members from `evidence_digest` to `source`. */
+function tellPlain({ last_check }: ClaimLine): string {
+  const basis: CheckRecord = JSON.parse(last_check)
+  return `"facts":${orderedJson(factsOf(basis))},"observed_at":"${instantText(basis.answeredAt)}"`
+}
+
+/** Undefined when the evidence is not what the claim's checks say, or does not give its verdict. */
+function tellEvidence(claim: ClaimLine, evidence: string): string | undefined {
+  const checks = readChecks(claim.checks, claim.last_check).map(({ record }): CheckRecord => JSON.parse(record))
+  const retold = retell(evidence, claim, checks)
+  const { value, reasonCode = '' } = retold?.decision.verdict ?? {}
+  if (retold?.text !== evidence || value !== claim.verdict || reasonCode !== claim.reason_code) return undefined
+  const { observedAt, facts, source } = signedEvidence(retold.decision, checks)
+  const digest = hash('sha256', evidence, 'base64url')
+  const where = source ? `,"source":${orderedJson(toWireSource(source))}` : ''
+  return `"evidence_digest":"${digest}","facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"${where}`
 }
 
 const SIGNATURE_LENGTH = `${'A'.repeat(86)}"}}`.length

@@ -32,13 +32,16 @@ export interface StoredCheck {
 export function readReceiptLine(line: string): ReceiptLine | undefined {
   const values = line.split(SEPARATORS.field)
   if (values.length !== RECEIPT_FIELDS.length + CLAIM_FIELDS.length) return undefined
-  const [leaf_index, receipt_id, leaf_hash, issued_at, entry] = values as unknown as Values<typeof RECEIPT_FIELDS>
+  const [leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence] = values as unknown as Values<
+    typeof RECEIPT_FIELDS
+  >
   return {
     leaf_index,
     receipt_id,
     leaf_hash,
     issued_at,
     entry,
+    evidence,
     claim: toClaimLine(values.slice(RECEIPT_FIELDS.length)),
   }
 }
@@ -60,10 +63,10 @@ export function claimOfLine({ belongs, checks, ...fields }: ClaimLine): StoredCl
 }
 
 export function receiptOfRow(row: Row): StoredReceipt {
-  const [leaf_index, receipt_id, leaf_hash, issued_at, entry] = RECEIPT_FIELDS.map((name) =>
+  const [leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence] = RECEIPT_FIELDS.map((name) =>
     textOf(row[name]),
   ) as unknown as Values<typeof RECEIPT_FIELDS>
-  return { leaf_index, receipt_id, leaf_hash, issued_at, entry }
+  return { leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence }
 }
 
 export function claimOfRow(row: Row, checks: readonly Row[]): StoredClaim {
