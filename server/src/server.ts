@@ -67,6 +67,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     },
     console: (app) => consoleRoutes(app, claimcheck),
     profiles: registry.profiles(),
+    allProfiles: registry.allProfiles(),
     publicActions: registry.publicActions(),
     keyDocument: () => signingKeys.document(),
     metrics: createMetrics(claimcheck),

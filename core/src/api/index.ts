@@ -25,4 +25,5 @@ export {
   LogHead,
 } from './log.ts'
 export { MAX_BYTES } from './primitives.ts'
-export { Receipt } from './receipt.ts'
+export { ProfileList } from './profile.ts'
+export { Evidence, Receipt } from './receipt.ts'

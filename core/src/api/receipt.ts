@@ -1,5 +1,6 @@
 /** Receipts on the wire. The checker holds them against rules that are stricter than this description. */
 import { type Static, Type } from 'typebox'
+import { FAILURE_CODES, MARKS } from '../evidence.ts'
 import { VERDICTS } from '../verdict.ts'
 import { count, Hash, plainObject, Timestamp } from './primitives.ts'
 
@@ -32,6 +33,21 @@ export const ReceiptProof = Type.Object(
   { title: 'ReceiptProof', description: 'That the receipt is in the log, and where the log is anchored.' },
 )
 
+/** Where the service read, by its own account. */
+const Source = Type.Object(
+  {
+    provider: Type.String({ examples: ['github'] }),
+    listed: Type.Boolean({ description: 'The operator lists the address as the public place of that provider.' }),
+    base_url: Type.Optional(Type.String({ examples: ['https://api.github.com'] })),
+    source_id: Type.Optional(
+      Type.String({
+        description: 'In place of an address that the workspace withholds: the same for every read at it.',
+      }),
+    ),
+  },
+  { title: 'Source' },
+)
+
 export const Receipt = Type.Object(
   {
     body: Type.Object({
@@ -61,6 +77,10 @@ export const Receipt = Type.Object(
             source: Type.Enum(['destination', 'observation']),
           }),
         ),
+        source: Type.Optional(Source),
+        evidence_digest: Type.Optional(
+          Type.String({ ...Hash, description: 'SHA-256 of the evidence, at `/v1/receipts/{receipt_id}/evidence`.' }),
+        ),
       }),
       verdict: Type.Object({ value: Type.Enum(VERDICTS), reason_code: Type.Optional(Type.String()) }),
       trust_level: Type.Integer({ minimum: 1, maximum: 4 }),
@@ -71,3 +91,69 @@ export const Receipt = Type.Object(
   { title: 'Receipt', additionalProperties: false },
 )
 export type Receipt = Static<typeof Receipt>
+
+const LogTime = Type.Object({ not_before: Type.Optional(Timestamp), not_after: Timestamp })
+const lengthMs = Type.Integer({ minimum: 0, description: 'Milliseconds.' })
+
+const EvidenceRead = Type.Object(
+  {
+    sent_at: Timestamp,
+    answered_at: Timestamp,
+    clock_offset_ms: lengthMs,
+    dated: Type.Boolean({ description: 'The destination told its time.' }),
+    age_ms: Type.Integer({ minimum: 0, description: 'How old the answer may be. Milliseconds.' }),
+    source: Type.Optional(Source),
+    kind: Type.Enum(['present', 'absent']),
+    differs: Type.Optional(Type.Array(Type.String())),
+    mark: Type.Optional(Type.Enum(MARKS)),
+    stays: Type.Optional(
+      Type.Array(
+        Type.Object({
+          appeared: LogTime,
+          removed: Type.Optional(LogTime),
+          removed_whole: Type.Optional(Type.Boolean()),
+        }),
+      ),
+    ),
+    facts: Type.Optional(plainObject()),
+  },
+  { title: 'EvidenceRead' },
+)
+
+const EvidenceFailure = Type.Object(
+  {
+    sent_at: Timestamp,
+    answered_at: Timestamp,
+    failure: Type.Object({
+      code: Type.Enum(FAILURE_CODES),
+      status: Type.Optional(Type.Integer()),
+      retry_at: Type.Optional(Timestamp),
+    }),
+  },
+  { title: 'EvidenceFailure' },
+)
+
+export const Evidence = Type.Object(
+  {
+    evidence_version: Type.Literal(1),
+    rules_version: Type.Integer({ minimum: 1 }),
+    profile: Type.Object({ action: Type.String(), version: Type.String() }),
+    rules: Type.Object({
+      required: plainObject(),
+      tolerance_ms: lengthMs,
+      age_ms: lengthMs,
+      removed_within_ms: lengthMs,
+      closing_ms: lengthMs,
+      grace_ms: lengthMs,
+    }),
+    claim: Type.Object({
+      claim_digest: Hash,
+      claimed_at: Timestamp,
+      deadline_at: Timestamp,
+      submitted_at: Timestamp,
+    }),
+    decided_at: Timestamp,
+    checks: Type.Array(Type.Union([EvidenceRead, EvidenceFailure]), { description: 'Every check, oldest first.' }),
+  },
+  { title: 'Evidence' },
+)

@@ -27,6 +27,8 @@ export interface Client {
   decided(claimId: string, options?: { readonly signal?: AbortSignal }): Promise<ClaimStatus>
   /** As text, to be kept as it is: `checkReceipt` judges the raw text. @throws ApiError */
   receipt(receiptId: string): Promise<string>
+  /** The checks that its verdict follows from, as text, for `checkEvidence`; undefined for a receipt that names none. @throws ApiError */
+  evidence(receiptId: string): Promise<string | undefined>
   /** The issuer's key document as text, for `parseKeySet`. @throws ApiError */
   keys(): Promise<string>
 }
@@ -93,6 +95,14 @@ export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientO
       }
     },
     receipt: (receiptId) => request(`/v1/receipts/${encodeURIComponent(receiptId)}`),
+    async evidence(receiptId) {
+      try {
+        return await request(`/v1/receipts/${encodeURIComponent(receiptId)}/evidence`)
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return undefined
+        throw error
+      }
+    },
     keys: () => request('/.well-known/poaw-keys.json'),
   }
 }

@@ -26,6 +26,7 @@ import { healthRoutes, type Readiness } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { logRoutes } from './routes/log.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { profileRoutes } from './routes/profiles.ts'
 import { receiptRoutes } from './routes/receipts.ts'
 import { whoamiRoutes } from './routes/whoami.ts'
 import { compileValidator } from './validate.ts'
@@ -50,6 +51,8 @@ export interface AppOptions {
   readonly console?: (app: App) => Promise<void>
   /** What claims of the known actions look like. */
   readonly profiles: readonly ActionProfile[]
+  /** In every version that is loaded. */
+  readonly allProfiles: readonly ActionProfile[]
   /** Actions that need no connection. */
   readonly publicActions: readonly string[]
   readonly keyDocument: () => Promise<object | string>
@@ -123,6 +126,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       open.addHook('onRequest', cachePublicly)
       logRoutes(open, services.log)
       keyRoutes(open, options.keyDocument)
+      profileRoutes(open, options.allProfiles)
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)

@@ -8,6 +8,8 @@ import type { AnchoredPath, LogService } from './log.ts'
 export interface ReceiptService {
   /** The receipt as JSON text: the exact stored body and signature, and a proof where it is anchored, before that at the log's current size. */
   get(receiptId: string): Promise<string | undefined>
+  /** Exactly the text whose digest the receipt signs; undefined for a receipt from before there was evidence, and for none. */
+  evidence(receiptId: string): Promise<string | undefined>
 }
 
 interface ReceiptServiceOptions {
@@ -28,7 +30,10 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
     },
     { maxItems: MOST_PER_READ },
   )
-  return { get: (receiptId) => lookups.add(receiptId) }
+  return {
+    get: (receiptId) => lookups.add(receiptId),
+    evidence: (receiptId) => storage.read.log.evidenceOf(receiptId),
+  }
 }
 
 /** By receipt id. */

@@ -1,5 +1,5 @@
 /** Receipts: public, for whoever holds a receipt's id. */
-import { Receipt } from '@claimcheck/core/api'
+import { Evidence, Receipt } from '@claimcheck/core/api'
 import { ServiceError } from '../../base/errors.ts'
 import type { ReceiptService } from '../../log/receipts.ts'
 import type { App } from '../instance.ts'
@@ -18,6 +18,21 @@ export function receiptRoutes(app: App, receipts: ReceiptService): void {
       const receipt = isId(receipt_id) ? await receipts.get(receipt_id) : undefined
       if (receipt === undefined) throw new ServiceError('not_found', 'there is no such receipt')
       return reply.type(JSON_TYPE).send(receipt)
+    },
+  })
+
+  app.get<{ Params: { receipt_id: string } }>('/v1/receipts/:receipt_id/evidence', {
+    schema: {
+      operationId: 'getEvidence',
+      tags: ['Receipts'],
+      summary: 'The checks that the verdict of a receipt follows from, byte for byte as the receipt signs their digest',
+      response: { 200: jsonText(Evidence), ...errors(404, 429, 503) },
+    },
+    handler: async (request, reply) => {
+      const { receipt_id } = request.params
+      const evidence = isId(receipt_id) ? await receipts.evidence(receipt_id) : undefined
+      if (evidence === undefined) throw new ServiceError('not_found', 'there is no evidence of such a receipt')
+      return reply.type(JSON_TYPE).send(evidence)
     },
   })
 }
