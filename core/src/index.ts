@@ -95,6 +95,7 @@ export {
 export { canonicalize } from './receipt/jcs.ts'
 export { isChangeEntry, isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
+export { retryAfterMs } from './retry-after.ts'
 export { nextCheckAt } from './schedule.ts'
 export { verifyEd25519 } from './signing/ed25519.ts'
 export {

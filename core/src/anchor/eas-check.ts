@@ -17,6 +17,7 @@ import { fromHex, toHex } from './hex.ts'
 import { createNode, type Node } from './node.ts'
 import { type ReadConsistency, rootProblem } from './roots.ts'
 import { createRpc, RpcError } from './rpc.ts'
+import { unexpectedValue } from './values.ts'
 
 export interface EasCheckOptions {
   /** Of a node of the anchor's chain. The finding is as trustworthy as this node. */
@@ -33,7 +34,7 @@ export interface EasCheckOptions {
 
 const DEFAULT_TIMEOUT_MS = 20_000
 /** 9999-12-31T23:59:59Z. Later moments have no timestamp. */
-const LATEST_TIME = 253_402_300_799n
+const LATEST_TIME = 253_402_300_799
 
 export function createEasCheck(
   options: EasCheckOptions,
@@ -43,7 +44,7 @@ export function createEasCheck(
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), timeoutMs)
     try {
-      const node = createNode(createRpc({ url: rpcUrl, fetch, signal: abort.signal }))
+      const node = createNode(createRpc({ url: rpcUrl, fetch }), abort.signal)
       return await checkAnchor(proof, keys, node, options)
     } catch (cause) {
       if (cause instanceof RpcError) return { anchor: 'unreadable', cause }
@@ -91,23 +92,23 @@ async function checkAnchor(
 async function findAttestation(uid: string, eas: string, node: Node): Promise<Attestation | undefined> {
   const asked = fromHex(uid)!
   const attestation = readAttestation(await node.call(eas, getAttestationCall(asked)))
-  if (!attestation) throw new RpcError('unexpected_response')
+  if (!attestation) throw unexpectedValue('an attestation')
   if (!bytesEqual(attestation.uid, asked)) return undefined
-  if (!hasItsUid(attestation)) throw new RpcError('unexpected_response')
+  if (!hasItsUid(attestation)) throw unexpectedValue('the attestation of that uid')
   return attestation
 }
 
-async function finalNumber(node: Node, confirmations: number | undefined): Promise<bigint> {
+async function finalNumber(node: Node, confirmations: number | undefined): Promise<number> {
   const finalized = await node.finalizedBlock()
   if (finalized) return finalized.number
-  if (confirmations === undefined) throw new RpcError('unexpected_response')
-  return (await node.latestBlock()).number - BigInt(confirmations)
+  if (confirmations === undefined) throw unexpectedValue('the finalized block: give a number of confirmations')
+  return (await node.latestBlock()).number - confirmations
 }
 
 /** Whether the transaction made the attestation, in a block that stays. */
 async function isFinal(
   attestation: Attestation,
-  { txHash, eas, final, node }: { txHash: string; eas: string; final: bigint; node: Node },
+  { txHash, eas, final, node }: { txHash: string; eas: string; final: number; node: Node },
 ): Promise<boolean> {
   const receipt = await node.receipt(txHash)
   if (!receipt?.logs.some((log) => isEventOf(attestation, log, eas))) return false
@@ -115,7 +116,8 @@ async function isFinal(
   const block = await node.block(receipt.blockNumber)
   // A receipt may be remembered from a block that was replaced.
   if (block.hash !== receipt.blockHash) return false
-  if (block.time !== attestation.time || block.time > LATEST_TIME) throw new RpcError('unexpected_response')
+  if (BigInt(block.time) !== attestation.time || block.time > LATEST_TIME)
+    throw unexpectedValue('the time of the block')
   return true
 }
 

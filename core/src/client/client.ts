@@ -7,6 +7,7 @@ import type {
   SubmittedClaim,
   ValidationErrorItem,
 } from '../api/index.ts'
+import { retryAfterMs } from '../retry-after.ts'
 
 export interface ClientOptions {
   /** `https://claimcheck.example.com` */
@@ -62,7 +63,7 @@ export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientO
   async function request(path: string, init: RequestInit = {}): Promise<string> {
     const response = await fetch(root + path, { ...init, headers: { ...authorization, ...init.headers } })
     const text = await response.text()
-    if (!response.ok) throw new ApiError(response.status, detailOf(text), retryAfterMs(response))
+    if (!response.ok) throw new ApiError(response.status, detailOf(text), retryAfterMs(response.headers))
     return text
   }
 
@@ -103,11 +104,6 @@ function detailOf(text: string): unknown {
   } catch {
     return text
   }
-}
-
-function retryAfterMs({ headers }: Response): number | undefined {
-  const seconds = headers.get('retry-after')
-  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -7,7 +7,7 @@ import { finalBlock } from './final-block.ts'
 import { look } from './look.ts'
 import { type Node, openNode } from './node.ts'
 import type { Settings } from './options.ts'
-import { createRpc } from './rpc.ts'
+import { createAsk } from './rpc.ts'
 import { createSchemaRegistration, requireRegistry } from './schema.ts'
 import { sendSigned, signCall } from './transaction.ts'
 
@@ -16,8 +16,8 @@ const SCHEME = 'eas'
 export function createEasAnchorer(settings: Settings): Anchorer {
   const { account, confirmations, intervalMs, stuckAfterMs, maxFeeWei } = settings
   const { id: chainId, eas, schemaRegistry } = settings.chain
-  const rpc = createRpc(settings.rpcUrl, settings.timeoutMs)
-  const open = (signal: AbortSignal) => openNode(rpc, chainId, signal)
+  const ask = createAsk(settings.rpcUrl, settings.timeoutMs)
+  const open = (signal: AbortSignal) => openNode(ask, chainId, signal)
   const chain = `eip155:${chainId}`
   const attester = account.address
   const registerSchema = createSchemaRegistration(schemaRegistry, stuckAfterMs)

@@ -1,8 +1,8 @@
 /** Attestations as the contract has them. It is asked what it attests: an event only tells where to ask. */
 import { AnchorerError, type AnchorSubject } from '@claimcheck/core'
 import { type Attestation, attestedUids, getAttestationCall, isAttestationOf, readAttestation } from './eas.ts'
+import { unexpectedResponse } from './errors.ts'
 import type { Log, Node } from './node.ts'
-import { notUnderstood } from './values.ts'
 
 export interface AttestationOptions {
   readonly node: Node
@@ -19,7 +19,7 @@ export async function uidAmong(
   for (const uid of attestedUids(logs, eas, attester)) {
     const attestation = await attestationOf(uid, { node, eas })
     // A node that is behind the one that told of the event has none: that says nothing.
-    if (!attestation) throw notUnderstood('the attestation that an event tells of')
+    if (!attestation) throw unexpectedResponse('the attestation that an event tells of')
     if (isAttestationOf(attestation, subject)) return uid
   }
   return undefined

@@ -4,14 +4,15 @@ import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'
 import { hexlify, zeroPadValue } from 'ethers/utils'
+import { unexpectedResponse } from './errors.ts'
 import type { Log } from './node.ts'
-import { hash, notUnderstood } from './values.ts'
 
 export const SCHEMA =
   'bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion'
 /** Of this schema without a resolver, not revocable: another resolver or revocability has another one. */
 export const SCHEMA_UID = solidityPackedKeccak256(['string', 'address', 'bool'], [SCHEMA, ZeroAddress, false])
 
+const UID_LENGTH = ZeroHash.length
 const SPEC_VERSION = 'poaw/0.1'
 const SCHEMA_TYPES = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string']
 const NOTHING_BEFORE = { uid: ZeroHash, treeSize: 0, rootHash: new Uint8Array(HASH_BYTES) }
@@ -70,7 +71,7 @@ export interface Attestation {
 export function readAttestation(answer: string, uid: string): Attestation | undefined {
   return decode(EAS, 'getAttestation', answer, (attestation) => {
     if (attestation.uid === ZeroHash) return undefined
-    if (attestation.uid !== uid.toLowerCase()) throw notUnderstood('the attestation that was asked for')
+    if (attestation.uid !== uid.toLowerCase()) throw unexpectedResponse('the attestation that was asked for')
     return { refUid: attestation.refUID, time: Number(attestation.time), data: attestation.data }
   })
 }
@@ -89,7 +90,10 @@ export function attestedUids(logs: readonly Log[], eas: string, attester: string
       const isOurs = wanted.every((topic, index) => topic === null || topic === topics[index])
       return isOurs && address === eas.toLowerCase()
     })
-    .map(({ data }) => hash(data))
+    .map(({ data }) => {
+      if (data.length !== UID_LENGTH) throw unexpectedResponse('the uid of an attestation')
+      return data
+    })
 }
 
 function anchorData({ logId, treeSize, rootHash, previous }: AnchorSubject): string {
@@ -117,6 +121,6 @@ function decode<T>(
     // The library throws for some members only when they are read.
     return read(contract.decodeFunctionResult(method, answer)[0])
   } catch {
-    throw notUnderstood(`the answer of ${method}`)
+    throw unexpectedResponse(`the answer of ${method}`)
   }
 }

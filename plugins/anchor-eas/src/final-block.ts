@@ -1,14 +1,14 @@
 /** Which block stays: the one that the chain says itself, or, where it does not, one with enough others on top. */
+
+import { Refusal, unexpectedResponse } from './errors.ts'
 import type { Block, Node } from './node.ts'
-import { Refusal } from './refusal.ts'
 import { latestBlock } from './transaction.ts'
-import { notUnderstood } from './values.ts'
 
 /** The number of the newest block that stays; negative before there is one. @throws AnchorerError */
 export async function finalBlock(node: Node, confirmations: number | null): Promise<number> {
   const block = await finalizedBlock(node)
   if (block) return block.number
-  if (confirmations === null) throw notUnderstood('the finalized block: set confirmations, if the chain has none')
+  if (confirmations === null) throw unexpectedResponse('the finalized block: set confirmations, if the chain has none')
   return (await latestBlock(node)).number - confirmations
 }
 

@@ -7,11 +7,11 @@ import {
   toBase64url,
 } from '@claimcheck/core'
 import { previousAttestation, uidAmong } from './attestations.ts'
+import { unexpectedResponse } from './errors.ts'
 import { finalBlock } from './final-block.ts'
 import type { Node, Receipt } from './node.ts'
 import { nonceAt, receiptOfNonce, type SearchOptions } from './search.ts'
 import { latestBlock } from './transaction.ts'
-import { notUnderstood } from './values.ts'
 
 export interface LookOptions {
   readonly node: Node
@@ -101,11 +101,11 @@ async function sightingOf(
 
   const block = await options.node.block(blockNumber)
   // A receipt may be remembered from a block that was replaced.
-  if (block?.hash !== blockHash) throw notUnderstood('the block that a receipt names')
+  if (block?.hash !== blockHash) throw unexpectedResponse('the block that a receipt names')
   if (isReverted) return { state: 'dropped', problem: 'reverted' }
 
   const uid = await uidAmong(logs, subject, options)
-  if (uid === undefined) throw notUnderstood('the attestation that a transaction has made')
+  if (uid === undefined) throw unexpectedResponse('the attestation that a transaction has made')
   const { treeSize, rootHash } = subject
   const where = { chain: options.chain, scheme: options.scheme, uid, txHash, blockNumber, blockTime: block.time }
   return {

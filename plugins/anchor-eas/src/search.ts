@@ -1,6 +1,7 @@
 /** Where on the chain the account's transactions are. A node says only how many there are by a block: the blocks are searched, and name the transactions. */
+
+import { unexpectedResponse } from './errors.ts'
 import type { Node, Receipt } from './node.ts'
-import { notUnderstood } from './values.ts'
 
 export interface SearchOptions {
   readonly node: Node
@@ -16,9 +17,9 @@ export interface SearchOptions {
 export async function receiptOfNonce(nonce: number, { node, attester, latest }: SearchOptions): Promise<Receipt> {
   const number = await firstBlock(latest, async (block) => (await node.nonce(attester, block)) > nonce)
   const used = (await node.transactionsOf(attester, number)).find((transaction) => transaction.nonce === nonce)
-  if (!used) throw notUnderstood('the transaction that has used a nonce')
+  if (!used) throw unexpectedResponse('the transaction that has used a nonce')
   const receipt = await node.receipt(used.txHash)
-  if (receipt?.blockHash !== used.blockHash) throw notUnderstood('the receipt of a transaction that is in a block')
+  if (receipt?.blockHash !== used.blockHash) throw unexpectedResponse('the receipt of a transaction that is in a block')
   return receipt
 }
 
@@ -26,7 +27,7 @@ export async function receiptOfNonce(nonce: number, { node, attester, latest }: 
 export async function nonceAt(time: number, { node, attester, latest }: SearchOptions): Promise<number | undefined> {
   const number = await firstBlock(latest, async (number) => {
     const block = await node.block(number)
-    if (!block) throw notUnderstood('a block')
+    if (!block) throw unexpectedResponse('a block')
     return block.time >= time
   })
   return (await node.transactionsOf(attester, number))[0]?.nonce

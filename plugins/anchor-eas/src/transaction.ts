@@ -1,10 +1,9 @@
 /** Makes a signed transaction of a call, when it would succeed, and the account can pay for it within the operator's ceiling. */
 import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
 import type { Account } from './account.ts'
+import { Refusal, unexpectedResponse } from './errors.ts'
 import { chooseFees } from './fees.ts'
 import type { Block, Call, Node } from './node.ts'
-import { Refusal } from './refusal.ts'
-import { notUnderstood } from './values.ts'
 
 export interface TransactionOptions {
   readonly node: Node
@@ -51,11 +50,11 @@ export async function sendSigned(node: Node, { raw, txHash }: Pick<SignedAnchor,
     if (error instanceof Refusal && error.isAboutNonceOrPrice) return txHash
     throw error
   })
-  if (hash !== txHash) throw notUnderstood('the hash of the transaction that was sent')
+  if (hash !== txHash) throw unexpectedResponse('the hash of the transaction that was sent')
 }
 
 export async function latestBlock(node: Node): Promise<Block> {
   const block = await node.block('latest')
-  if (!block) throw notUnderstood('the latest block')
+  if (!block) throw unexpectedResponse('the latest block')
   return block
 }

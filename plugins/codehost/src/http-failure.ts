@@ -1,5 +1,5 @@
 /** What an HTTP answer that is no answer says about why the destination could not be read. */
-import { DestinationError, type Instant } from '@claimcheck/core'
+import { DestinationError, type Instant, retryAfterMs } from '@claimcheck/core'
 
 /** What GitHub asks callers to wait for when a secondary limit names no time. */
 const UNTOLD_LIMIT_MS = 60_000
@@ -14,8 +14,8 @@ export function httpFailure(response: Response, now: Instant, message = ''): Des
   // A destination hides what it does not show: 404 means "not visible to us", never "not there".
   if (status === 403 || status === 404 || status === 451) return new DestinationError('forbidden', { status })
   if (status >= 500) {
-    const retryAfterMs = waitMs(headers, now)
-    return new DestinationError('unavailable', { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+    const wait = waitMs(headers, now)
+    return new DestinationError('unavailable', { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) })
   }
   return new DestinationError('unexpected_response', { status })
 }
@@ -32,13 +32,10 @@ function isRateLimit(status: number, headers: Headers, message: string): boolean
 }
 
 function waitMs(headers: Headers, now: Instant): number | undefined {
-  // A time given by the destination's clock is held against that clock, where the answer tells it.
+  // A time given by the destination's clock is compared with that clock, where the answer tells it.
   const theirNow = Date.parse(headers.get('date') ?? '') || now
-  const retryAfter = headers.get('retry-after')
-  if (retryAfter !== null) {
-    const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - theirNow
-    if (!Number.isNaN(ms)) return Math.max(ms, 0)
-  }
+  const asked = retryAfterMs(headers, theirNow)
+  if (asked !== undefined) return asked
   const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN)
   return headers.get('x-ratelimit-remaining') === '0' && Number.isFinite(reset)
     ? Math.max(reset * 1000 - theirNow, 0)
