@@ -1,4 +1,4 @@
-/** What @claimcheck/core offers. */
+/** What @claimcheck/core offers to hosts and plugins. */
 
 export {
   type Anchor,
@@ -16,7 +16,6 @@ export {
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   type Appearance,
-  appearance,
   type CheckRecord,
   DESTINATION_ERROR_CODES,
   type DestinationErrorCode,
@@ -88,12 +87,11 @@ export {
   claimDigest,
   digestOf,
   type SubmittedClaim,
-  sha256Text,
   textFingerprint,
   type WireClaim,
 } from './receipt/digest.ts'
 export { canonicalize } from './receipt/jcs.ts'
-export { isChangeEntry, isReceipt, isTreeHead } from './receipt/schema.ts'
+export { isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { nextCheckAt } from './schedule.ts'
@@ -116,10 +114,8 @@ export {
   CLOSING,
   type ClaimTimes,
   type Closing,
-  closingStart,
   type Decision,
   decide,
-  graceEnd,
   REASONS,
   type ReasonCode,
   toleranceEnd,

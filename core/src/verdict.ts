@@ -1,4 +1,4 @@
-/** The verdict rules: pure, total, and recomputable by anyone who is given a claim's recorded checks. */
+/** The verdict rules. A verdict depends only on the claim and its recorded checks, so that anyone who has these can recompute it. */
 import {
   appearance,
   type CheckRecord,
@@ -14,7 +14,7 @@ import type { Rules } from './profile.ts'
 export const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable'] as const
 export type VerdictValue = (typeof VERDICTS)[number]
 
-/** The closed list of reasons, by verdict. */
+/** All reasons, by verdict. */
 export const REASONS = {
   verified: [],
   late: ['observed_after_tolerance'],
@@ -38,18 +38,18 @@ export interface Verdict {
   readonly reasonCode?: ReasonCode
 }
 
-/** The times of a claim that its verdict depends on. */
+/** The times of a claim on which its verdict depends. */
 export interface ClaimTimes {
   readonly claimedAt: Instant
   readonly deadlineAt: Instant
   readonly submittedAt: Instant
 }
 
-/** How the end of a claim's time is handled. Milliseconds. */
+/** How checks around and after the deadline count. Milliseconds. */
 export interface Closing {
-  /** Absence blames only when it was read within this long of the deadline. */
+  /** An absence is evidence against the agent only if it was read within this time after the deadline. */
   readonly closingMs: number
-  /** How long failing reads are tried again after the deadline (or the submission, when that is later). */
+  /** How long failing reads are repeated after the deadline, or after the submission if that is later. */
   readonly graceMs: number
 }
 
@@ -57,9 +57,9 @@ export const CLOSING: Closing = { closingMs: 30_000, graceMs: 120_000 }
 
 export interface Decision {
   readonly verdict: Verdict
-  /** When the outcome appeared, where a read showed it. */
+  /** When the outcome appeared, if a read showed it. */
   readonly appeared?: Interval
-  /** The record the verdict rests on. */
+  /** The check on which the verdict is based. */
   readonly basis: CheckRecord
 }
 
@@ -76,29 +76,29 @@ const UNVERIFIABLE_REASON: Record<FailureCode, ReasonCode> = {
   verifier_error: 'verifier_error',
 }
 
-/** Looking again cannot help. */
+/** Failures that no later check can change. */
 const FINAL_FAILURES: ReadonlySet<FailureCode> = new Set(['ambiguous_claim', 'no_connection', 'unsupported_action'])
 
-/** L: the last moment at which an outcome is in time. */
+/** The last moment at which an outcome is in time. */
 export function toleranceEnd(rules: Rules, claim: ClaimTimes): Instant {
   return claim.claimedAt + rules.toleranceMs
 }
 
-/** The first moment at which a read shows the state at the deadline, also where answers may be stale. */
+/** The first moment at which a read shows the state at the deadline, even if its answer is as old as the destination's answers can be. */
 export function closingStart(rules: Rules, claim: ClaimTimes): Instant {
   return claim.deadlineAt + (rules.lagMs ?? 0)
 }
 
-/** Failing reads are tried again until here. */
+/** The moment until which failing reads are repeated. */
 export function graceEnd(rules: Rules, claim: ClaimTimes, closing: Closing): Instant {
   return Math.max(closingStart(rules, claim), claim.submittedAt) + closing.graceMs
 }
 
 /**
- * The verdict on a claim, or `undefined` while it cannot be told yet.
+ * The verdict on a claim, or `undefined` while later checks can still decide it.
  *
- * @param history every check made so far, oldest first
- * @param now a time not before the last record's; it only ever ends the waiting, it never counts as evidence
+ * @param history every check so far, oldest first
+ * @param now not before the last record's answer. It only ends the waiting, and is never evidence.
  */
 export function decide(
   rules: Rules,
@@ -114,12 +114,12 @@ export function decide(
   const closingRead = history.filter(isRead).find((read) => read.sentAt >= closingStart(rules, claim))
   const over = isOver(last, now, graceEnd(rules, claim, closing))
 
-  // Once a read has shown the outcome, its later absence or change blames nobody: a force-push may have removed it.
+  // After a read has shown the outcome, a later absence or change is no evidence against the agent: it may have been removed.
   const shown = history.filter(isRead).findLast(showsOutcome)
   if (shown) {
     const appeared = appearance(history, rules.lagMs ?? 0)
     if (appeared && appeared !== 'contradictory') {
-      const verdict = placeInTime(appeared, toleranceEnd(rules, claim), claim.deadlineAt)
+      const verdict = verdictByTime(appeared, toleranceEnd(rules, claim), claim.deadlineAt)
       if (verdict) return { verdict, appeared, basis: shown }
     }
     if (!shown.observation.settled && !closingRead && !over) return undefined
@@ -133,7 +133,7 @@ export function decide(
   if (settledDifference) return blame(rules, last)
   if (closingRead) {
     const inWindow = closingRead.answeredAt <= closingStart(rules, claim) + closing.closingMs
-    // Read too late, absence proves nothing: the outcome may have come in time and gone since.
+    // An absence that is read too late proves nothing: the outcome may have appeared in time and been removed since.
     if (inWindow || closingRead.observation.settled) return blame(rules, closingRead)
     return unverifiable('ambiguous_claim', closingRead)
   }
@@ -141,8 +141,8 @@ export function decide(
   return undefined
 }
 
-/** The rows for an outcome that is there as claimed; `undefined` when its interval straddles a boundary. */
-function placeInTime(appeared: Interval, inTimeUntil: Instant, deadlineAt: Instant): Verdict | undefined {
+/** The verdict on an outcome that is there as claimed; `undefined` when it may have appeared on either side of a limit. */
+function verdictByTime(appeared: Interval, inTimeUntil: Instant, deadlineAt: Instant): Verdict | undefined {
   const notBefore = appeared.notBefore ?? Number.NEGATIVE_INFINITY
   if (appeared.notAfter <= inTimeUntil) return { value: 'verified' }
   if (notBefore >= deadlineAt) return { value: 'failed', reasonCode: 'not_found' }
@@ -152,7 +152,7 @@ function placeInTime(appeared: Interval, inTimeUntil: Instant, deadlineAt: Insta
   return undefined
 }
 
-/** No answer is to be had in time: the last check failed, and the time for trying again is over or ends before the next try. */
+/** The last check failed, and there is no time for another: the grace is over, or the destination asks to wait until after it. */
 function isOver(last: CheckRecord, now: Instant, end: Instant): boolean {
   if (isRead(last)) return false
   return now >= end || (last.failure.retryAt ?? 0) > end

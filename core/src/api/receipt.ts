@@ -1,4 +1,4 @@
-/** Receipts on the wire. The checker holds them against rules that are stricter than this description. */
+/** The wire format of receipts, as a description. The checker's rules are stricter. */
 import { type Static, Type } from 'typebox'
 import { VERDICTS } from '../verdict.ts'
 import { count, Hash, plainObject, Timestamp } from './primitives.ts'
@@ -29,7 +29,7 @@ export const ReceiptProof = Type.Object(
       }),
     ),
   },
-  { title: 'ReceiptProof', description: 'That the receipt is in the log, and where the log is anchored.' },
+  { title: 'ReceiptProof', description: 'Proves that the receipt is in the log, and says where the log is anchored.' },
 )
 
 export const Receipt = Type.Object(
