@@ -1,4 +1,4 @@
-/** What a provider of code hosting is to the verifier. A new provider implements this and is added to the list in `index.ts`. */
+/** The interface of a code host. A new kind of host implements it as a `Provider`, and is added to the list in `index.ts`. */
 import type { Appearance, CheckContext, Connection, ConnectionType, Instant } from '@claimcheck/core'
 
 export interface CommitQuery {
@@ -8,45 +8,45 @@ export interface CommitQuery {
   readonly sha: string
   readonly branch: string
   readonly claimedAt: Instant
-  /** The end of the tolerance. */
+  /** The end of the tolerance: a commit that appears later is late. */
   readonly inTimeUntil: Instant
 }
 
-/** What a host showed of a commit. */
+/** Where a host has a commit. */
 export type Finding =
   | {
-      /** The branch has it, or had it at the claimed time by the host's push log. */
-      readonly place: 'branch'
+      /** On the branch; or, by the host's push log, it was there at the claimed time or later. */
+      readonly where: 'branch'
       readonly appeared?: Appearance
       readonly pushedAt?: Instant
       readonly removedAt?: Instant
-      /** No later read can tell more. */
+      /** No later read can say more. */
       readonly settled: boolean
     }
-  | { readonly place: 'another_branch'; readonly name: string }
+  | { readonly where: 'another_branch'; readonly name: string }
   | {
-      readonly place: 'nowhere'
-      /** The push log settles that the branch never had it. */
+      readonly where: 'nowhere'
+      /** The push log shows that the branch never had it. */
       readonly settled: boolean
     }
 
 export interface FoundCommit {
   readonly finding: Finding
   readonly repositoryId?: number
-  /** The tip of the branch; absent when there is no such branch. */
+  /** The commit at the branch's tip; absent when there is no such branch. */
   readonly head?: string
 }
 
 export interface CodeHost {
   /**
-   * Says `nowhere` or `another_branch` only when the branch was really read.
-   * @throws DestinationError
+   * Finds `nowhere` or `another_branch` only after it has read the claimed branch.
+   * @throws DestinationError when the host could not be read
    */
   findCommit(query: CommitQuery, context: CheckContext): Promise<FoundCommit>
 }
 
 export interface Provider {
   readonly connectionType: ConnectionType
-  /** The host behind a connection of this type. */
+  /** The host that a connection of this type reads. */
   open(connection: Connection): CodeHost
 }

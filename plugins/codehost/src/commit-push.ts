@@ -1,4 +1,4 @@
-/** The verifier of `codehost.commit.push`: asks the claim's code host for the commit, and reports what it showed. */
+/** The verifier of `codehost.commit.push`: asks the claim's code host for the commit, and reports where it is. */
 import {
   type CheckContext,
   DestinationError,
@@ -10,10 +10,10 @@ import {
 import type { CodeHost, FoundCommit, Provider } from './code-host.ts'
 import { commitPushProfile, type Facts, isBranchName } from './profile.ts'
 
-/** Read without credentials, for claims of workspaces that have no connection. */
+/** The host that is read without credentials, for claims that no connection fits. */
 export interface PublicHost {
   readonly host: CodeHost
-  /** The names that `params.host` may give it. */
+  /** The values of `params.host` that mean this host. */
   readonly names: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export function createCommitPush(providers: readonly Provider[], publicHost: Pub
   })
 }
 
-/** A repository that was deleted and made again under its name is not the one that was claimed. */
+/** A repository that was deleted and created again under its name is not the one that the claim is about. */
 function refuseAnotherRepository({ repositoryId }: FoundCommit, previous: readonly Observation[]): void {
   const ids = previous.map(({ facts }) => facts.repository_id).filter((id) => id !== undefined)
   if (repositoryId !== undefined && ids.some((id) => id !== repositoryId)) throw new DestinationError('ambiguous_claim')
@@ -60,7 +60,7 @@ function toObservation({ finding, repositoryId, head }: FoundCommit): Observatio
     ...(repositoryId === undefined ? {} : { repository_id: repositoryId }),
     ...(head === undefined ? {} : { head }),
   }
-  switch (finding.place) {
+  switch (finding.where) {
     case 'branch': {
       const { appeared, pushedAt, removedAt, settled } = finding
       return {
@@ -75,7 +75,7 @@ function toObservation({ finding, repositoryId, head }: FoundCommit): Observatio
         settled,
       }
     }
-    // Not settled: a merge into the claimed branch may still come.
+    // Not settled: it can still be merged into the claimed branch.
     case 'another_branch':
       return {
         kind: 'present',
@@ -87,7 +87,7 @@ function toObservation({ finding, repositoryId, head }: FoundCommit): Observatio
   }
 }
 
-/** As receipts write times. */
+/** In the form of receipts. */
 function timestamp(at: Instant): string {
   return new Date(at).toISOString()
 }

@@ -1,4 +1,4 @@
-/** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
+/** Where a git server has a commit. Git has no push log, so that a finding has no time. */
 import type { CheckCache, CheckContext } from '@claimcheck/core'
 import { isReachable } from '../ancestry.ts'
 import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
@@ -23,8 +23,8 @@ export function createGitHost({ baseUrl, authorization }: GitAccess, limits: Lim
   return {
     async findCommit({ owner, repository, sha, branch }: CommitQuery, context): Promise<FoundCommit> {
       const { cache } = context
-      const place = `git ${owner}/${repository}`
-      const { remote, branches } = await cache.share(`${place} branches`, async () => {
+      const keyPrefix = `git ${owner}/${repository}`
+      const { remote, branches } = await cache.share(`${keyPrefix} branches`, async () => {
         const remote = await reach(owner, repository, context)
         return { remote, branches: await listBranches(remote, context) }
       })
@@ -33,18 +33,18 @@ export function createGitHost({ baseUrl, authorization }: GitAccess, limits: Lim
         const tip = branches.get(name)
         if (tip === undefined) return false
         const inHistory = () =>
-          joined(`${place} history ${tip} ${name}`, cache, () => historyOf(name, tip, remote, context, limits))
+          joinRead(`${keyPrefix} history ${tip} ${name}`, cache, () => historyOf(name, tip, remote, context, limits))
         return (await isReachable(sha, tip, cache, async () => (await inHistory()).has(sha))) === true
       }
 
       async function find(): Promise<Finding> {
-        // Settled: nothing that a later read could show would tell more about when it came.
-        if (await isOn(branch)) return { place: 'branch', settled: true }
+        // Settled: a later read could not say more about when it was pushed.
+        if (await isOn(branch)) return { where: 'branch', settled: true }
         const atTip = [...branches].find(([, tip]) => tip === sha)?.[0]
-        if (atTip !== undefined) return { place: 'another_branch', name: atTip }
-        const main = await cache.share(`${place} default`, () => defaultBranch(remote, context))
-        if (main !== undefined && (await isOn(main))) return { place: 'another_branch', name: main }
-        return { place: 'nowhere', settled: false }
+        if (atTip !== undefined) return { where: 'another_branch', name: atTip }
+        const main = await cache.share(`${keyPrefix} default`, () => defaultBranch(remote, context))
+        if (main !== undefined && (await isOn(main))) return { where: 'another_branch', name: main }
+        return { where: 'nowhere', settled: false }
       }
 
       const head = branches.get(branch)
@@ -53,10 +53,10 @@ export function createGitHost({ baseUrl, authorization }: GitAccess, limits: Lim
   }
 }
 
-/** Joins also what has begun already, as `share` does not: a tip's history is the same whenever it is read. */
-function joined(key: string, cache: CheckCache, read: () => Promise<History>): Promise<History> {
-  const begun = cache.get(key) as Promise<History> | undefined
-  if (begun) return begun
+/** Unlike `share` it also joins a read that has already begun: a commit's history is the same whenever it is read. */
+function joinRead(key: string, cache: CheckCache, read: () => Promise<History>): Promise<History> {
+  const running = cache.get(key) as Promise<History> | undefined
+  if (running) return running
   const reading = read().finally(() => cache.set(key, undefined))
   cache.set(key, reading)
   return reading

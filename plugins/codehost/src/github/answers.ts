@@ -1,4 +1,4 @@
-/** The parts of GitHub's answers that are used. An answer that does not fit is not believed. */
+/** Schemas of the parts of GitHub's answers that are used. An answer that does not match its schema is refused. */
 import { type Static, Type } from 'typebox'
 import { Sha, Slug } from '../profile.ts'
 

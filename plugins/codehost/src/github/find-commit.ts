@@ -1,15 +1,15 @@
-/** Where GitHub has a commit: on the claimed branch (and since when), on another, or nowhere that can be seen. */
+/** Where GitHub has a commit: on the claimed branch (and since when), on another one, or on none that can be seen. */
 import { type CheckContext, DestinationError } from '@claimcheck/core'
 import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
 import { isDestinationError } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
 import type { RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
-import { type Account, accountFor, type Contains, NO_COMMIT, type PushLog } from './push-log.ts'
+import { type CommitHistory, type Contains, commitHistory, NO_COMMIT, type PushLog } from './push-log.ts'
 import { openRepository, type Repository, readRepository } from './repository.ts'
 
-/** How many comparisons one check may ask for to find a commit's place in the push log. */
-const MOST_COMPARISONS = 16
+/** How many comparisons one check may request to find a commit in the push log. */
+const MAX_COMPARISONS = 16
 
 export function createGitHubHost(access: GitHubAccess): CodeHost {
   return {
@@ -36,26 +36,26 @@ async function findIn(
   context: CheckContext,
 ): Promise<Finding> {
   const { sha, branch, inTimeUntil } = query
-  // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
-  // pushed to a fork only is answered under the upstream's name, too.
+  // Only the branch's own history shows that the branch has a commit. GitHub also answers for a commit that was pushed only to a fork,
+  // because forks share their objects.
   const onBranch = head !== undefined && (await repository.contains(sha, head)) === true
-  // Seen in time, it came in time, whatever the log says.
-  if (onBranch && context.now() < inTimeUntil) return { place: 'branch', settled: false }
+  // A commit that is seen in time was pushed in time, and the log can be left out.
+  if (onBranch && context.now() < inTimeUntil) return { where: 'branch', settled: false }
 
-  // Each check reads it for itself: what its times are worth is told by the clock that comes with the same check's answers.
+  // Checks do not share this read: the log's times are compared with the clock offset that is measured in the same check.
   const log = await readLog(repository, query, onBranch, context)
   const contains = comparisons(repository, sha, head, onBranch)
-  const account = log && (await accountFor(sha, log, contains, (known) => isEnough(known, query)))
-  const shown = account && appearanceOf(account, query)
-  if (shown) return { place: 'branch', ...shown }
-  if (onBranch) return { place: 'branch', settled: false }
-  // The branch had it and lost it before the claim was made: whether that is what is claimed cannot be told.
-  if (account && account.stays.length > 0) throw new DestinationError('ambiguous_claim')
+  const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
+  const appearance = history && appearanceOf(history, query)
+  if (appearance) return { where: 'branch', ...appearance }
+  if (onBranch) return { where: 'branch', settled: false }
+  // The branch had the commit, and lost it before the claim was made: it is not clear whether the claim means that push.
+  if (history && history.stays.length > 0) throw new DestinationError('ambiguous_claim')
 
   const elsewhere = await otherBranch(repository, sha, branch)
-  if (elsewhere !== undefined) return { place: 'another_branch', name: elsewhere }
+  if (elsewhere !== undefined) return { where: 'another_branch', name: elsewhere }
   const isUpToDate = log?.entries[0]?.after === (head ?? NO_COMMIT)
-  return { place: 'nowhere', settled: isUpToDate && account?.since === Number.NEGATIVE_INFINITY }
+  return { where: 'nowhere', settled: isUpToDate && history?.since === Number.NEGATIVE_INFINITY }
 }
 
 async function readLog(
@@ -67,15 +67,15 @@ async function readLog(
   try {
     return await repository.pushLog(branch, claimedAt)
   } catch (error) {
-    // A commit that is there has been seen, log or no log. That it is not there is not said while the log may yet show that it was.
+    // For a commit on the branch the log is not necessary. Without the commit the check fails, because the log could show that it was there.
     if (!onBranch || !isDestinationError(error)) throw error
-    logger.warn({ err: error }, 'push log could not be read')
+    logger.warn({ err: error }, 'the push log could not be read')
     return undefined
   }
 }
 
 function comparisons(repository: Repository, sha: string, head: string | undefined, onBranch: boolean): Contains {
-  let left = MOST_COMPARISONS
+  let left = MAX_COMPARISONS
   return async (tip) => {
     if (tip === head) return onBranch
     if (left-- <= 0) return undefined
@@ -83,35 +83,35 @@ function comparisons(repository: Repository, sha: string, head: string | undefin
   }
 }
 
-/** It came in time. Else the log is followed further back: what came before may speak for the agent. */
-function isEnough({ stays, since }: Account, { claimedAt, inTimeUntil }: CommitQuery): boolean {
+/** The log shows that the commit was pushed in time. Otherwise the search goes on: an older entry can show it. */
+function isEnough({ stays, since }: CommitHistory, { claimedAt, inTimeUntil }: CommitQuery): boolean {
   const earliest = stays.at(-1)
   return earliest !== undefined && since <= claimedAt && earliest.arrival.entry.at.notAfter <= inTimeUntil
 }
 
-function appearanceOf({ stays, since, openAtStart }: Account, { claimedAt }: CommitQuery) {
-  const counting = stays.filter(({ lostBy }) => lostBy === undefined || lostBy.at.notAfter > claimedAt)
+function appearanceOf({ stays, since, openAtStart }: CommitHistory, { claimedAt }: CommitQuery) {
+  const counting = stays.filter(({ removal }) => removal === undefined || removal.at.notAfter > claimedAt)
   const first = counting.at(-1)
   if (!first) return undefined
   const { entry, earlier } = first.arrival
-  const { lostBy } = first
-  // "Not before" is said only when nothing since the claim was overlooked, and no stay before it was seen.
+  const { removal } = first
+  // A lower bound needs a log without gaps since the claim, and no earlier stay of the commit on the branch.
   const isFirst = !earlier && !openAtStart && since <= claimedAt && counting.length === stays.length
   return {
     appeared: isFirst ? entry.at : { notAfter: entry.at.notAfter },
     ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
-    ...(lostBy ? { removedAt: lostBy.at.notBefore } : {}),
+    ...(removal ? { removedAt: removal.at.notBefore } : {}),
     settled: isFirst,
   }
 }
 
-/** Another branch that has the commit: as its tip, or the default branch. @throws DestinationError when that cannot be read */
+/** Another branch with the commit: one that has it as its tip, or the default branch. @throws DestinationError when these cannot be read */
 async function otherBranch(repository: Repository, sha: string, branch: string): Promise<string | undefined> {
   const tips = await repository.branchesWithTip(sha)
-  // Rights to see a repository are not yet rights to see its branches, but for a public one.
+  // A token can have the right to see a private repository without the right to read its branches. In a public one both are public.
   if (tips === undefined && !(await repository.isStillPublic()))
     throw new DestinationError('forbidden', { status: 404 })
-  // Pushed to the claimed branch while we were reading: the next read will show it.
+  // It was pushed to the claimed branch during this check: the next check will see it.
   if (tips?.includes(branch)) throw new DestinationError('unavailable')
   if (tips?.[0] !== undefined) return tips[0]
 
