@@ -49,9 +49,7 @@ export const github: Provider = {
         .filter(Boolean)
       const writing = scopes.filter((scope) => !isReadScope(scope))
       const warnings =
-        writing.length > 0
-          ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`]
-          : []
+        writing.length > 0 ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`] : []
       return { scopes, warnings }
     },
   }),
