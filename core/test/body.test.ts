@@ -1,3 +1,4 @@
+/** Making receipts from decided claims: bodies, digests and fingerprints. */
 import {
   canonicalize,
   claimDigest,

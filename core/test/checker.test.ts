@@ -1,3 +1,4 @@
+/** The checker with changed, edited and arbitrary texts, and with anchors. */
 import { readFileSync } from 'node:fs'
 import { type AnchorFinding, checkReceipt, parseKeySet, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+/** The client, with a server that gives scripted answers. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,4 @@
+/** Inclusion proofs from a compact range, compared with the definition of RFC 6962. */
 import {
   appendLeaves,
   completeTile,

@@ -1,3 +1,4 @@
+/** Ed25519 signatures, compared with OpenSSL, and those that a strict verifier refuses. */
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import {
   canonicalize,

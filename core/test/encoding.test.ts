@@ -1,3 +1,4 @@
+/** base64url, strictly. */
 import { fromBase64url, toBase64url, utf8 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'

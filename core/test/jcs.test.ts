@@ -1,3 +1,4 @@
+/** Canonical JSON, compared with another implementation. */
 import { canonicalize, type JsonValue } from '@claimcheck/core'
 import byLibrary from 'canonicalize'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+/** Reading key documents. */
 import {
   createNobleSigner,
   type KeyEntry,

@@ -1,3 +1,4 @@
+/** When a claim is checked. */
 import { type CheckRecord, CLOSING, type ClaimTimes, nextCheckAt, type Rules } from '@claimcheck/core'
 import t from 'tap'
 

@@ -1,3 +1,4 @@
+/** Strict JSON, compared with JSON.parse. */
 import { isDeepStrictEqual } from 'node:util'
 import { JsonError, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'

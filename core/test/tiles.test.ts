@@ -1,3 +1,4 @@
+/** The log from tiles: appending, roots and proofs, compared with the definition of RFC 6962. */
 import {
   appendLeaves,
   type CompactRange,

@@ -1,3 +1,4 @@
+/** Moments as text. */
 import { formatInstant, parseInstant } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'

@@ -1,3 +1,4 @@
+/** Signed tree heads. */
 import {
   checkConsistency,
   checkTreeHead,

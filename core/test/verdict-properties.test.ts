@@ -1,3 +1,4 @@
+/** What holds for every verdict, in simulated worlds and for arbitrary records. */
 import {
   type CheckRecord,
   CLOSING,

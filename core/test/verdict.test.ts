@@ -1,3 +1,4 @@
+/** The verdict rules, one row for each case. */
 import {
   type CheckRecord,
   CLOSING,
@@ -320,7 +321,7 @@ const rows: Row[] = [
     expected: 'unverifiable/destination_unavailable',
   },
   {
-    name: 'a claim that is submitted late has a grace of its own',
+    name: 'the grace of a claim that is submitted late begins with its submission',
     history: [failure(D + 3_600_000, 'unavailable')],
     claim: { submittedAt: D + 3_600_000 },
     expected: undefined,

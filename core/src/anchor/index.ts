@@ -1,4 +1,4 @@
-/** What @claimcheck/core/anchor offers: the check of an anchor on its chain. It is an entry of its own, so that a bundle of the checker without it stays small. */
+/** What @claimcheck/core/anchor offers: the anchor check, and what others need to read an EVM node. A bundle of the checker leaves it out, and stays small. */
 
 export { decodeAbi } from './abi.ts'
 export { hasItsUid } from './eas.ts'

@@ -1,3 +1,4 @@
+/** Reading signed attestations, compared with what another library signs. */
 import { readSignedAttestation } from '@claimcheck/core/anchor'
 import { Interface, keccak256, Wallet, ZeroAddress } from 'ethers'
 import t from 'tap'

@@ -1,4 +1,5 @@
 /** Preparing the anchorer: the chain, its contracts, the account and the schema. */
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Chain } from '../../../test/chain/chain.ts'
 import { answers, refuses } from '../../../test/chain/proxy.ts'
@@ -72,11 +73,14 @@ t.test('a stuck registration is sent again with higher fees, and mined at most o
 })
 
 t.test('waiting for a registration ends when the signal is aborted', async (t) => {
-  const { chain, anchorer } = await setUp(t)
+  const { chain, proxy, anchorer } = await setUp(t)
   await chain.setMining('none')
   const controller = new AbortController()
   const prepared = anchorer.prepare(controller.signal)
-  setTimeout(() => controller.abort(), 500)
+  // It is sent, and looked for once: then the anchorer waits for a second.
+  const sentAt = () => proxy.calls.indexOf('eth_sendRawTransaction')
+  while (sentAt() === -1 || !proxy.calls.includes('eth_call', sentAt())) await delay(20)
+  setTimeout(() => controller.abort(), 300)
   await failsWith(t, 'schema_pending', prepared)
 })
 

@@ -40,7 +40,7 @@ t.test("a branch's tip takes three requests to a git server", async (t) => {
   t.equal(server.requests.length, 3)
 })
 
-t.test('claims that wait for the same branch share one read, and each needs one comparison of its own', async (t) => {
+t.test('claims that wait for the same branch share one read, and each needs one comparison', async (t) => {
   const { github, repository, base, push, look } = await atGitHub(t)
   const commits = [base]
   for (let i = 1; i < 40; i++) commits.push(await repository.commit({ parents: [commits.at(-1)!] }))
