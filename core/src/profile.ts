@@ -19,7 +19,7 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly aliases?: Readonly<Record<string, { readonly providers: readonly string[] }>>
   readonly target: TString
   readonly params: P
-  /** What a check may record: identifiers, times, counts, booleans, fingerprints. Facts are published: no content, no credentials. */
+  /** What a check may record, and a receipt shows: identifiers, times, counts, booleans, fingerprints. No content, no credentials. */
   readonly facts: F
   /** The fields that must match. A verifier lists those that do not in `Observation.differs`. */
   readonly required: Readonly<Record<string, FieldRole>>
