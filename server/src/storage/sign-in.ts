@@ -51,8 +51,6 @@ export const identities = table('identities', ['issuer', 'subject'], {
   createdAt: instant('created_at'),
 })
 
-const creatorName = nullable(text('creator_name'))
-
 export type SessionRow = RowOf<typeof sessions>
 export type LinkRow = RowOf<typeof links>
 export type PasskeyRow = RowOf<typeof passkeys>
@@ -110,7 +108,7 @@ export function linkReads(db: Db) {
         WHERE workspace_id = ? AND kind = 'invitation' AND used_at IS NULL AND expires_at > ?
         ORDER BY links.created_at DESC, links.id`
       const rows = await db.query(sql, [workspaceId, now])
-      return rows.map((row) => ({ ...links.read(row), creatorName: creatorName.read(row.creator_name) }))
+      return rows.map((row) => ({ ...links.read(row), creatorName: row.creator_name as string | null }))
     },
   }
 }
