@@ -49,6 +49,11 @@ export function describeDatabase(databaseUrl: string): string {
   return SCHEMES[schemeOf(databaseUrl)].describe(databaseUrl)
 }
 
+/** Of a database that needs no server. */
+export function fileUrl(path: string): string {
+  return SQLITE + path
+}
+
 /** Undefined for a database that is not a file. */
 export function sqliteFile(databaseUrl: string): string | undefined {
   return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined
