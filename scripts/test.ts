@@ -18,7 +18,6 @@ const CONSOLE = [
 ]
 /** What a database must not change. */
 const ON_BOTH = [
-  'build/server/test/storage/',
   ...['anchors/published.test.js', 'api/', 'cli.test.js', 'crash/'].map((path) => `build/test/${path}`),
   ...CONSOLE.map((name) => `build/test/console/${name}.test.js`),
 ]

@@ -1,5 +1,5 @@
 /** Claims: taking them in, checking them at once where that is possible, and telling how they stand. */
-import type { CheckRecord, Instant, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
+import type { CheckRecord, Instant, JsonObject, VerdictValue } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import { instantOf } from '../base/ids.ts'
@@ -8,33 +8,19 @@ import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/plugins.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
-import type { ClaimPosition } from '../storage/claims.ts'
+import type { ClaimIdentity, ClaimPosition } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Adjudication } from './adjudication.ts'
 import { type ClaimInput, planClaim } from './intake.ts'
 
-export type ClaimState = 'queued' | 'decided'
+export type ClaimState = ClaimRow['state']
 
-export interface ClaimStatus {
-  readonly claimId: string
-  readonly clientClaimId: string
-  readonly agentId: string
-  readonly action: string
-  readonly target: string
-  readonly claimedAt: Instant
-  readonly deadlineAt: Instant
-  readonly submittedAt: Instant
-  readonly claimDigest: string
-  readonly state: ClaimState
-  readonly attempts: number
-  /** null once decided. */
-  readonly nextCheckAt: Instant | null
-  readonly receiptId: string | null
-  readonly verdict: VerdictValue | null
-  readonly reasonCode: ReasonCode | null
-  readonly lastCheck: CheckRecord | null
-}
+/** How a claim stands: of its row, what its submitters see. */
+export type ClaimStatus = Omit<
+  ClaimRow,
+  'workspaceId' | 'params' | 'access' | 'connectionId' | 'profileAction' | 'profileVersion' | 'dueAt'
+>
 
 export interface ClaimFilter {
   readonly limit: number
@@ -78,9 +64,6 @@ export interface ClaimService {
   /** Newest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
   list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage>
 }
-
-/** A client's own id for a claim, which names one claim of its workspace. */
-type ClaimIdentity = Pick<ClaimRow, 'workspaceId' | 'clientClaimId'>
 
 interface ClaimServiceOptions {
   readonly storage: Storage
@@ -137,24 +120,23 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         planClaim(workspaceId, input, now(), { registry, connections: () => connections.open(workspaceId) }),
         lookups.add(identity),
       ])
-      if (known) return { claim: toStatus(await again(known)), created: false }
+      if (known) return { claim: await again(known), created: false }
       const same = storing.get(identityOf(identity))
       const stored = await (same ?? storeOnce(row))
-      if (stored) return { claim: toStatus(stored), created: !same }
+      if (stored) return { claim: stored, created: !same }
       const earlier = await lookups.add(identity)
       if (!earlier) throw new ServiceError('unavailable', 'the claim is being stored by another request: try again')
-      return { claim: toStatus(await again(earlier)), created: false }
+      return { claim: await again(earlier), created: false }
     },
     async get(workspaceId, claimId) {
-      const row = await storage.read.claims.byId(workspaceId, claimId)
-      return row && toStatus(row)
+      return storage.read.claims.byId(workspaceId, claimId)
     },
     async detail(workspaceId, claimId) {
       const row = await storage.read.claims.byId(workspaceId, claimId)
       if (!row) return undefined
       const history = await storage.read.claims.history(claimId)
       return {
-        claim: toStatus(row),
+        claim: row,
         params: row.params,
         profile: { action: row.profileAction, version: row.profileVersion },
         connectionId: row.connectionId,
@@ -169,31 +151,8 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const page = rows.slice(0, limit)
       const isFull = rows.length > limit
       const last = isFull ? page.at(-1) : end
-      return { claims: page.map(toStatus), nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+      return { claims: page, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
     },
-  }
-}
-
-function toStatus(row: ClaimRow): ClaimStatus {
-  const { claimId, clientClaimId, agentId, action, target, claimedAt, deadlineAt, submittedAt, claimDigest } = row
-  const { state, attempts, nextCheckAt, receiptId, verdict, reasonCode, lastCheck } = row
-  return {
-    claimId,
-    clientClaimId,
-    agentId,
-    action,
-    target,
-    claimedAt,
-    deadlineAt,
-    submittedAt,
-    claimDigest,
-    state,
-    attempts,
-    nextCheckAt,
-    receiptId,
-    verdict,
-    reasonCode,
-    lastCheck,
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/core'
 import { type Static, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
-import { isPostgresUrl, readDatabaseUrl } from './database-url.ts'
+import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
@@ -68,8 +68,8 @@ const HOUR_MS = 60 * 60_000
 // Names that Fastify knows for ranges of addresses.
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const SECRET_KEY_FOR_POSTGRES =
-  'SECRET_KEY: needed with Postgres, the same on every host: what `openssl rand -hex 32` prints, or what DATA_DIR/secret.key holds'
+const SECRET_KEY_FOR_HOSTS =
+  'SECRET_KEY: needed with a database that hosts can share, the same on every host: what `openssl rand -hex 32` prints, or what DATA_DIR/secret.key holds'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
@@ -131,7 +131,7 @@ export function loadConfig(env: Env, cwd: string): Config {
   const dataDir = resolve(cwd, env.DATA_DIR || 'data')
   const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
   const file = readFile(filePath, Boolean(env.CONFIG), complain)
-  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || `sqlite:${join(dataDir, 'claimcheck.db')}`, cwd, complain)
+  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, complain)
   const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, complain)
   const surroundings = { folder: dirname(filePath), allowPrivate, complain }
   const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
@@ -207,7 +207,7 @@ function readPublicUrl(text: string | undefined, complain: Complain): string | u
 
 function readSecretKey(text: string | undefined, databaseUrl: string, complain: Complain): Buffer | undefined {
   if (!text) {
-    if (isPostgresUrl(databaseUrl)) complain(SECRET_KEY_FOR_POSTGRES)
+    if (isSharedDatabase(databaseUrl)) complain(SECRET_KEY_FOR_HOSTS)
     return undefined
   }
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')

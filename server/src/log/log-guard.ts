@@ -5,7 +5,7 @@
 import { bytesEqual, rootAt, TileError } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
-import type { LogState } from '../storage/log.ts'
+import type { LogState } from '../storage/log-state.ts'
 import type { Reads, Storage } from '../storage/storage.ts'
 import { type Head, type HeadMemory, HeadMemoryError } from './signing/head-memory.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'

@@ -1,10 +1,16 @@
 /** Rows for going through all of them: many at once as one text. */
-import { ANCHORS } from './anchor-row.ts'
-import type { Db, Dialect, Row } from './db.ts'
-import { FUNCTIONS, linesOf, readLines, SEPARATORS } from './lines.ts'
-import type { TileRow } from './log.ts'
-import type { RecordRow } from './records.ts'
-import { type Columns, names, rowsOf, toJson } from './rows.ts'
+import { anchors } from './anchor-row.ts'
+import { checks, claims } from './claim-row.ts'
+import type { Db, Row } from './db.ts'
+import { type Dialect, perDialect } from './dialect.ts'
+import { linesOf, readLines, SEPARATORS } from './lines.ts'
+import { receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
+import { members, users } from './people.ts'
+import { records } from './records.ts'
+import { rowsOf, selectRows, toJson } from './rows.ts'
+import { identities, links, passkeys, sessions } from './sign-in.ts'
+import { part, type RowOf, type Table } from './table.ts'
+import { apiKeys, connections, workspaces } from './workspaces.ts'
 
 /** A receipt's fields in a line, in this order. */
 export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry'] as const
@@ -39,7 +45,10 @@ export const CLAIM_FIELDS = [
   'checks',
 ] as const
 
-export type TileKey = Pick<TileRow, 'level' | 'index' | 'width'>
+const tileKeys = part(tiles, 'level', 'index', 'width')
+export type TileKey = RowOf<typeof tileKeys>
+
+const sealedRecords = part(records, 'kind', 'idHash', 'payload')
 
 /** A row that belongs to one that is not there. */
 export interface Orphan {
@@ -48,34 +57,26 @@ export interface Orphan {
   readonly missing: string
 }
 
-const TILE_KEY: Columns = { level: 'integer', tile_index: 'bigint', width: 'integer' }
-const TABLES = {
-  users: 'id, email, name, password_hash, created_at',
-  workspaces: 'id, name, created_at',
-  members: 'id, role, created_at',
-  sessions: 'id, token_hash, created_at, last_seen_at, expires_at',
-  links: 'id, token_hash, kind, workspace_id, role, user_id, created_at, expires_at, used_at',
-  api_keys: 'id, workspace_id, name, key_hash, last_four, created_at, last_used_at, revoked_at',
-  connections: 'id, workspace_id, provider, options, sealed_secrets, scopes, notes, connected_at, disconnected_at',
-} as const
+/** Small tables, whose rows are examined one by one. */
+const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, connections } as const
 
 /** Owners are few, their rows many: each is looked for in the owners' primary key. */
-const BELONGS: readonly (readonly [table: string, id: string, column: string, owner: string, key: string])[] = [
-  ['checks', "claim_id || '/' || attempt", 'claim_id', 'claims', 'claim_id'],
-  ['api_keys', 'id', 'workspace_id', 'workspaces', 'id'],
-  ['connections', 'id', 'workspace_id', 'workspaces', 'id'],
-  ['members', 'id', 'workspace_id', 'workspaces', 'id'],
-  ['members', 'id', 'user_id', 'users', 'id'],
-  ['sessions', 'id', 'user_id', 'users', 'id'],
-  ['links', 'id', 'workspace_id', 'workspaces', 'id'],
-  ['links', 'id', 'user_id', 'users', 'id'],
-  ['passkeys', 'id', 'user_id', 'users', 'id'],
-  ['identities', 'subject', 'user_id', 'users', 'id'],
-  ['sealed_signing_keys', 'key_id', 'key_id', 'signing_keys', 'key_id'],
+const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner: Table<unknown>])[] = [
+  [checks, 'claim_id', claims],
+  [apiKeys, 'workspace_id', workspaces],
+  [connections, 'workspace_id', workspaces],
+  [members, 'workspace_id', workspaces],
+  [members, 'user_id', users],
+  [sessions, 'user_id', users],
+  [links, 'workspace_id', workspaces],
+  [links, 'user_id', users],
+  [passkeys, 'user_id', users],
+  [identities, 'user_id', users],
+  [sealedSigningKeys, 'key_id', signingKeys],
 ]
 
 export function auditReads(db: Db) {
-  const { receiptLines, undecidedLines } = LINES[db.dialect]
+  const { receiptLines, undecidedLines } = linesIn(db.dialect)
 
   return {
     /** The receipts of these leaves that have a claim, a line each, in any order. */
@@ -100,9 +101,7 @@ export function auditReads(db: Db) {
     },
     /** A receipt as it is stored, whatever is in it. */
     async receipt(leafIndex: number): Promise<Row | undefined> {
-      const sql =
-        'SELECT leaf_index, receipt_id, claim_id, leaf_hash, issued_at, entry FROM receipts WHERE leaf_index = ?'
-      return (await db.query(sql, [leafIndex]))[0]
+      return (await db.query(`SELECT ${receipts.names} FROM receipts WHERE leaf_index = ?`, [leafIndex]))[0]
     },
     async claim(claimId: string): Promise<Row | undefined> {
       return (await db.query(SELECT_CLAIM, [claimId]))[0]
@@ -113,16 +112,15 @@ export function auditReads(db: Db) {
     },
     /** Those of these tiles that are there, in any order. */
     async tiles(keys: readonly TileKey[]): Promise<TileRow[]> {
-      const sql = `SELECT level, tile_index, width, hashes FROM tiles
-        WHERE (level, tile_index, width) IN (SELECT level, tile_index, width FROM ${rowsOf(db.dialect, TILE_KEY)} AS asked)`
-      const rows = await db.query(sql, [toJson(keys.map(({ level, index, width }) => [level, index, width]))])
-      return rows.map((row) => ({ ...toTileKey(row), hashes: bytes(row.hashes) }))
+      const asked = rowsOf(db.dialect, tileKeys)
+      const rest = `WHERE (${tileKeys.names}) IN (SELECT ${tileKeys.names} FROM ${asked} AS asked)`
+      const rows = await selectRows(db, tiles, rest, [toJson(tileKeys, keys)])
+      return rows.map((tile) => ({ ...tile, hashes: bytes(tile.hashes) }))
     },
     /** Which tiles there are, the next after this one. */
     async tileKeys(after: TileKey, limit: number): Promise<TileKey[]> {
-      const sql = `SELECT level, tile_index, width FROM tiles WHERE (level, tile_index, width) > (?, ?, ?)
-        ORDER BY level, tile_index, width LIMIT ?`
-      return (await db.query(sql, [after.level, after.index, after.width, limit])).map(toTileKey)
+      const rest = `WHERE (${tileKeys.names}) > (?, ?, ?) ORDER BY ${tileKeys.names} LIMIT ?`
+      return selectRows(db, tileKeys, rest, [after.level, after.index, after.width, limit])
     },
     /** As many leaves as there can be, by the log's own size or by its receipts. */
     async reach(): Promise<number> {
@@ -144,16 +142,16 @@ export function auditReads(db: Db) {
     async anchors(after: number, limit: number): Promise<Row[]> {
       const signed =
         '(SELECT tree_heads.root_hash FROM tree_heads WHERE tree_heads.tree_size = anchors.tree_size ORDER BY tree_heads.issued_at LIMIT 1)'
-      const sql = `SELECT ${names(ANCHORS)}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
+      const sql = `SELECT ${anchors.names}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
       return db.query(sql, [after, limit])
     },
     async orphans(limit: number): Promise<Orphan[]> {
       const found: Orphan[] = []
-      for (const [table, id, column, owner, key] of BELONGS) {
-        const sql = `SELECT ${id} AS id, ${column} AS missing FROM ${table}
-          WHERE ${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${owner} WHERE ${owner}.${key} = ${table}.${column}) LIMIT ?`
+      for (const [{ name, key }, column, owner] of BELONGS) {
+        const sql = `SELECT ${key.join(` || '/' || `)} AS id, ${column} AS missing FROM ${name} WHERE ${column} IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM ${owner.name} WHERE ${owner.name}.${owner.key} = ${name}.${column}) LIMIT ?`
         for (const row of await db.query(sql, [limit])) {
-          found.push({ table, id: String(row.id), missing: `${owner} ${row.missing}` })
+          found.push({ table: name, id: String(row.id), missing: `${owner.name} ${row.missing}` })
         }
       }
       return found
@@ -162,29 +160,21 @@ export function auditReads(db: Db) {
     async records(
       after: readonly [kind: string, idHash: string],
       limit: number,
-    ): Promise<Pick<RecordRow, 'kind' | 'idHash' | 'payload'>[]> {
-      const sql = `SELECT kind, id_hash, payload FROM records WHERE (kind, id_hash) > (?, ?) ORDER BY kind, id_hash LIMIT ?`
-      const rows = await db.query(sql, [...after, limit])
-      return rows.map((row) => ({ kind: String(row.kind), idHash: String(row.id_hash), payload: String(row.payload) }))
+    ): Promise<RowOf<typeof sealedRecords>[]> {
+      const rest = 'WHERE (kind, id_hash) > (?, ?) ORDER BY kind, id_hash LIMIT ?'
+      return selectRows(db, sealedRecords, rest, [...after, limit])
     },
     /** The next rows of a small table, as they are stored. */
-    async rows(table: keyof typeof TABLES, after: string, limit: number): Promise<Row[]> {
-      return db.query(`SELECT ${TABLES[table]} FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`, [after, limit])
+    async rows(table: keyof typeof SMALL, after: string, limit: number): Promise<Row[]> {
+      const { names, name } = SMALL[table]
+      return db.query(`SELECT ${names} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`, [after, limit])
     },
   }
 }
 
 /** Fields of a claim that are JSON in a line, and plain in a row. */
 export const JSON_FIELDS = ['client_claim_id', 'agent_id', 'target'] as const
-const NULLABLE: ReadonlySet<string> = new Set([
-  'connection_id',
-  'due_at',
-  'next_check_at',
-  'last_check',
-  'receipt_id',
-  'verdict',
-  'reason_code',
-])
+const NULLABLE = claims.columns.filter(({ isNullable }) => isNullable).map(({ name }) => name)
 const CLAIM_COLUMNS = CLAIM_FIELDS.slice(0, -2)
 const OWNED = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'
 const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
@@ -192,12 +182,12 @@ const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
 const BELONGS_TOGETHER = `CASE WHEN ${OWNED} AND ${CONNECTED} THEN 1 ELSE 0 END`
 const SELECT_CLAIM = `SELECT ${CLAIM_COLUMNS.join(', ')}, ${BELONGS_TOGETHER} AS belongs FROM claims WHERE claim_id = ?`
 
-function statementsOf(dialect: Dialect) {
-  const { character, hex, json, join } = FUNCTIONS[dialect]
+const linesIn = perDialect(({ lines: forms }: Dialect) => {
+  const { character, hex, json, join } = forms
   const { check, attempt } = SEPARATORS
   const orEmpty = (expression: string) => `COALESCE(CAST(${expression} AS text), '')`
   // A null where none may be is left out: the line is short then, and its row is read on its own.
-  const lines = (expressions: readonly string[]) => `${linesOf(dialect, expressions)} AS lines`
+  const lines = (expressions: readonly string[]) => `${linesOf(forms, expressions)} AS lines`
   // The last check is there twice: once is enough to hand over.
   const record = `CASE WHEN record = claims.last_check THEN '' ELSE ${character(attempt)} || record END`
   const history = `(SELECT ${join(`attempt || ${character(attempt)} || ${record}`, character(check))}
@@ -206,7 +196,7 @@ function statementsOf(dialect: Dialect) {
   const claim = [
     ...CLAIM_COLUMNS.map((name) => {
       if (JSON_FIELDS.some((free) => free === name)) return json(`claims.${name}`)
-      return NULLABLE.has(name) ? orEmpty(`claims.${name}`) : `claims.${name}`
+      return NULLABLE.includes(name) ? orEmpty(`claims.${name}`) : `claims.${name}`
     }),
     BELONGS_TOGETHER,
     orEmpty(history),
@@ -218,15 +208,9 @@ function statementsOf(dialect: Dialect) {
       WHERE leaf_index >= ? AND leaf_index < ?`,
     undecidedLines: `SELECT ${lines(claim)}, MAX(claim_id) AS last FROM (${next}) AS claims`,
   }
-}
-
-const LINES = { sqlite: statementsOf('sqlite'), postgres: statementsOf('postgres') }
+})
 
 /** SQLite keeps text in a column of bytes when it is given some. */
 function bytes(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? value : Buffer.from(String(value))
-}
-
-function toTileKey(row: Row): TileKey {
-  return { level: Number(row.level), index: Number(row.tile_index), width: Number(row.width) }
 }

@@ -1,45 +1,39 @@
-/** Counts of requests that all hosts share. A crash of the database empties them, and they begin anew. */
+/** Counts of requests that all hosts share. A crash of the database may empty them; counting goes on from there. */
 import type { Instant } from '@claimcheck/core'
-import type { Db, Row } from './db.ts'
-import { type Columns, insertRows } from './rows.ts'
+import type { Db } from './db.ts'
+import type { SharedStatements } from './dialect.ts'
+import { insertRows } from './rows.ts'
+import { instant, integer, part, type RowOf, table, text } from './table.ts'
 
-export interface Counted {
-  readonly limiter: string
-  readonly subject: string
-}
+export const rateCounters = table('rate_counters', ['windowStart', 'limiter', 'subject'], {
+  windowStart: instant('window_start'),
+  limiter: text('limiter'),
+  subject: text('subject'),
+  count: integer('count'),
+})
 
-export interface Counter extends Counted {
-  readonly count: number
-}
+const counted = part(rateCounters, 'limiter', 'subject')
+const counter = part(rateCounters, 'limiter', 'subject', 'count')
 
-export type RateCounters = ReturnType<typeof rateCounters>
+export type Counted = RowOf<typeof counted>
+export type Counter = RowOf<typeof counter>
+export type RateCounters = ReturnType<typeof counterWrites>
 
-const COLUMNS: Columns = { window_start: 'bigint', limiter: 'text', subject: 'text', count: 'integer' }
-
-// In one order whoever adds, so that no two statements wait for each other.
+// All hosts add in one order, so that no two statements wait for each other.
 const ADD = `ORDER BY limiter, subject
   ON CONFLICT (window_start, limiter, subject) DO UPDATE SET count = rate_counters.count + excluded.count
-  RETURNING limiter, subject, count`
+  RETURNING ${counter.names}`
 
-export function rateCounters(db: Db) {
+export function counterWrites(db: Db, { deleteSome }: SharedStatements) {
   return {
     /** Adds to the window's counters, each named once, and returns what they come to. */
-    async add(windowStart: Instant, counters: readonly Counter[]): Promise<Counter[]> {
-      const rows = counters.map(({ limiter, subject, count }) => [windowStart, limiter, subject, count])
-      return (await insertRows(db, 'rate_counters', COLUMNS, rows, ADD)).map(toCounter)
+    async add(windowStart: Instant, added: readonly Counter[]): Promise<Counter[]> {
+      const rows = added.map((row) => ({ ...row, windowStart }))
+      return (await insertRows(db, rateCounters, rows, ADD)).map(counter.read)
     },
     /** Removes counters of earlier windows, passing over those that another host is removing. Returns how many. */
     async removeBefore(windowStart: Instant, most: number): Promise<number> {
-      const removed = await db.query(
-        `DELETE FROM rate_counters WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM rate_counters WHERE window_start < ? LIMIT ? FOR UPDATE SKIP LOCKED)) RETURNING 1 AS one`,
-        [windowStart, most],
-      )
-      return removed.length
+      return (await db.query(deleteSome(rateCounters.name, 'window_start < ?'), [windowStart, most])).length
     },
   }
-}
-
-function toCounter(row: Row): Counter {
-  return { limiter: String(row.limiter), subject: String(row.subject), count: Number(row.count) }
 }

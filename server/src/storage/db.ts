@@ -1,8 +1,8 @@
-/** What a repository needs of a database: rows for SQL. The dialects stand behind this. */
+/** What a repository needs of a database: rows for SQL. */
 import type { Knex } from 'knex'
+import type { Dialect } from './dialect.ts'
 
-export type Dialect = 'sqlite' | 'postgres'
-
+/** A row as the database answers it, by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
 export type Binding = string | number | null
@@ -16,11 +16,16 @@ export interface QueryOptions {
 export interface Db {
   readonly dialect: Dialect
   /**
-   * The rows of one statement, whose `?` stand for the bindings. A text is prepared once a connection, so that texts must be few:
-   * lists go in as one binding.
+   * The rows of one statement, whose `?` stand for the bindings. Each connection prepares a text once, so there must be few texts: a
+   * list is one binding.
    * @throws StorageError `unavailable`
    */
   query(sql: string, bindings?: readonly Binding[], options?: QueryOptions): Promise<Row[]>
-  /** knex's builder for a table, where speed is nothing. */
+  /** knex's builder for a table, where speed does not matter. */
   table(name: string): Knex.QueryBuilder
+}
+
+/** Statements that a dialect may have none of. */
+export async function runAll(db: Db, statements: readonly string[]): Promise<void> {
+  for (const sql of statements) await db.query(sql)
 }

@@ -1,40 +1,13 @@
-/** Many rows as one text, because what a database hands over dearly is each row and column. */
+/** Many rows as one text, because each row and each column that a database hands over takes time. */
 import { isAscii } from 'node:buffer'
-import type { Dialect } from './db.ts'
+import type { LineExpressions } from './dialect.ts'
 
 /** What stands between rows, between a row's fields, between a claim's checks, and between a check's attempt and its record. */
 export const SEPARATORS = { row: '\n', field: '\t', check: '\x1e', attempt: '\x1f' } as const
 
-interface Functions {
-  character(text: string): string
-  hex(column: string): string
-  json(column: string): string
-  join(expression: string, separator: string): string
-  bytes(expression: string): string
-}
-
-export const FUNCTIONS: Readonly<Record<Dialect, Functions>> = {
-  sqlite: {
-    character: (text) => `char(${text.charCodeAt(0)})`,
-    hex: (column) => `lower(hex(${column}))`,
-    json: (column) => `json_quote(CAST(${column} AS text))`,
-    join: (expression, separator) => `group_concat(${expression}, ${separator})`,
-    // The driver makes a string of a large text much slower than of the same bytes.
-    bytes: (expression) => `CAST(${expression} AS BLOB)`,
-  },
-  postgres: {
-    character: (text) => `chr(${text.charCodeAt(0)})`,
-    hex: (column) => `encode(${column}, 'hex')`,
-    json: (column) => `CAST(to_json(${column}) AS text)`,
-    join: (expression, separator) => `string_agg(${expression}, ${separator})`,
-    bytes: (expression) => expression,
-  },
-}
-
 /** All rows' expressions, a line each; a null is left out of its line. */
-export function linesOf(dialect: Dialect, expressions: readonly string[]): string {
-  const { character, join, bytes } = FUNCTIONS[dialect]
-  return bytes(join(`concat_ws(${character(SEPARATORS.field)}, ${expressions.join(', ')})`, character(SEPARATORS.row)))
+export function linesOf({ character, join, long }: LineExpressions, expressions: readonly string[]): string {
+  return long(join(`concat_ws(${character(SEPARATORS.field)}, ${expressions.join(', ')})`, character(SEPARATORS.row)))
 }
 
 /** What `linesOf` came to: empty without rows. */

@@ -1,14 +1,19 @@
 /** Brings a database to this version's schema; refuses one that is ahead of it. */
 import type { Knex } from 'knex'
+import type { Dialect } from './dialect.ts'
 import * as initial from './migrations/001-initial.ts'
 import * as manyHosts from './migrations/002-many-hosts.ts'
 import * as anchors from './migrations/003-anchors.ts'
 import * as consoleTables from './migrations/004-console.ts'
 import * as plainOrder from './migrations/005-plain-order.ts'
-import { isPostgres } from './migrations/dialect.ts'
 import { StorageError } from './storage.ts'
 
-const MIGRATIONS: Readonly<Record<string, Knex.Migration>> = {
+interface Migration {
+  up(db: Knex, dialect: Dialect): Promise<void>
+}
+
+/** What each did when it was published: its text says so itself, and no description of today's tables. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '001-initial': initial,
   '002-many-hosts': manyHosts,
   '003-anchors': anchors,
@@ -16,39 +21,39 @@ const MIGRATIONS: Readonly<Record<string, Knex.Migration>> = {
   '005-plain-order': plainOrder,
 }
 
-const SOURCE: Knex.MigrationSource<string> = {
-  getMigrations: async () => Object.keys(MIGRATIONS),
-  getMigrationName: (name) => name,
-  getMigration: async (name) => MIGRATIONS[name]!,
-}
-
 const TABLE = 'migrations'
-/** Any number that nobody else locks in our database. */
-const MIGRATION_LOCK = 0x636c6d
 
 /** In one transaction: of processes that start together one migrates, and none finds half of it. Returns what it ran. @throws StorageError `newer_schema` */
-export function migrate(db: Knex): Promise<string[]> {
+export function migrate(db: Knex, dialect: Dialect): Promise<string[]> {
   return db.transaction(async (tx) => {
-    // SQLite's transactions begin with the lock.
-    if (isPostgres(tx)) {
-      // Whoever waits here waits for a migration, however long that takes.
-      await tx.raw('SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
-      await tx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
-    }
+    for (const sql of dialect.migrations.lock) await tx.raw(sql)
     await refuseNewer(tx)
-    const [, ran] = await tx.migrate.latest({ migrationSource: SOURCE, tableName: TABLE })
+    const [, ran] = await tx.migrate.latest({ migrationSource: sourceFor(dialect), tableName: TABLE })
     return ran
   })
 }
 
-/** For who reads a database without changing it. @throws StorageError `newer_schema`, `older_schema` */
+/** For readers that must not change a database. @throws StorageError `newer_schema`, `older_schema` */
 export async function requireThisSchema(db: Knex): Promise<string[]> {
   await refuseNewer(db)
   const applied = await appliedTo(db)
   const missing = Object.keys(MIGRATIONS).filter((name) => !applied.includes(name))
   if (missing.length === 0) return []
-  const message = `the database has not the schema of this version (it lacks ${missing.join(', ')}): claimcheck migrate brings it there`
+  const message = `the database has an older schema (it lacks ${missing.join(', ')}): bring it to this version with claimcheck migrate`
   throw new StorageError('older_schema', message)
+}
+
+function sourceFor(dialect: Dialect): Knex.MigrationSource<string> {
+  return {
+    getMigrations: async () => Object.keys(MIGRATIONS),
+    getMigrationName: (name) => name,
+    getMigration: async (name) => ({
+      up: (db) => MIGRATIONS[name]!.up(db, dialect),
+      down: async () => {
+        throw new Error('migrations only go forward')
+      },
+    }),
+  }
 }
 
 async function refuseNewer(db: Knex): Promise<void> {

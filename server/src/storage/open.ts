@@ -1,15 +1,21 @@
-/** Opens the database that the configuration names, in its dialect. */
+/** Opens the database that the configuration names. */
 import type { Config } from '../config/config.ts'
-import { sqliteFile } from '../config/database-url.ts'
+import { type DatabaseScheme, schemeOf } from '../config/database-url.ts'
 import type { OpenedStorage, OpenStorageOptions } from './pools.ts'
 
-/** Migrates it too, if nothing else is said, and tells what that did. @throws StorageError */
+type Open = (url: string, options: OpenStorageOptions) => Promise<OpenedStorage>
+
+/** By the scheme of the URL. Loaded on use, because each driver takes a while to load. */
+const DATABASES: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
+  sqlite: async () => (await import('./sqlite.ts')).openSqliteUrl,
+  postgres: async () => (await import('./postgres.ts')).openPostgres,
+}
+
+/** Migrates it, unless the options say otherwise, and returns what that did. @throws StorageError */
 export async function openStorage(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
   options: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
-  const file = sqliteFile(databaseUrl)
-  // Each dialect's driver takes a while to load.
-  if (file !== undefined) return (await import('./sqlite.ts')).openSqlite(file, options)
-  return (await import('./postgres.ts')).openPostgres(databaseUrl, options)
+  const open = await DATABASES[schemeOf(databaseUrl)]()
+  return open(databaseUrl, options)
 }

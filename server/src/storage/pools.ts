@@ -1,7 +1,8 @@
 /** Storage over pools of connections: which connection a statement runs on, and where transactions begin and end. */
 import type { Knex } from 'knex'
 import { applyChanges } from './changes.ts'
-import type { Binding, Db, Dialect, QueryOptions, Row } from './db.ts'
+import type { Binding, Db, QueryOptions, Row } from './db.ts'
+import type { Dialect } from './dialect.ts'
 import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
 
 /** Called before each statement, with its text. Tests end the process here. */
@@ -9,21 +10,18 @@ export type BeforeStatement = (sql: string) => void
 
 export interface Pools<C> {
   readonly dialect: Dialect
+  /** The database as errors call it. */
+  readonly label: string
   /** Where reads outside of transactions go. */
   readonly reader: Knex
   readonly writer: Knex
-  /** What begins a transaction that writes, and one that reads of one moment. */
-  readonly begin: string
-  readonly beginSnapshot: string
   run(connection: C, sql: string, bindings: readonly Binding[], options?: QueryOptions): Promise<Row[]>
-  /** The database cannot be used now: not reached, full, read-only, interrupted. In words; undefined for any other error. */
-  trouble(error: unknown): string | undefined
-  /** The connection is in a state that nobody knows: it is not used again. */
+  /** The connection is in an unknown state: it is not used again. */
   discard(connection: C, error: unknown): void
   readonly beforeStatement: BeforeStatement | undefined
 }
 
-/** A whole database, for what goes through all of its tables. */
+/** A whole database, for work that goes through all of its tables. */
 export interface WholeDatabase {
   /** Everything that is read is of one moment, while others go on writing. */
   snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
@@ -32,7 +30,7 @@ export interface WholeDatabase {
 }
 
 export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
-  const { dialect, reader, writer, beforeStatement } = pools
+  const { dialect, label, reader, writer, beforeStatement } = pools
 
   for (const pool of new Set([reader, writer])) {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
@@ -52,8 +50,8 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
         pool.client.releaseConnection(connection)
       }
     } catch (error) {
-      const trouble = pools.trouble(error)
-      throw trouble === undefined ? error : new StorageError('unavailable', trouble, { cause: error })
+      if (!dialect.isUnavailable(error)) throw error
+      throw new StorageError('unavailable', `cannot use ${label}: ${(error as Error).message}`, { cause: error })
     }
   }
 
@@ -109,13 +107,12 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   }
 
   return {
-    dialect,
     read: reads(outside),
-    write: (work) => transaction(writer, pools.begin, (db) => work(writes(db))),
+    write: (work) => transaction(writer, dialect.begin, (db) => work(writes(db))),
     apply: (changes) => applyChanges(outsideOn(writer), changes),
-    snapshot: (work) => transaction(reader, pools.beginSnapshot, work),
-    transaction: (work) => transaction(writer, pools.begin, work),
-    shared: dialect === 'postgres' ? shared(outside) : undefined,
+    snapshot: (work) => transaction(reader, dialect.beginSnapshot, work),
+    transaction: (work) => transaction(writer, dialect.begin, work),
+    shared: dialect.shared && shared(outside, dialect.shared),
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()
     },
@@ -124,10 +121,12 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
 
 export interface OpenStorageOptions {
   readonly beforeStatement?: BeforeStatement | undefined
-  /** What is done about the schema, when that is not to migrate it. Returns the migrations that it ran. */
-  readonly prepareSchema?: (db: Knex) => Promise<string[]>
-  /** Waits for answers however long they take: for what goes through everything, with nobody waiting for it. */
+  /** Done about the schema in place of migrating it. Returns the migrations that it ran. */
+  readonly prepareSchema?: (db: Knex, dialect: Dialect) => Promise<string[]>
+  /** Waits for answers as long as they take: for work that goes through everything while no client waits. */
   readonly patient?: boolean
+  /** A database that is not there is refused. Otherwise it is made, where opening can make one. */
+  readonly mustExist?: boolean
 }
 
 export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }

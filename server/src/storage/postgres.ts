@@ -1,12 +1,15 @@
-/** The Postgres dialect: many hosts may share one database, each with a few connections. */
+/** Postgres: many hosts may share one database, each with a few connections. */
 import knex, { type Knex } from 'knex'
 import { type Client, DatabaseError, type QueryConfig, types } from 'pg'
+import { changeParts, PARAMETERS } from './changes.ts'
+import { keepChecks } from './claim-row.ts'
 import type { Row } from './db.ts'
+import type { Dialect, Expressions } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions, type Pools } from './pools.ts'
 import { StorageError } from './storage.ts'
 
-/** Of one host. Postgres takes 100 in all as it comes. */
+/** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
 const MOST_CONNECTIONS = 8
 const CONNECT_TIMEOUT_MS = 5_000
 // Connecting, and what a connection begins with; a busy server may need a second try.
@@ -18,6 +21,92 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 const SILENCE_MS = 15_000
 const KEEP_ALIVE_MS = 5_000
 
+/** Any number that no other program locks in the service's database. */
+const MIGRATION_LOCK = 0x636c6d
+
+/** SQLSTATE classes: connection, resources, intervention, system; and single ones: read-only, serialization, deadlock, lock timeout. */
+const UNAVAILABLE = /^(08|53|57|58|25006|25P03|40001|40P01|55P03)/
+// Everything that the network says, and TLS: only the database's own answer tells what has happened.
+const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
+// The driver and knex give these no code.
+const SILENT = /^Query read timeout/
+const LOST =
+  /^(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
+/** SQLSTATE classes: values out of range, and constraints. */
+const REFUSED_ROWS = /^(22|23)/
+
+const expressions: Expressions = {
+  bytes: (hex) => `decode(${hex}, 'hex')`,
+  // jsonb, which finds each member at once: json would read the row's text again for each column.
+  unfold: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
+  cell: (index, type) => (type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${type})`),
+  texts: '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))',
+  clock: 'extract(epoch FROM clock_timestamp()) * 1000',
+  lines: {
+    character: (text) => `chr(${text.charCodeAt(0)})`,
+    hex: (column) => `encode(${column}, 'hex')`,
+    json: (column) => `CAST(to_json(${column}) AS text)`,
+    join: (expression, separator) => `string_agg(${expression}, ${separator})`,
+    long: (expression) => expression,
+  },
+}
+
+export const postgres: Dialect = {
+  ...expressions,
+  begin: 'BEGIN',
+  beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY',
+  forUpdate: 'FOR UPDATE',
+  forUpdateSkipLocked: 'FOR UPDATE SKIP LOCKED',
+  lockTables: (tables) => [`LOCK TABLE ${tables.join(', ')} IN SHARE ROW EXCLUSIVE MODE`],
+  allowIdle: ['SET LOCAL idle_in_transaction_session_timeout = 0'],
+  analyze: (tables) => [`ANALYZE ${tables.join(', ')}`],
+  applyChanges: changesStatement(),
+  tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
+  isUnavailable: (error) => {
+    const { code = '', message } = error as { code?: string; message: string }
+    const pattern = error instanceof DatabaseError ? UNAVAILABLE : NETWORK_TROUBLE
+    return pattern.test(code) || LOST.test(message)
+  },
+  refusesRows: (error) => error instanceof DatabaseError && REFUSED_ROWS.test(String(error.code)),
+  migrations: {
+    lock: [
+      // The wait is for another process's migration, which may take long.
+      'SET LOCAL lock_timeout = 0',
+      'SET LOCAL idle_in_transaction_session_timeout = 0',
+      `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+    ],
+    appendOnly: (table) => [
+      `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$`,
+      `CREATE TRIGGER ${table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
+        FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
+    ],
+    compareBytes: (table, columns) => {
+      const changes = columns.map((column) => `ALTER COLUMN ${column} TYPE text COLLATE "C"`)
+      return [`ALTER TABLE ${table} ${changes.join(', ')}`]
+    },
+  },
+  shared: {
+    createUnlogged: 'CREATE UNLOGGED TABLE',
+    deleteSome: (table, condition) => `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${table} WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)) RETURNING 1 AS one`,
+  },
+}
+
+/** Parts that no other part reads are carried out as well; those that look at `grown` after it. */
+function changesStatement(): string {
+  const given = (name: (typeof PARAMETERS)[number]) => `$${PARAMETERS.indexOf(name) + 1}`
+  const { grown, moved, added, inserted } = changeParts(expressions, given, 'EXISTS (SELECT FROM grown)')
+  const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
+  const changed = 'RETURNING claims.claim_id, claims.attempts, claims.last_check'
+  // The words are no integer: that is what the database says when it refuses.
+  return `WITH grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed}), added AS (${added} ${changed}),
+    checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
+    ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
+    SELECT CAST(CASE WHEN ${count('grown')} <> 1 THEN 'the log has moved on'
+      WHEN ${count('moved')} <> ${given('progress_count')} THEN 'a claim has moved on' ELSE '0' END AS integer)`
+}
+
 /** @throws StorageError */
 export async function openPostgres(
   url: string,
@@ -28,15 +117,14 @@ export async function openPostgres(
     const query = replanned ? { text: numbered(sql) } : prepare(sql)
     return ask(connection, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
   }
-  const begins = { begin: 'BEGIN', beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY' }
-  const pools = { dialect: 'postgres', reader: pool, writer: pool, ...begins, run, discard } as const
-  const storage = createStorage<Client>({ ...pools, trouble, beforeStatement })
+  const pools = { dialect: postgres, label: 'the database', reader: pool, writer: pool }
+  const storage = createStorage<Client>({ ...pools, run, discard, beforeStatement })
   try {
-    return { ...storage, migrated: await prepareSchema(pool) }
+    return { ...storage, migrated: await prepareSchema(pool, postgres) }
   } catch (error) {
     await storage.close()
     if (error instanceof StorageError) throw error
-    // Whatever the driver says, it says without the password.
+    // The driver's messages never hold the password.
     throw new StorageError('unavailable', `cannot open the database: ${(error as Error).message}`, { cause: error })
   }
 }
@@ -59,7 +147,7 @@ interface Prepared {
 
 const prepared = new Map<string, Prepared>()
 
-/** Each text under a name of its own, by which a connection knows it again. */
+/** Each text under its own name, by which a connection knows it again. */
 function prepare(sql: string): Prepared {
   const known = prepared.get(sql)
   if (known) return known
@@ -114,7 +202,7 @@ function connect(url: string, settings: string): Knex {
 
 const INT8 = 20
 
-// Counts and times: all of ours are safe integers.
+// Counts and times: all that are stored are safe integers.
 function getTypeParser(type: number, format?: 'text' | 'binary') {
   return type === INT8 ? Number : types.getTypeParser(type, format as 'text')
 }
@@ -122,19 +210,4 @@ function getTypeParser(type: number, format?: 'text' | 'binary') {
 function discard(connection: Client, error: unknown): void {
   // knex asks for this before it hands a connection out again.
   Object.assign(connection, { __knex__disposed: error })
-}
-
-/** SQLSTATE classes: connection, resources, intervention, system; and single ones: read-only, serialization, deadlock, lock timeout. */
-const TROUBLE = /^(08|53|57|58|25006|25P03|40001|40P01|55P03)/
-// Whatever the network says, and TLS: only what the database itself answers tells what has happened.
-const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
-// The driver and knex give these no code.
-const SILENT = /^Query read timeout/
-const LOST =
-  /^(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
-
-function trouble(error: unknown): string | undefined {
-  const { code = '', message } = error as { code?: string; message: string }
-  const pattern = error instanceof DatabaseError ? TROUBLE : NETWORK_TROUBLE
-  return pattern.test(code) || LOST.test(message) ? `cannot use the database: ${message}` : undefined
 }

@@ -1,8 +1,8 @@
 /** Receipts as they are handed out: looked up by id, many in one text, with the log that they are proven in. */
-import type { Db, Dialect } from './db.ts'
-import { FUNCTIONS, linesOf, readLines, SEPARATORS } from './lines.ts'
+import type { Db } from './db.ts'
+import { type Dialect, perDialect } from './dialect.ts'
+import { linesOf, readLines, SEPARATORS } from './lines.ts'
 import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, toAnchoredState } from './log-state.ts'
-import { textsOf } from './rows.ts'
 
 export interface ReceiptTexts {
   /** Of the same moment: it has come to each of the receipts. */
@@ -20,10 +20,17 @@ export interface ReceiptText {
   readonly entry: string
 }
 
-const STATEMENTS = { sqlite: statementsIn('sqlite'), postgres: statementsIn('postgres') }
+const statementsOf = perDialect(({ texts, lines }: Dialect) => {
+  const found = `FROM receipts WHERE receipt_id IN ${texts}`
+  const text = linesOf(lines, ['receipt_id', 'leaf_index', lines.hex('leaf_hash'), 'entry'])
+  return {
+    withLines: `SELECT ${ANCHORED_LOG_COLUMNS}, (SELECT ${text} ${found}) AS lines FROM log`,
+    plain: `SELECT receipt_id, leaf_index, leaf_hash, entry ${found}`,
+  }
+})
 
 export async function readReceiptTexts(db: Db, receiptIds: readonly string[]): Promise<ReceiptTexts> {
-  const { withLines, plain } = STATEMENTS[db.dialect]
+  const { withLines, plain } = statementsOf(db.dialect)
   const ids = JSON.stringify(receiptIds)
   const [row] = await db.query(withLines, [ids])
   const state = toAnchoredState(row!)
@@ -37,15 +44,6 @@ export async function readReceiptTexts(db: Db, receiptIds: readonly string[]): P
     toReceiptText([row.receipt_id, row.leaf_index, (row.leaf_hash as Buffer).toString('hex'), row.entry].map(String)),
   )
   return { state, receipts }
-}
-
-function statementsIn(dialect: Dialect) {
-  const found = `FROM receipts WHERE receipt_id IN ${textsOf(dialect)}`
-  const lines = linesOf(dialect, ['receipt_id', 'leaf_index', FUNCTIONS[dialect].hex('leaf_hash'), 'entry'])
-  return {
-    withLines: `SELECT ${ANCHORED_LOG_COLUMNS}, (SELECT ${lines} ${found}) AS lines FROM log`,
-    plain: `SELECT receipt_id, leaf_index, leaf_hash, entry ${found}`,
-  }
 }
 
 function toReceiptText([receiptId, leafIndex, leafHash, entry]: readonly string[]): ReceiptText {

@@ -1,41 +1,32 @@
 /** What lives for a while and is asked for by a secret, as rows: the secret's hash, and a payload that is sealed. */
 import type { Instant } from '@claimcheck/core'
-import type { Db, Row } from './db.ts'
-import { type Columns, insertRows, names, nullableNumber, nullableText } from './rows.ts'
+import type { Db } from './db.ts'
+import { insertRows, selectRow, selectRows } from './rows.ts'
+import { instant, nullable, type RowOf, table, text } from './table.ts'
 
-export interface RecordRow {
-  readonly kind: string
-  readonly idHash: string
+export const records = table('records', ['kind', 'idHash'], {
+  kind: text('kind'),
+  idHash: text('id_hash'),
   /** Sealed. */
-  readonly payload: string
+  payload: text('payload'),
   /** Records of one grant are revoked together. */
-  readonly grantId: string | null
+  grantId: nullable(text('grant_id')),
   /** Another name that it is found by. */
-  readonly uid: string | null
-  readonly consumedAt: Instant | null
+  uid: nullable(text('uid')),
+  consumedAt: nullable(instant('consumed_at')),
   /** null: it does not run out. */
-  readonly expiresAt: Instant | null
-}
+  expiresAt: nullable(instant('expires_at')),
+})
 
-const RECORDS: Columns = {
-  kind: 'text',
-  id_hash: 'text',
-  payload: 'text',
-  grant_id: 'text',
-  uid: 'text',
-  consumed_at: 'bigint',
-  expires_at: 'bigint',
-}
-const SELECT = `SELECT ${names(RECORDS)} FROM records`
+export type RecordRow = RowOf<typeof records>
 
 export function recordReads(db: Db) {
   return {
     async find(kind: string, idHash: string): Promise<RecordRow | undefined> {
-      const [row] = await db.query(`${SELECT} WHERE kind = ? AND id_hash = ?`, [kind, idHash])
-      return row && toRecord(row)
+      return selectRow(db, records, 'WHERE kind = ? AND id_hash = ?', [kind, idHash])
     },
     async allByUid(kind: string, uid: string): Promise<RecordRow[]> {
-      return (await db.query(`${SELECT} WHERE kind = ? AND uid = ?`, [kind, uid])).map(toRecord)
+      return selectRows(db, records, 'WHERE kind = ? AND uid = ?', [kind, uid])
     },
   }
 }
@@ -44,10 +35,10 @@ export function recordWrites(db: Db) {
   return {
     ...recordReads(db),
     /** In place of what is there under its name, whose consumption stands. */
-    async put({ kind, idHash, payload, grantId, uid, consumedAt, expiresAt }: RecordRow): Promise<void> {
+    async put(record: RecordRow): Promise<void> {
       const suffix = `ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id,
         uid = excluded.uid, expires_at = excluded.expires_at`
-      await insertRows(db, 'records', RECORDS, [[kind, idHash, payload, grantId, uid, consumedAt, expiresAt]], suffix)
+      await insertRows(db, records, [record], suffix)
     },
     /** False when it was consumed before, or is not there: of two who consume it at once, one does. */
     async consume(kind: string, idHash: string, at: Instant): Promise<boolean> {
@@ -64,17 +55,5 @@ export function recordWrites(db: Db) {
     async removeExpired(now: Instant): Promise<void> {
       await db.table('records').where('expires_at', '<=', now).delete()
     },
-  }
-}
-
-function toRecord(row: Row): RecordRow {
-  return {
-    kind: String(row.kind),
-    idHash: String(row.id_hash),
-    payload: String(row.payload),
-    grantId: nullableText(row.grant_id),
-    uid: nullableText(row.uid),
-    consumedAt: nullableNumber(row.consumed_at),
-    expiresAt: nullableNumber(row.expires_at),
   }
 }

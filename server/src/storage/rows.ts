@@ -1,88 +1,48 @@
-/** Lists of rows as one JSON text, which both databases unfold: a statement's text is the same for one row and for a thousand. */
-import type { Db, Dialect, Row } from './db.ts'
+/** Reading and inserting rows. A list of rows is one JSON text, which the database unfolds: a statement's text is the same for one row and for a thousand. */
+import type { Binding, Db, QueryOptions, Row } from './db.ts'
+import type { Expressions } from './dialect.ts'
+import type { Cells, Table } from './table.ts'
 
-export type ColumnType = 'text' | 'integer' | 'bigint' | 'bytes'
+/** The rows that meet what follows FROM. */
+export async function selectRows<R>(
+  db: Db,
+  table: Table<R>,
+  rest: string,
+  bindings?: readonly Binding[],
+  options?: QueryOptions,
+): Promise<R[]> {
+  return (await db.query(`SELECT ${table.names} FROM ${table.name} ${rest}`, bindings, options)).map(table.read)
+}
 
-/** A table's columns in their order. */
-export type Columns = Readonly<Record<string, ColumnType>>
-
-export type Cell = string | number | null | Uint8Array
-
-/** One cell for each column, in the same order. */
-export type Cells = readonly Cell[]
-
-/** The names, for a SELECT: never `*`, whose meaning changes with the schema under statements that are prepared already. */
-export function names(columns: Columns): string {
-  return Object.keys(columns).join(', ')
+/** The first of them. */
+export async function selectRow<R>(
+  db: Db,
+  table: Table<R>,
+  rest: string,
+  bindings?: readonly Binding[],
+): Promise<R | undefined> {
+  return (await selectRows(db, table, rest, bindings))[0]
 }
 
 /** The rows of one binding, made by `toJson`, as something to select from. */
-export function rowsOf(dialect: Dialect, columns: Columns, binding = '?'): string {
-  const cells = Object.entries(columns).map(([name, type], index) => `${CELL[dialect](index, type)} AS ${name}`)
-  return `(SELECT ${cells.join(', ')} FROM ${UNFOLD[dialect](binding)})`
+export function rowsOf(sql: Pick<Expressions, 'cell' | 'unfold'>, { columns }: Table<unknown>, binding = '?'): string {
+  const cells = columns.map(({ name, type }, index) => `${sql.cell(index, type)} AS ${name}`)
+  return `(SELECT ${cells.join(', ')} FROM ${sql.unfold(binding)})`
 }
 
-/** The bytes of what `toHex` made. */
-export function bytesOf(dialect: Dialect, hex: string): string {
-  return dialect === 'sqlite' ? `unhex(${hex})` : `decode(${hex}, 'hex')`
-}
-
-export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('hex')
-}
-
-/** The texts of one binding, a JSON array of them, as something that a column is IN. */
-export function textsOf(dialect: Dialect): string {
-  return dialect === 'sqlite'
-    ? '(SELECT value FROM json_each(CAST(? AS text)))'
-    : '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))'
-}
-
-export function toJson(rows: readonly Cells[]): string {
-  return JSON.stringify(rows.map((cells) => cells.map(toJsonCell)))
+export function toJson<R>(table: Table<R>, rows: readonly R[]): string {
+  return JSON.stringify(rows.map(table.cells))
 }
 
 /** Inserts rows in one statement. Returns what `suffix` returns. */
-export async function insertRows(
-  db: Db,
-  table: string,
-  columns: Columns,
-  rows: readonly Cells[],
-  suffix = '',
-): Promise<Row[]> {
+export function insertRows<R>(db: Db, table: Table<R>, rows: readonly NoInfer<R>[], suffix?: string): Promise<Row[]> {
+  return insertCells(db, table, rows.map(table.cells), suffix)
+}
+
+export async function insertCells(db: Db, table: Table<unknown>, rows: readonly Cells[], suffix = ''): Promise<Row[]> {
   if (rows.length === 0) return []
-  const list = names(columns)
   // WHERE tells SQLite that ON CONFLICT, if it follows, is not a join's ON.
-  const sql = `INSERT INTO ${table} (${list}) SELECT ${list} FROM ${rowsOf(db.dialect, columns)} AS new WHERE true ${suffix}`
-  return db.query(sql, [toJson(rows)])
-}
-
-export function nullableNumber(value: unknown): number | null {
-  return value === null || value === undefined ? null : Number(value)
-}
-
-export function nullableText(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value)
-}
-
-// jsonb, which finds each member at once: json would read the row's text again for each column.
-const UNFOLD: Readonly<Record<Dialect, (binding: string) => string>> = {
-  sqlite: (binding) => `jsonb_each(CAST(${binding} AS text))`,
-  postgres: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
-}
-
-const POSTGRES_TYPES: Readonly<Record<Exclude<ColumnType, 'bytes'>, string>> = {
-  text: 'text',
-  integer: 'integer',
-  bigint: 'bigint',
-}
-
-const CELL: Readonly<Record<Dialect, (index: number, type: ColumnType) => string>> = {
-  sqlite: (index, type) => (type === 'bytes' ? bytesOf('sqlite', `value->>${index}`) : `value->>${index}`),
-  postgres: (index, type) =>
-    type === 'bytes' ? bytesOf('postgres', `value->>${index}`) : `CAST(value->>${index} AS ${POSTGRES_TYPES[type]})`,
-}
-
-function toJsonCell(cell: Cell): string | number | null {
-  return cell instanceof Uint8Array ? toHex(cell) : cell
+  const sql = `INSERT INTO ${table.name} (${table.names})
+    SELECT ${table.names} FROM ${rowsOf(db.dialect, table)} AS new WHERE true ${suffix}`
+  return db.query(sql, [JSON.stringify(rows)])
 }

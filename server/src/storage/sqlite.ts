@@ -1,16 +1,97 @@
-/** The SQLite dialect: one writing connection, a few reading ones, write-ahead log, every commit on disk. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+/** SQLite: one writing connection, a few reading ones, write-ahead log, every commit on disk. */
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import knex, { type Knex } from 'knex'
-import { SQLITE_TRIGGER } from './changes.ts'
+import { sqliteFile } from '../config/database-url.ts'
+import { changeParts, PARAMETERS } from './changes.ts'
+import { keepChecks } from './claim-row.ts'
 import type { Binding, Row } from './db.ts'
+import type { Dialect, Expressions } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions } from './pools.ts'
 import { StorageError } from './storage.ts'
 
 const READERS = 4
 const ACQUIRE_TIMEOUT_MS = 10_000
+
+const BEGIN = 'BEGIN IMMEDIATE'
+const BUSY_PAUSE_MS = 10
+const UNAVAILABLE: ReadonlySet<unknown> = new Set([
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_READONLY',
+  'SQLITE_BUSY',
+  'SQLITE_CANTOPEN',
+])
+
+const expressions: Expressions = {
+  bytes: (hex) => `unhex(${hex})`,
+  // jsonb, which finds each member at once: json would read the row's text again for each column.
+  unfold: (binding) => `jsonb_each(CAST(${binding} AS text))`,
+  cell: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
+  texts: '(SELECT value FROM json_each(CAST(? AS text)))',
+  clock: `unixepoch('subsec') * 1000`,
+  lines: {
+    character: (text) => `char(${text.charCodeAt(0)})`,
+    hex: (column) => `lower(hex(${column}))`,
+    json: (column) => `json_quote(CAST(${column} AS text))`,
+    join: (expression, separator) => `group_concat(${expression}, ${separator})`,
+    // The driver makes a string of a large text much slower than of the same bytes.
+    long: (expression) => `CAST(${expression} AS BLOB)`,
+  },
+}
+
+/** One host has the file; within it, one transaction writes at a time, from its beginning on: it needs no locks. */
+export const sqlite: Dialect = {
+  ...expressions,
+  begin: BEGIN,
+  beginSnapshot: 'BEGIN',
+  forUpdate: '',
+  forUpdateSkipLocked: '',
+  lockTables: () => [],
+  allowIdle: [],
+  analyze: () => [],
+  applyChanges: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
+  tableNames: (table) =>
+    table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
+  isUnavailable: (error) => {
+    const { code, name } = error as { code?: unknown; name?: unknown }
+    // knex's own, when no connection was free in time.
+    return UNAVAILABLE.has(code) || name === 'KnexTimeoutError'
+  },
+  refusesRows: (error) => String((error as { code?: unknown }).code).startsWith('SQLITE_CONSTRAINT'),
+  migrations: {
+    // Transactions begin with the lock.
+    lock: [],
+    appendOnly: (table) =>
+      ['UPDATE', 'DELETE'].map(
+        (change) => `CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}
+          BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`,
+      ),
+    compareBytes: () => [],
+  },
+  shared: undefined,
+}
+
+/**
+ * SQLite changes one table a statement, and more in a trigger: this one belongs to each writing connection, and to a view that exists
+ * to be inserted into.
+ */
+function changesTrigger(): string {
+  const { grown, moved, added, inserted, rows } = changeParts(expressions, (name) => `NEW.${name}`)
+  return `CREATE TEMP VIEW changes AS SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
+    CREATE TEMP TRIGGER apply_changes INSTEAD OF INSERT ON changes BEGIN
+      ${grown};
+      SELECT RAISE(ABORT, 'the log has moved on') WHERE changes() <> 1;
+      ${moved};
+      SELECT RAISE(ABORT, 'a claim has moved on') WHERE changes() <> NEW.progress_count;
+      ${added};
+      ${keepChecks(rows.moved)};
+      ${keepChecks(rows.added)};
+      ${inserted.join(';\n')};
+    END`
+}
 
 /** What is used of the driver's connection. */
 interface Connection {
@@ -46,24 +127,34 @@ class PreparingSqliteClient extends SqliteClient {
   }
 }
 
-const BEGIN = 'BEGIN IMMEDIATE'
-const BUSY_PAUSE_MS = 10
-
 const prepared = new WeakMap<Connection, Map<string, Statement>>()
 
-/** Opens, and makes if need be, the database file, and migrates it. @throws StorageError */
+/** @throws StorageError */
+export function openSqliteUrl(url: string, options?: OpenStorageOptions): Promise<OpenedStorage> {
+  return openSqlite(sqliteFile(url)!, options)
+}
+
+/** Opens the database file, which it makes where that is allowed, and migrates it. @throws StorageError */
 export async function openSqlite(
   file: string,
-  { beforeStatement, prepareSchema = migrate }: OpenStorageOptions = {},
+  { beforeStatement, prepareSchema = migrate, mustExist = false }: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
+  if (mustExist && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
   makeFile(file)
-  const writer = connect(file, 1, SQLITE_TRIGGER)
+  const writer = connect(file, 1, changesTrigger())
   const reader = connect(file, READERS)
-  const begins = { begin: BEGIN, beginSnapshot: 'BEGIN' }
-  const pools = { dialect: 'sqlite', writer, reader, ...begins, run, discard() {}, beforeStatement } as const
-  const storage = createStorage<Connection>({ ...pools, trouble: (error) => trouble(file, error) })
+  const label = `the database ${file}`
+  const storage = createStorage<Connection>({
+    dialect: sqlite,
+    label,
+    writer,
+    reader,
+    run,
+    discard() {},
+    beforeStatement,
+  })
   try {
-    return { ...storage, migrated: await prepareSchema(writer) }
+    return { ...storage, migrated: await prepareSchema(writer, sqlite) }
   } catch (error) {
     await storage.close()
     throw error instanceof StorageError ? error : openingError(file, error)
@@ -92,7 +183,7 @@ function statement(connection: Connection, sql: string): Statement {
   return found
 }
 
-/** For its owner alone, if it is not there: what workspaces claim is nobody else's business. SQLite gives its other files the same mode. */
+/** Makes the file for its owner alone, if it is not there: workspaces' claims are confidential. SQLite gives its other files the same mode. */
 function makeFile(file: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -102,7 +193,7 @@ function makeFile(file: string): void {
   }
 }
 
-/** @param definitions what each connection has of its own */
+/** @param definitions made on each connection */
 function connect(file: string, connections: number, definitions = ''): Knex {
   return knex({
     client: PreparingSqliteClient as unknown as typeof Knex.Client,
@@ -111,7 +202,7 @@ function connect(file: string, connections: number, definitions = ''): Knex {
     compileSqlOnError: false,
     useNullAsDefault: true,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
-    // Handed to the console by knex otherwise; what matters is thrown.
+    // Otherwise knex writes to the console; what matters is thrown.
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
     pool: {
       min: 0,
@@ -140,27 +231,10 @@ function executePatiently(
   })
 }
 
-const TROUBLE: ReadonlySet<unknown> = new Set([
-  'SQLITE_FULL',
-  'SQLITE_IOERR',
-  'SQLITE_READONLY',
-  'SQLITE_BUSY',
-  'SQLITE_CANTOPEN',
-])
-
-function trouble(file: string, error: unknown): string | undefined {
-  const { code, name } = error as { code?: unknown; name?: unknown }
-  // knex's own, when no connection was free in time.
-  if (!TROUBLE.has(code) && name !== 'KnexTimeoutError') return undefined
-  return `cannot use the database ${file}: ${(error as Error).message}`
-}
-
 function openingError(file: string, error: unknown): StorageError {
   const code = (error as { code?: string }).code
-  const corrupt = code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB'
-  return corrupt
-    ? new StorageError('corrupt', `${file} is not a SQLite database, or it is damaged`, { cause: error })
-    : new StorageError('unavailable', `cannot open or write the database ${file}: ${(error as Error).message}`, {
-        cause: error,
-      })
+  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
+    return new StorageError('corrupt', `${file} is not a SQLite database, or it is damaged`, { cause: error })
+  const message = `cannot open or write the database ${file}: ${(error as Error).message}`
+  return new StorageError('unavailable', message, { cause: error })
 }

@@ -1,11 +1,12 @@
-/** What the services need of a database: reads at any time, writes in transactions. Dialects stand behind this. */
+/** What the services need of a database: reads at any time, writes in transactions. */
 import { anchorReads, anchorWrites } from './anchors.ts'
 import { auditReads } from './audit.ts'
 import { applyChanges, type Changes } from './changes.ts'
 import { claimReads, claimWrites } from './claims.ts'
 import { databaseClock } from './clock.ts'
-import { rateCounters } from './counters.ts'
-import type { Db, Dialect } from './db.ts'
+import { counterWrites } from './counters.ts'
+import type { Db } from './db.ts'
+import type { SharedStatements } from './dialect.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
@@ -34,12 +35,11 @@ export type Writes = ReturnType<typeof writes>
 export type Shared = ReturnType<typeof shared>
 
 export interface Storage {
-  readonly dialect: Dialect
   readonly read: Reads
   /**
-   * Everything that `work` writes happens or nothing does; it is on disk when this returns. On SQLite there is one writer at a
-   * time; on Postgres they run side by side, and whoever appends to the log takes `tx.log.lock()` first.
-   * @throws StorageError `unavailable`: what was written may have happened all the same when the connection broke at the end
+   * Everything that `work` writes happens or nothing does; it is on disk when this returns. Writers may run side by side: one that
+   * appends to the log takes `tx.log.lock()` first.
+   * @throws StorageError `unavailable`: when the connection breaks at the end, the writes may have happened
    */
   write<T>(work: (tx: Writes) => Promise<T>): Promise<T>
   /**
@@ -48,7 +48,7 @@ export interface Storage {
    * nothing was changed then
    */
   apply(changes: Changes): Promise<void>
-  /** What hosts share beside the data, each statement on its own. Absent on SQLite, which serves one host. */
+  /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
   readonly shared: Shared | undefined
   close(): Promise<void>
 }
@@ -105,6 +105,6 @@ export function writes(tx: Db) {
   }
 }
 
-export function shared(db: Db) {
-  return { clock: databaseClock(db), counters: rateCounters(db) }
+export function shared(db: Db, statements: SharedStatements) {
+  return { clock: databaseClock(db), counters: counterWrites(db, statements) }
 }

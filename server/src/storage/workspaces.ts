@@ -1,91 +1,65 @@
 /** Workspaces, their API keys and their connections, as rows. */
 import type { Instant, JsonObject } from '@claimcheck/core'
-import type { Db, Row } from './db.ts'
-import { type Columns, insertRows, names, nullableNumber, nullableText, textsOf } from './rows.ts'
+import type { Db } from './db.ts'
+import { insertRows, selectRow, selectRows } from './rows.ts'
+import { instant, json, nullable, type RowOf, table, text } from './table.ts'
 
-export interface WorkspaceRow {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: Instant
-}
+export const workspaces = table('workspaces', ['id'], {
+  id: text('id'),
+  name: text('name'),
+  createdAt: instant('created_at'),
+})
 
-export interface ApiKeyRow {
-  readonly id: string
-  readonly workspaceId: string
-  readonly name: string
-  readonly keyHash: string
-  readonly lastFour: string
+export const apiKeys = table('api_keys', ['id'], {
+  id: text('id'),
+  workspaceId: text('workspace_id'),
+  name: text('name'),
+  keyHash: text('key_hash'),
+  lastFour: text('last_four'),
   /** null: the command line. */
-  readonly createdBy: string | null
-  readonly createdAt: Instant
-  readonly lastUsedAt: Instant | null
-  readonly revokedAt: Instant | null
-}
+  createdBy: nullable(text('created_by')),
+  createdAt: instant('created_at'),
+  lastUsedAt: nullable(instant('last_used_at')),
+  revokedAt: nullable(instant('revoked_at')),
+})
 
-export interface ConnectionRow {
-  readonly id: string
-  readonly workspaceId: string
-  readonly provider: string
+export const connections = table('connections', ['id'], {
+  id: text('id'),
+  workspaceId: text('workspace_id'),
+  provider: text('provider'),
   /** The options that are not secret. */
-  readonly options: JsonObject
+  options: json<JsonObject>('options'),
   /** The secret ones, each sealed. */
-  readonly sealedSecrets: Readonly<Record<string, string>>
-  readonly scopes: readonly string[]
+  sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
+  scopes: json<readonly string[]>('scopes'),
   /** What the probe said, for the owner. */
-  readonly notes: readonly string[]
+  notes: json<readonly string[]>('notes'),
   /** null: the command line. */
-  readonly connectedBy: string | null
-  readonly connectedAt: Instant
-  readonly disconnectedAt: Instant | null
-  readonly lastReadAt: Instant | null
-  readonly lastFailureAt: Instant | null
+  connectedBy: nullable(text('connected_by')),
+  connectedAt: instant('connected_at'),
+  disconnectedAt: nullable(instant('disconnected_at')),
+  lastReadAt: nullable(instant('last_read_at')),
+  lastFailureAt: nullable(instant('last_failure_at')),
   /** Why: a code. */
-  readonly lastFailure: string | null
-}
+  lastFailure: nullable(text('last_failure')),
+})
 
-const WORKSPACES: Columns = { id: 'text', name: 'text', created_at: 'bigint' }
-const API_KEYS: Columns = {
-  id: 'text',
-  workspace_id: 'text',
-  name: 'text',
-  key_hash: 'text',
-  last_four: 'text',
-  created_by: 'text',
-  created_at: 'bigint',
-  last_used_at: 'bigint',
-  revoked_at: 'bigint',
-}
-const CONNECTIONS: Columns = {
-  id: 'text',
-  workspace_id: 'text',
-  provider: 'text',
-  options: 'text',
-  sealed_secrets: 'text',
-  scopes: 'text',
-  notes: 'text',
-  connected_by: 'text',
-  connected_at: 'bigint',
-  disconnected_at: 'bigint',
-  last_read_at: 'bigint',
-  last_failure_at: 'bigint',
-  last_failure: 'text',
-}
+export type WorkspaceRow = RowOf<typeof workspaces>
+export type ApiKeyRow = RowOf<typeof apiKeys>
+export type ConnectionRow = RowOf<typeof connections>
 
-const SELECT_WORKSPACES = `SELECT ${names(WORKSPACES)} FROM workspaces`
-const SELECT_KEYS = `SELECT ${names(API_KEYS)} FROM api_keys`
-const SELECT_ACTIVE = `SELECT ${names(CONNECTIONS)} FROM connections WHERE disconnected_at IS NULL`
+const ACTIVE = 'WHERE disconnected_at IS NULL'
 
 export function workspaceReads(db: Db) {
   return {
     async byIdOrName(idOrName: string): Promise<WorkspaceRow | undefined> {
-      const [row] = await db.query(`${SELECT_WORKSPACES} WHERE id = ? OR name = ?`, [idOrName, idOrName])
-      return row && toWorkspace(row)
+      return selectRow(db, workspaces, 'WHERE id = ? OR name = ?', [idOrName, idOrName])
     },
     async any(): Promise<boolean> {
       return (await db.query('SELECT id FROM workspaces LIMIT 1')).length > 0
     },
     async list(): Promise<WorkspaceRow[]> {
-      return (await db.query(`${SELECT_WORKSPACES} ORDER BY name`)).map(toWorkspace)
+      return selectRows(db, workspaces, 'ORDER BY name')
     },
   }
 }
@@ -94,9 +68,9 @@ export function workspaceWrites(db: Db) {
   return {
     ...workspaceReads(db),
     /** False when the name is taken. */
-    async insert({ id, name, createdAt }: WorkspaceRow): Promise<boolean> {
+    async insert(workspace: WorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
-      return (await insertRows(db, 'workspaces', WORKSPACES, [[id, name, createdAt]], suffix)).length === 1
+      return (await insertRows(db, workspaces, [workspace], suffix)).length === 1
     },
   }
 }
@@ -104,15 +78,13 @@ export function workspaceWrites(db: Db) {
 export function keyReads(db: Db) {
   return {
     async byHashes(keyHashes: readonly string[]): Promise<ApiKeyRow[]> {
-      const sql = `${SELECT_KEYS} WHERE key_hash IN ${textsOf(db.dialect)}`
-      return (await db.query(sql, [JSON.stringify(keyHashes)])).map(toKey)
+      return selectRows(db, apiKeys, `WHERE key_hash IN ${db.dialect.texts}`, [JSON.stringify(keyHashes)])
     },
     async list(workspaceId?: string): Promise<ApiKeyRow[]> {
       const order = 'ORDER BY created_at, id'
-      const rows = await (workspaceId === undefined
-        ? db.query(`${SELECT_KEYS} ${order}`)
-        : db.query(`${SELECT_KEYS} WHERE workspace_id = ? ${order}`, [workspaceId]))
-      return rows.map(toKey)
+      return workspaceId === undefined
+        ? selectRows(db, apiKeys, order)
+        : selectRows(db, apiKeys, `WHERE workspace_id = ? ${order}`, [workspaceId])
     },
   }
 }
@@ -121,16 +93,14 @@ export function keyWrites(db: Db) {
   return {
     ...keyReads(db),
     async insert(key: ApiKeyRow): Promise<void> {
-      const { id, workspaceId, name, keyHash, lastFour, createdBy, createdAt, lastUsedAt, revokedAt } = key
-      const row = [id, workspaceId, name, keyHash, lastFour, createdBy, createdAt, lastUsedAt, revokedAt]
-      await insertRows(db, 'api_keys', API_KEYS, [row])
+      await insertRows(db, apiKeys, [key])
     },
     /** Revokes for good: a second revocation keeps the first one's time. Undefined for an unknown id, or one of another workspace. */
     async revoke(id: string, at: Instant, workspaceId?: string): Promise<ApiKeyRow | undefined> {
       const which = { id, ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) }
       await db.table('api_keys').where(which).whereNull('revoked_at').update({ revoked_at: at })
-      const [row] = await db.table('api_keys').where(which).select(Object.keys(API_KEYS))
-      return row && toKey(row)
+      const key = await selectRow(db, apiKeys, 'WHERE id = ?', [id])
+      return key && (workspaceId === undefined || key.workspaceId === workspaceId) ? key : undefined
     },
     /** Of several hosts the latest stands. */
     async used(id: string, at: Instant): Promise<void> {
@@ -148,16 +118,14 @@ export function connectionReads(db: Db) {
     /** Oldest first; of all workspaces when none is named. */
     async active(workspaceIds?: readonly string[]): Promise<ConnectionRow[]> {
       const order = 'ORDER BY connected_at, id'
-      const rows = await (workspaceIds
-        ? db.query(`${SELECT_ACTIVE} AND workspace_id IN ${textsOf(db.dialect)} ${order}`, [
+      return workspaceIds
+        ? selectRows(db, connections, `${ACTIVE} AND workspace_id IN ${db.dialect.texts} ${order}`, [
             JSON.stringify(workspaceIds),
           ])
-        : db.query(`${SELECT_ACTIVE} ${order}`))
-      return rows.map(toConnection)
+        : selectRows(db, connections, `${ACTIVE} ${order}`)
     },
     async activeById(id: string): Promise<ConnectionRow | undefined> {
-      const [row] = await db.query(`${SELECT_ACTIVE} AND id = ?`, [id])
-      return row && toConnection(row)
+      return selectRow(db, connections, `${ACTIVE} AND id = ?`, [id])
     },
   }
 }
@@ -172,22 +140,7 @@ export function connectionWrites(db: Db) {
   return {
     ...connectionReads(db),
     async insert(connection: ConnectionRow): Promise<void> {
-      const row = [
-        connection.id,
-        connection.workspaceId,
-        connection.provider,
-        JSON.stringify(connection.options),
-        JSON.stringify(connection.sealedSecrets),
-        JSON.stringify(connection.scopes),
-        JSON.stringify(connection.notes),
-        connection.connectedBy,
-        connection.connectedAt,
-        connection.disconnectedAt,
-        connection.lastReadAt,
-        connection.lastFailureAt,
-        connection.lastFailure,
-      ]
-      await insertRows(db, 'connections', CONNECTIONS, [row])
+      await insertRows(db, connections, [connection])
     },
     /** What an active connection is read with from now on. False when it is that no more, or has other secrets than these. */
     async replaceSecrets({ id, sealedSecrets }: ConnectionRow, to: ConnectionRow): Promise<boolean> {
@@ -214,41 +167,5 @@ export function connectionWrites(db: Db) {
         'UPDATE connections SET last_failure_at = ?, last_failure = ? WHERE id = ? AND COALESCE(last_failure_at, 0) < ?'
       await db.query(sql, [at, code, id, at])
     },
-  }
-}
-
-function toWorkspace(row: Row): WorkspaceRow {
-  return { id: String(row.id), name: String(row.name), createdAt: Number(row.created_at) }
-}
-
-function toKey(row: Row): ApiKeyRow {
-  return {
-    id: String(row.id),
-    workspaceId: String(row.workspace_id),
-    name: String(row.name),
-    keyHash: String(row.key_hash),
-    lastFour: String(row.last_four),
-    createdBy: nullableText(row.created_by),
-    createdAt: Number(row.created_at),
-    lastUsedAt: nullableNumber(row.last_used_at),
-    revokedAt: nullableNumber(row.revoked_at),
-  }
-}
-
-function toConnection(row: Row): ConnectionRow {
-  return {
-    id: String(row.id),
-    workspaceId: String(row.workspace_id),
-    provider: String(row.provider),
-    options: JSON.parse(String(row.options)),
-    sealedSecrets: JSON.parse(String(row.sealed_secrets)),
-    scopes: JSON.parse(String(row.scopes)),
-    notes: JSON.parse(String(row.notes)),
-    connectedBy: nullableText(row.connected_by),
-    connectedAt: Number(row.connected_at),
-    disconnectedAt: nullableNumber(row.disconnected_at),
-    lastReadAt: nullableNumber(row.last_read_at),
-    lastFailureAt: nullableNumber(row.last_failure_at),
-    lastFailure: nullableText(row.last_failure),
   }
 }

@@ -6,7 +6,7 @@ import { createLogWriter } from '@claimcheck/server/log/log-writer'
 import { createSequencer, type Outcome } from '@claimcheck/server/log/sequencer'
 import { createKeyFiles } from '@claimcheck/server/log/signing/key-files'
 import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
-import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
 import type { BeforeStatement } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
@@ -235,10 +235,9 @@ t.test('rows of the log and of checks are never changed, and never deleted', asy
   const { storage, sequencer } = await open(t)
   const claim = await newClaim(storage)
   await sequencer.advance(decided(claim))
-  const check = [claim.claimId, 1, JSON.stringify(record)]
-  const columns = { claim_id: 'text', attempt: 'integer', record: 'text' } as const
+  const check = { claimId: claim.claimId, attempt: 1, record }
   await t.rejects(
-    storage.transaction((db) => insertRows(db, 'checks', columns, [check])),
+    storage.transaction((db) => insertRows(db, checks, [check])),
     /UNIQUE/,
   )
   const head = (await storage.read.log.newestHead())!

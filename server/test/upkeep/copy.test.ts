@@ -1,29 +1,20 @@
-import { join } from 'node:path'
+import { checks } from '@claimcheck/server/storage/claim-row'
 import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/copy'
-import type { Db } from '@claimcheck/server/storage/db'
-import { BOOKKEEPING, NOT_CARRIED, TABLES } from '@claimcheck/server/storage/migrations/tables'
-import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import { type Writes, writes } from '@claimcheck/server/storage/storage'
+import { CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test } from 'tap'
-import { createDatabase, type Dialect } from '../../../test/support/database.ts'
 import { claimNumber } from '../support/claim-row.ts'
+import { DIALECTS, newDatabase, opened } from '../support/databases.ts'
 import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
-const DIALECTS = ['sqlite', 'postgres'] as const
+const TABLES = CARRIED.map(({ name }) => name)
 /** More than two pages. */
 const CLAIMS = 2100
 
-async function emptyDatabase(t: Test, dialect: Dialect, name: string): Promise<string> {
-  if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), name)}`
-  const database = await createDatabase(dialect, { isEmpty: true })
-  t.teardown(() => database.remove())
-  return database.env.DATABASE_URL!
-}
-
-async function opened(t: Test, opening: Promise<OpenedStorage>): Promise<OpenedStorage> {
+async function closing(t: Test, opening: Promise<OpenedStorage>): Promise<OpenedStorage> {
   const storage = await opening
   t.teardown(() => storage.close())
   return storage
@@ -53,8 +44,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const numbers = Array.from({ length: CLAIMS }, (_, number) => number)
     const record = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } } as const
     // Of one claim, too: a page may end between two of its checks.
-    const checks = numbers.flatMap((number) =>
-      [1, 2, 10].map((attempt) => [`clm_${number}`, attempt, JSON.stringify(record)]),
+    const history = numbers.flatMap((number) =>
+      [1, 2, 10].map((attempt) => ({ claimId: `clm_${number}`, attempt, record })),
     )
     await tx.log.insertSigningKey({ keyId: 'old', publicKey: 'a', validFrom: NOON, revokedAt: NOON + 1 })
     await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, revokedAt: null })
@@ -80,7 +71,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const heads = [NOON, NOON + 1].map((issuedAt) => ({ ...head, issuedAt, signed: '{}' }))
     const newClaims = numbers.map(claim)
     await tx.apply({ log: { from: log, to: log }, newClaims, receipts, tiles, heads })
-    await insertRows(db, 'checks', { claim_id: 'text', attempt: 'integer', record: 'text' }, checks)
+    await insertRows(db, checks, history)
     const anchor = { logId: 'log', rootHash: hash, chain: 'eip155:1', scheme: 'eas', attester: text, schema: '0x1' }
     const planned = await tx.anchors.insert({ ...anchor, treeSize: 1, previousId: null, plannedAt: NOON })
     const signed = { txHash: '0x2', nonce: 0, raw: `0x${'ab'.repeat(2000)}`, maxFee: '1', priorityFee: '1' }
@@ -127,7 +118,7 @@ function claim(number: number) {
 function contents(storage: OpenedStorage): Promise<Record<string, string[]>> {
   return storage.snapshot(async (db) => {
     const tables: Record<string, string[]> = {}
-    for (const table of await tableNames(db)) {
+    for (const table of await db.dialect.tableNames(db.table)) {
       const rows: Record<string, unknown>[] = await db.table(table)
       tables[table] = rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort()
     }
@@ -135,56 +126,35 @@ function contents(storage: OpenedStorage): Promise<Record<string, string[]>> {
   })
 }
 
-async function tableNames(db: Db): Promise<string[]> {
-  return db.dialect === 'postgres'
-    ? db.table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename')
-    : db.table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name')
-}
-
 for (const dialect of DIALECTS) {
-  t.test(`on ${dialect}, every table is carried or said to stay`, async (t) => {
-    const databaseUrl = await emptyDatabase(t, dialect, 'all.db')
-    const storage = await opened(t, openStorage({ databaseUrl }))
-    const named = [...Object.keys(TABLES), ...NOT_CARRIED, ...BOOKKEEPING]
-    const there = await storage.snapshot(tableNames)
-    t.strictSame(
-      there.filter((name) => !named.includes(name)),
-      [],
-    )
-    t.strictSame(
-      Object.keys(TABLES).filter((name) => !there.includes(name)),
-      [],
-    )
-  })
-
   t.test(`what is copied from ${dialect} is what was there, row by row`, async (t) => {
-    const databaseUrl = await emptyDatabase(t, dialect, 'source.db')
-    await fill(await opened(t, openStorage({ databaseUrl })))
-    const source = await opened(t, openSource({ databaseUrl }))
+    const databaseUrl = await newDatabase(t, dialect, { isEmpty: true })
+    await fill(await opened(t, databaseUrl))
+    const source = await closing(t, openSource({ databaseUrl }))
     const before = await contents(source)
-    for (const table of Object.keys(TABLES)) t.ok(before[table]?.length, table)
+    for (const table of TABLES) t.ok(before[table]?.length, table)
     for (const to of DIALECTS) {
-      const target = await opened(t, openTarget({ databaseUrl: await emptyDatabase(t, to, `to-${to}.db`) }))
+      const target = await closing(t, openTarget({ databaseUrl: await newDatabase(t, to, { isEmpty: true }) }))
       const progress: [number, number][] = []
       const copied = await source.snapshot((from) =>
         target.transaction((tx) => copyRows(from, tx, (rows, all) => progress.push([rows, all]))),
       )
       const there = await contents(target)
-      for (const table of Object.keys(TABLES)) {
+      for (const table of TABLES) {
         t.strictSame(there[table], before[table], `${table} on ${to}`)
         t.equal(copied[table], before[table]!.length)
       }
       const all = Object.values(copied).reduce((sum, rows) => sum + rows, 0)
       t.strictSame(progress.at(-1), [all, all])
-      t.ok(progress.length > Object.keys(TABLES).length, 'page by page')
+      t.ok(progress.length > TABLES.length, 'page by page')
     }
   })
 
   t.test(`whoever writes to a target on ${dialect} between its opening and the copy is not overwritten`, async (t) => {
-    const source = await opened(t, openStorage({ databaseUrl: await emptyDatabase(t, 'sqlite', 'quick.db') }))
-    const databaseUrl = await emptyDatabase(t, dialect, 'target.db')
-    const target = await opened(t, openTarget({ databaseUrl }))
-    const other = await opened(t, openStorage({ databaseUrl }))
+    const source = await opened(t, await newDatabase(t, 'sqlite'))
+    const databaseUrl = await newDatabase(t, dialect, { isEmpty: true })
+    const target = await closing(t, openTarget({ databaseUrl }))
+    const other = await opened(t, databaseUrl)
     await other.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
     const copying = source.snapshot((from) => target.transaction((tx) => copyRows(from, tx)))
     await t.rejects(copying, { code: 'not_empty', message: /workspaces/ })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { formatInstant, fromBase64url, HASH_BYTES, parseInstant, toBase64url } from '@claimcheck/core'
 import { writeNewFile } from '../../base/files.ts'
 import type { Config } from '../../config/config.ts'
-import type { LogState } from '../../storage/log.ts'
+import type { LogState } from '../../storage/log-state.ts'
 
 export type Head = Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'>
 

@@ -1,4 +1,4 @@
-/** Which vault an installation has: SQLite's host keeps its keys in files of its own, Postgres's hosts keep them in common. */
+/** Which vault an installation has: a host that has the database to itself keeps its keys in files; hosts that share one keep them there. */
 
 import type { Secrets } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
@@ -16,5 +16,5 @@ interface KeyVaultOptions {
 
 /** Asks for `secrets` only where keys are sealed. */
 export function createKeyVault(options: KeyVaultOptions): KeyVault & KeyStore {
-  return options.storage.dialect === 'postgres' ? createSealedKeys(options) : createKeyFiles(options.config)
+  return options.storage.shared ? createSealedKeys(options) : createKeyFiles(options.config)
 }

@@ -1,11 +1,11 @@
 /** Migration 1: workspaces, keys, connections, claims with their checks, and the log. */
 import type { Knex } from 'knex'
-import { makeAppendOnly } from './append-only.ts'
+import type { Dialect } from '../dialect.ts'
 
 /** Rows of these tables are never changed and never deleted. */
 const APPEND_ONLY = ['checks', 'receipts', 'tiles', 'tree_heads']
 
-export async function up(db: Knex): Promise<void> {
+export async function up(db: Knex, dialect: Dialect): Promise<void> {
   await db.schema.createTable('workspaces', (table) => {
     table.text('id').primary()
     table.text('name').notNullable().unique()
@@ -112,9 +112,7 @@ export async function up(db: Knex): Promise<void> {
     table.primary(['tree_size', 'issued_at'])
   })
 
-  for (const table of APPEND_ONLY) await makeAppendOnly(db, table)
-}
-
-export async function down(): Promise<void> {
-  throw new Error('migrations only go forward')
+  for (const table of APPEND_ONLY) {
+    for (const sql of dialect.migrations.appendOnly(table)) await db.raw(sql)
+  }
 }

@@ -1,8 +1,8 @@
 /** Migration 2: what several hosts share. The log's row holds its newest head, so that one locked row is all that appending has to read. */
 import type { Knex } from 'knex'
-import { isPostgres } from './dialect.ts'
+import type { Dialect } from '../dialect.ts'
 
-export async function up(db: Knex): Promise<void> {
+export async function up(db: Knex, { shared }: Dialect): Promise<void> {
   await db.schema.alterTable('log', (table) => {
     table.binary('root_hash')
     table.bigInteger('issued_at')
@@ -37,12 +37,8 @@ export async function up(db: Knex): Promise<void> {
     `CREATE INDEX claims_due ON claims (due_at, COALESCE(connection_id, profile_action), claim_id) WHERE state = 'queued'`,
   )
 
-  if (!isPostgres(db)) return
+  if (!shared) return
   // Counts of one minute, worth nothing after a crash: not written to the write-ahead log.
-  await db.raw(`CREATE UNLOGGED TABLE rate_counters (limiter text NOT NULL, subject text NOT NULL, window_start bigint NOT NULL,
+  await db.raw(`${shared.createUnlogged} rate_counters (limiter text NOT NULL, subject text NOT NULL, window_start bigint NOT NULL,
     count integer NOT NULL, PRIMARY KEY (window_start, limiter, subject))`)
-}
-
-export async function down(): Promise<void> {
-  throw new Error('migrations only go forward')
 }

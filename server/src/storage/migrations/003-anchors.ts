@@ -41,7 +41,3 @@ export async function up(db: Knex): Promise<void> {
     table.bigInteger('until').notNullable()
   })
 }
-
-export async function down(): Promise<void> {
-  throw new Error('migrations only go forward')
-}

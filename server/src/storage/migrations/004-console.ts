@@ -94,7 +94,3 @@ export async function up(db: Knex): Promise<void> {
     await db.raw(`ALTER TABLE connections ADD COLUMN ${column}`)
   }
 }
-
-export async function down(): Promise<void> {
-  throw new Error('migrations only go forward')
-}

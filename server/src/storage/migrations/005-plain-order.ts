@@ -1,6 +1,6 @@
 /** Migration 5: identifiers are compared byte by byte. A language's order costs more and means nothing for them; on SQLite it is so already. */
 import type { Knex } from 'knex'
-import { isPostgres } from './dialect.ts'
+import type { Dialect } from '../dialect.ts'
 
 /** Columns that are looked up by or sorted by, owners first. */
 const IDENTIFIERS: Readonly<Record<string, readonly string[]>> = {
@@ -14,14 +14,8 @@ const IDENTIFIERS: Readonly<Record<string, readonly string[]>> = {
   links: ['workspace_id'],
 }
 
-export async function up(db: Knex): Promise<void> {
-  if (!isPostgres(db)) return
+export async function up(db: Knex, dialect: Dialect): Promise<void> {
   for (const [table, columns] of Object.entries(IDENTIFIERS)) {
-    const changes = columns.map((column) => `ALTER COLUMN ${column} TYPE text COLLATE "C"`)
-    await db.raw(`ALTER TABLE ${table} ${changes.join(', ')}`)
+    for (const sql of dialect.migrations.compareBytes(table, columns)) await db.raw(sql)
   }
-}
-
-export async function down(): Promise<void> {
-  throw new Error('migrations only go forward')
 }

@@ -1,6 +1,7 @@
 /** The log's signed heads in their order, as the chunks of leaves that they stand for. What is wrong with a head itself is said here. */
 import { canonicalize, DOMAINS, isTreeHead, type SignedTreeHead, treeHeadBody } from '@claimcheck/core'
-import type { LogState, SigningKeyRow, TreeHeadRow } from '../../storage/log.ts'
+import type { SigningKeyRow, TreeHeadRow } from '../../storage/log.ts'
+import type { LogState } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { parseJson } from './check-record.ts'
 import type { Segment } from './chunk.ts'

@@ -1,0 +1,86 @@
+/** Everything in which databases differ. One file beside this one implements it for each database; `open.ts` chooses by the scheme of the URL. */
+import type { Knex } from 'knex'
+
+/** What a column holds; a `bigint` is a safe integer. */
+export type ColumnType = 'text' | 'integer' | 'bigint' | 'bytes'
+
+/** SQL that stands within statements. */
+export interface Expressions {
+  /** The bytes of a text in hex. */
+  bytes(hex: string): string
+  /** The elements of a bound JSON array as a table, each in the column `value`. */
+  unfold(binding: string): string
+  /** An element of `value`, which is an array itself, as a column of this type. */
+  cell(index: number, type: ColumnType): string
+  /** The texts of a bound JSON array, as something that a column is IN. */
+  readonly texts: string
+  /** Milliseconds since the Unix epoch, with fractions: as the statement runs, not as its transaction began. */
+  readonly clock: string
+  readonly lines: LineExpressions
+}
+
+/** Parts of one text that holds many rows. */
+export interface LineExpressions {
+  character(text: string): string
+  hex(column: string): string
+  json(column: string): string
+  join(expression: string, separator: string): string
+  /** A long text in the form that the driver reads fastest. */
+  long(expression: string): string
+}
+
+export interface Dialect extends Expressions {
+  /** Begins a transaction that writes. */
+  readonly begin: string
+  /** Begins a transaction that reads everything as it is at one moment. */
+  readonly beginSnapshot: string
+  /** Ends a SELECT whose rows must stay as they are until the transaction ends. */
+  readonly forUpdate: string
+  /** The same, passing over rows that another transaction holds. */
+  readonly forUpdateSkipLocked: string
+  /** After these, no other transaction writes to the tables until this one ends. */
+  lockTables(tables: readonly string[]): readonly string[]
+  /** After these, this transaction may wait for something else as long as it takes. */
+  readonly allowIdle: readonly string[]
+  /** After these, queries are planned for the rows that the tables hold now. */
+  analyze(tables: readonly string[]): readonly string[]
+  /** One statement that makes all changes of `changes.ts` or none, and binds its PARAMETERS. */
+  readonly applyChanges: string
+  /** Of all tables, also those that are not the service's. */
+  tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
+  /** The database cannot be used now: not reached, full, read-only, interrupted. */
+  isUnavailable(error: unknown): boolean
+  /** Values out of range, and constraints: the rows are at fault, so that trying again does not help. */
+  refusesRows(error: unknown): boolean
+  readonly migrations: MigrationStatements
+  /** Undefined where one host has the database to itself. */
+  readonly shared: SharedStatements | undefined
+}
+
+/** Migrations are history: what they take from here must not change its meaning. */
+export interface MigrationStatements {
+  /** After these, no other process migrates until the transaction ends. */
+  readonly lock: readonly string[]
+  /** Rows of this table are never changed and never deleted from now on, whatever statement tries. */
+  appendOnly(table: string): readonly string[]
+  /** These columns are compared byte by byte from now on. */
+  compareBytes(table: string, columns: readonly string[]): readonly string[]
+}
+
+/** For hosts that share a database. */
+export interface SharedStatements {
+  /** Begins the statement that makes a table which a crash may empty. */
+  readonly createUnlogged: string
+  /** Deletes at most `?` of the rows that meet the condition, passing over those that another transaction holds. Returns a row for each. */
+  deleteSome(table: string, condition: string): string
+}
+
+/** What `make` makes of a dialect, made once: a statement stays prepared as long as its text is the same. */
+export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect) => T {
+  const made = new Map<Dialect, T>()
+  return (dialect) => {
+    const known = made.get(dialect) ?? make(dialect)
+    made.set(dialect, known)
+    return known
+  }
+}

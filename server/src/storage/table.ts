@@ -1,0 +1,139 @@
+/** A table, described once: its columns, the type of its rows, and the way between a row and its cells follow from the description. */
+import type { Instant } from '@claimcheck/core'
+import type { Row } from './db.ts'
+import type { ColumnType } from './dialect.ts'
+
+/** A stored value as JSON carries it: bytes are hex. */
+export type Cell = string | number | null
+
+/** One for each column, in the order of the columns. */
+export type Cells = readonly Cell[]
+
+export interface Column<T = unknown> {
+  readonly name: string
+  readonly type: ColumnType
+  /** Stored as text. */
+  readonly isJson: boolean
+  readonly isNullable: boolean
+  /** What a row has there: for the compiler alone. */
+  readonly value?: T
+}
+
+/** Columns by the name that a row has for each. */
+type Fields = Readonly<Record<string, Column>>
+
+type RowOfFields<F extends Fields> = { readonly [Name in keyof F]: F[Name] extends Column<infer T> ? T : never }
+
+export interface Table<R> {
+  readonly name: string
+  /** The columns that order the rows and identify one. */
+  readonly key: readonly string[]
+  readonly columns: readonly (Column & { readonly field: string })[]
+  /** The columns for a SELECT: never `*`, whose meaning changes with the schema under statements that are prepared already. */
+  readonly names: string
+  cells(row: R): Cells
+  /** Takes a row that has other columns as well. */
+  read(stored: Row): R
+}
+
+export type RowOf<T extends { read(stored: Row): unknown }> = ReturnType<T['read']>
+
+export function text<T extends string = string>(name: string): Column<T> {
+  return column(name, 'text')
+}
+
+/** Of 32 bits. */
+export function integer(name: string): Column<number> {
+  return column(name, 'integer')
+}
+
+export function bigint(name: string): Column<number> {
+  return column(name, 'bigint')
+}
+
+export const instant: (name: string) => Column<Instant> = bigint
+
+export function bytes(name: string): Column<Uint8Array> {
+  return column(name, 'bytes')
+}
+
+export function json<T>(name: string): Column<T> {
+  return column(name, 'text', true)
+}
+
+export function nullable<T>({ name, type, isJson }: Column<T>): Column<T | null> {
+  return column(name, type, isJson, true)
+}
+
+export function table<F extends Fields>(
+  name: string,
+  key: readonly (keyof F & string)[],
+  fields: F,
+): Table<RowOfFields<F>> {
+  const columns = Object.entries(fields).map(([field, column]) => ({ ...column, field }))
+  return ofColumns(
+    name,
+    key.map((field) => fields[field]!.name),
+    columns,
+  )
+}
+
+/** Some columns of a table, in this order. */
+export function part<R, F extends keyof R & string>(of: Table<R>, ...fields: readonly F[]): Table<Pick<R, F>> {
+  const columns = fields.map((field) => of.columns.find((column) => column.field === field)!)
+  return ofColumns(of.name, of.key, columns)
+}
+
+/** The names with the table's before each, for a SELECT from several tables. */
+export function qualified({ name, columns }: Table<unknown>): string {
+  return columns.map((column) => `${name}.${column.name}`).join(', ')
+}
+
+/** For an UPDATE: each column as another table has it. */
+export function assignments({ columns }: Table<unknown>, from: string): string {
+  return columns.map(({ name }) => `${name} = ${from}.${name}`).join(', ')
+}
+
+export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('hex')
+}
+
+// All are objects of one shape, and rows are copies of one: the loops below run for thousands of claims a second.
+function column<T>(name: string, type: ColumnType, isJson = false, isNullable = false): Column<T> {
+  return { name, type, isJson, isNullable }
+}
+
+function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['columns']): Table<R> {
+  const fields = columns.map(({ field }) => field)
+  const empty = Object.fromEntries(fields.map((field) => [field, null]))
+  const encoded = [...columns.entries()].filter(([, { isJson, type }]) => isJson || type === 'bytes')
+  return {
+    name,
+    key,
+    columns,
+    names: columns.map((column) => column.name).join(', '),
+    cells: (row) => {
+      const cells = fields.map((field) => (row as Row)[field])
+      for (const [index, column] of encoded) cells[index] = encode(column, cells[index])
+      return cells as Cell[]
+    },
+    read: (stored) => {
+      const row: Record<string, unknown> = { ...empty }
+      for (const column of columns) row[column.field] = fromStored(column, stored[column.name])
+      return row as R
+    },
+  }
+}
+
+function encode({ isJson }: Column, value: unknown): Cell {
+  if (value === null) return null
+  return isJson ? JSON.stringify(value) : toHex(value as Uint8Array)
+}
+
+/** Makes of what a damaged database holds the type that the row has, where that is possible. */
+function fromStored({ isJson, isNullable, type }: Column, stored: unknown): unknown {
+  if (stored === null && isNullable) return null
+  if (isJson) return JSON.parse(String(stored))
+  if (type === 'bytes') return stored
+  return type === 'text' ? String(stored) : Number(stored)
+}
