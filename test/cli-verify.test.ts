@@ -61,7 +61,7 @@ for (const group of ['vectors', 'tree_head_vectors', 'consistency_vectors'] as c
 
 t.test('a valid receipt is told with who claimed what, the verdict in a sentence, and the times', async (t) => {
   const { stdout } = await verify(t, 'valid-failed-not-found.json')
-  t.match(stdout, /^Valid receipt: failed\. The outcome was not there by the deadline\.\n/)
+  t.match(stdout, /^Valid receipt with the verdict failed\. The outcome was not there by the deadline\.\n/)
   const { body } = JSON.parse(vector('valid-failed-not-found.json'))
   for (const text of [
     body.agent.id,

@@ -22,7 +22,7 @@ export interface LinkRow {
   /** With an invitation. */
   readonly workspaceId: string | null
   readonly role: Role | null
-  /** With a reset. */
+  /** With a reset: whose password. With a used set-up link: the account that it made. */
   readonly userId: string | null
   readonly createdBy: string | null
   readonly createdAt: Instant
@@ -136,6 +136,11 @@ export function linkReads(db: Db) {
       const [row] = await db.query(`${select} WHERE token_hash = ?`, [tokenHash])
       return row && toLink(row)
     },
+    /** The account that the set-up link made. */
+    async setUpUserId(): Promise<string | undefined> {
+      const [row] = await db.query(`SELECT user_id FROM links WHERE kind = 'setup' AND user_id IS NOT NULL`)
+      return row && String(row.user_id)
+    },
     /** Invitations that can still be used, newest first. */
     async openInvitations(workspaceId: string, now: Instant): Promise<Invitation[]> {
       const columns = Object.keys(LINKS)
@@ -162,6 +167,9 @@ export function linkWrites(db: Db) {
     async use(id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id }).whereNull('used_at').where('expires_at', '>', at)
       return (await open.update({ used_at: at })) === 1
+    },
+    async setUserOfSetup(id: string, userId: string): Promise<void> {
+      await db.table('links').where({ id, kind: 'setup' }).update({ user_id: userId })
     },
     /** Ends every link of a kind that nobody has used. */
     async endAll(kind: LinkRow['kind'], at: Instant): Promise<void> {

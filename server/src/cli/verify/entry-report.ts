@@ -48,7 +48,7 @@ function receiptSummary({ body }: Receipt): Summary {
   const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
   const { value, reason_code } = verdict
   return {
-    heading: `Valid receipt: ${value}. ${VERDICT_WORDS[value]}`,
+    heading: `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
     facts: shown([
       ['agent', agent.id],
       ['action', claim.action],
