@@ -105,7 +105,8 @@ t.test('without a public address, links lead to where the service listens', asyn
   await Visitor.first(host)
   const rows = [
     [{ HOST: '127.0.0.1', PORT: '8123' }, /^http:\/\/localhost:8123\/console\/reset\//],
-    [{ HOST: '::', PORT: '8123' }, /^http:\/\/\[::\]:8123\/console\/reset\//],
+    [{ HOST: '0.0.0.0', PORT: '8123' }, /^http:\/\/localhost:8123\/console\/reset\//],
+    [{ HOST: '192.0.2.7', PORT: '8123' }, /^http:\/\/192\.0\.2\.7:8123\/console\/reset\//],
     [{ HOST: '::1', PUBLIC_URL: 'https://claims.example.com/' }, /^https:\/\/claims\.example\.com\/console\/reset\//],
   ] as const
   for (const [env, expected] of rows) {

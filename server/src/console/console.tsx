@@ -7,6 +7,7 @@ import { assetRoutes } from './assets.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages } from './error-pages.tsx'
 import { pageHeaders } from './headers.ts'
+import { leadToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
@@ -36,6 +37,7 @@ export async function consoleRoutes(app: App, parts: ConsoleDependencies): Promi
       done()
     })
     answerErrorsWithPages(pages)
+    leadToLocalhost(pages, parts.config.publicUrl)
     refuseUnclearText(pages)
     readSessions(pages, parts)
     signInRoutes(pages, parts)

@@ -1,7 +1,7 @@
 /** `claimcheck user`: lists accounts, and makes links to a new password. */
 import type { Command } from 'commander'
+import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
-import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
 export function addUserCommands(program: Command): void {

@@ -1,8 +1,8 @@
 /** `claimcheck workspace`: makes workspaces, and invites people to them. */
 import { type Command, Option } from 'commander'
+import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import type { Role } from '../../people/members.ts'
-import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 export function addWorkspaceCommands(program: Command): void {
