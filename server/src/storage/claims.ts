@@ -91,25 +91,26 @@ export function claimReads(db: Db) {
       ]
     },
     /** Newest first. */
-    async list({ workspaceId, before, from, limit, ...filter }: ClaimQuery): Promise<ClaimRow[]> {
-      const conditions = ['workspace_id = ?']
-      const bindings: Binding[] = [workspaceId]
-      for (const [name, column] of Object.entries(FILTERS)) {
-        const value = filter[name as keyof typeof FILTERS]
-        if (value === undefined) continue
-        conditions.push(`${column} = ?`)
-        bindings.push(value)
-      }
-      if (before) {
-        conditions.push('(submitted_at, claim_id) < (?, ?)')
-        bindings.push(before.submittedAt, before.claimId)
-      }
-      if (from) {
-        conditions.push('(submitted_at, claim_id) >= (?, ?)')
-        bindings.push(from.submittedAt, from.claimId)
-      }
-      const sql = `${SELECT_CLAIMS} WHERE ${conditions.join(' AND ')} ${NEWEST_FIRST} LIMIT ?`
+    async list({ limit, ...query }: ClaimQuery): Promise<ClaimRow[]> {
+      const { condition, bindings } = narrowed(query)
+      const sql = `${SELECT_CLAIMS} WHERE ${condition} ${NEWEST_FIRST} LIMIT ?`
       return (await db.query(sql, [...bindings, limit])).map(toClaim)
+    },
+    /** The last of so many claims, oldest first; undefined when there are not so many. */
+    async positionFromOldest(query: Omit<ClaimQuery, 'limit'>, count: number): Promise<ClaimPosition | undefined> {
+      const { condition, bindings } = narrowed(query)
+      const sql = `SELECT submitted_at, claim_id FROM claims WHERE ${condition} ORDER BY submitted_at, claim_id LIMIT 1 OFFSET ?`
+      const [row] = await db.query(sql, [...bindings, count - 1])
+      return row && { submittedAt: Number(row.submitted_at), claimId: String(row.claim_id) }
+    },
+    /** The actions of so many claims of a workspace, the newest. */
+    async actions(workspaceId: string, count: number): Promise<string[]> {
+      const newest = `SELECT action FROM claims WHERE workspace_id = ? ${NEWEST_FIRST} LIMIT ?`
+      const rows = await db.query(`SELECT DISTINCT action FROM (${newest}) AS newest ORDER BY action`, [
+        workspaceId,
+        count,
+      ])
+      return rows.map(({ action }) => String(action))
     },
     /** The last of so many claims of a workspace, newest first; undefined when there are not so many. From the index alone. */
     async position(
@@ -158,6 +159,27 @@ export function claimReads(db: Db) {
       return histories
     },
   }
+}
+
+/** The condition of a list, and what it is given. */
+function narrowed({ workspaceId, before, from, ...filter }: Omit<ClaimQuery, 'limit'>) {
+  const conditions = ['workspace_id = ?']
+  const bindings: Binding[] = [workspaceId]
+  for (const [name, column] of Object.entries(FILTERS)) {
+    const value = filter[name as keyof typeof FILTERS]
+    if (value === undefined) continue
+    conditions.push(`${column} = ?`)
+    bindings.push(value)
+  }
+  if (before) {
+    conditions.push('(submitted_at, claim_id) < (?, ?)')
+    bindings.push(before.submittedAt, before.claimId)
+  }
+  if (from) {
+    conditions.push('(submitted_at, claim_id) >= (?, ?)')
+    bindings.push(from.submittedAt, from.claimId)
+  }
+  return { condition: conditions.join(' AND '), bindings }
 }
 
 export function claimWrites(db: Db) {

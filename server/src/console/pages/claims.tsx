@@ -24,6 +24,8 @@ const MOST_EXAMINED = 10_000
 export function claimRoutes(app: App, parts: ClaimParts): void {
   const { claims, claimCounts, receipts, log, connections, registry, now, config } = parts
 
+  const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
+
   app.get('/claims', async (request, reply) => {
     const viewer = viewerOf(request)
     const { id: workspaceId } = workspaceOf(request)
@@ -31,9 +33,13 @@ export function claimRoutes(app: App, parts: ClaimParts): void {
     const { filter, cursor, span } = query
     const isFiltered = Object.keys(filter).length > 0
     const bounds = { limit: PAGE_SIZE, ...(isFiltered ? { mostExamined: MOST_EXAMINED } : {}) }
-    const [page, stretches] = await Promise.all([
+    const [page, newerCursor, stretches, claimedActions] = await Promise.all([
       claims.list(workspaceId, { ...filter, ...bounds, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
+      cursor === undefined
+        ? undefined
+        : claims.newerCursor(workspaceId, { ...filter, ...bounds, cursor }).catch(orLost),
       cursor === undefined ? claimCounts.count(workspaceId, span) : [],
+      claimCounts.actions(workspaceId),
     ])
     if (!page) return sendPage(reply, <LostPlace viewer={viewer} query={query} />, 400)
     return sendPage(
@@ -42,8 +48,9 @@ export function claimRoutes(app: App, parts: ClaimParts): void {
         viewer={viewer}
         query={query}
         page={page}
+        newerCursor={newerCursor}
         stretches={stretches}
-        actions={registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])}
+        actions={[...new Set([...loadedActions, ...claimedActions])]}
         profile={registry.profiles()[0]}
         origin={originOf(request, config.publicUrl)}
         mostExamined={MOST_EXAMINED}
