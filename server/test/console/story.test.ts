@@ -1,5 +1,5 @@
 import type { CheckRecord, Receipt } from '@claimcheck/core'
-import { type Moment, type StoryParts, storyOf } from '@claimcheck/server/console/claims/story'
+import { type Moment, type StoryOptions, storyOf } from '@claimcheck/server/console/claims/story'
 import t from 'tap'
 import { claimStatus } from '../http/support/services.ts'
 
@@ -11,7 +11,7 @@ const status = claimStatus(
   { submittedAt: NOON + 1000, deadlineAt: NOON + 15 * MINUTE_MS, nextCheckAt: null },
 )
 
-function detail(history: readonly CheckRecord[], over: Partial<typeof status> = {}): StoryParts['detail'] {
+function detail(history: readonly CheckRecord[], over: Partial<typeof status> = {}): StoryOptions['detail'] {
   const profile = { action: 'x.y.z', version: '1' }
   return { claim: { ...status, ...over }, params: {}, profile, connectionId: null, history }
 }

@@ -40,7 +40,7 @@ export type MomentOf<K extends MomentKind> = { readonly kind: K } & Moments[K]
 
 export type Moment = { readonly [K in MomentKind]: MomentOf<K> }[MomentKind]
 
-export interface StoryParts {
+export interface StoryOptions {
   readonly detail: ClaimDetail
   /** Undefined where the profile that judges the claim is not here any more. */
   readonly toleranceMs: number | undefined
@@ -51,7 +51,7 @@ export interface StoryParts {
 }
 
 /** What has no time comes last. At the same time, cause comes before effect. */
-export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: StoryParts): readonly Moment[] {
+export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: StoryOptions): readonly Moment[] {
   const { claim, history } = detail
   const end = endOf(detail, receipt)
   const moments: Moment[] = [

@@ -8,11 +8,12 @@ import { readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
-import { isOwner, originOf, queryOf, viewerOf, workspaceOf } from '../session.ts'
+import { queryOf } from '../request-fields.ts'
+import { isOwner, originOf, viewerOf, workspaceOf } from '../session.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
 
-type ClaimParts = Pick<
+type ClaimServices = Pick<
   ConsoleDependencies,
   'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'now' | 'config'
 >
@@ -21,8 +22,8 @@ const PAGE_SIZE = 50
 /** Of these, the ones that a filter fits are shown: looking at all of a large workspace would take the database's time from claims. */
 const MOST_EXAMINED = 10_000
 
-export function claimRoutes(app: App, parts: ClaimParts): void {
-  const { claims, claimCounts, receipts, log, connections, registry, now, config } = parts
+export function claimRoutes(app: App, services: ClaimServices): void {
+  const { claims, claimCounts, receipts, log, connections, registry, now, config } = services
 
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
