@@ -1,5 +1,6 @@
 /** The running service: HTTP in front, plugins and workers behind, all with one life that starts and ends in the order that loses nothing. */
 import fastifyPlugin from 'fastify-plugin'
+import { listeningUrl } from './config/address.ts'
 import { consoleRoutes } from './console/console.tsx'
 import { oauthEndpoints } from './console/oauth/endpoints.ts'
 import type { Claimcheck } from './container.ts'
@@ -10,6 +11,7 @@ import type { LoadedPlugin } from './plugins/plugins.ts'
 import { createMetrics } from './upkeep/metrics.ts'
 
 export interface RunningServer {
+  /** Where it listens. */
   readonly url: string
   /** Answers what was asked, finishes the checks that are under way, and records what they found. */
   stop(): Promise<void>
@@ -25,11 +27,16 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   for (const plugin of registry.plugins) await app.register(hosted(plugin))
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
-  claimcheck.oauth.listensAt(() => app.listeningOrigin)
+  const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
+  claimcheck.oauth.listensAt(url)
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
-  return { url: app.listeningOrigin, stop: () => app.close() }
+  return { url: url(), stop: () => app.close() }
+}
+
+function boundPort(app: App): number {
+  return Number(new URL(app.listeningOrigin).port || 80)
 }
 
 /** A plugin of ours as one of Fastify's: named, and closed with the server. */
@@ -63,7 +70,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       authenticate: (text) => tokens.authenticate(text),
       metadataUrl: () => oauth.metadataUrl(),
       documents: (app) => metadataRoutes(app, oauth),
-      endpoints: (app, limit) => oauthEndpoints(app, oauth, limit),
+      endpoints: (app, limit) => oauthEndpoints(app, { oauth, limit, publicUrl: config.publicUrl }),
     },
     console: (app) => consoleRoutes(app, claimcheck),
     profiles: registry.profiles(),

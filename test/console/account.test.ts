@@ -145,7 +145,8 @@ t.test('whoever is not signed in is sent to sign in', async (t) => {
     'passkeys/options',
     'passkeys/remove',
   ]) {
-    t.match((await new Visitor(host).post(`${ACCOUNT}/${path}`)).path, /sign-in/, path)
+    const page = await new Visitor(host).post(`${ACCOUNT}/${path}`)
+    t.match(page, { status: 401, html: /<title>Sign in/ }, path)
   }
 })
 

@@ -5,6 +5,7 @@ import t, { type Test as TapTest } from 'tap'
 import { silence, status } from '../destinations/faults.ts'
 import { GitHubStandIn } from '../destinations/github.ts'
 import { Client } from '../support/client.ts'
+import { connect as connectUntested } from '../support/connect.ts'
 import { Installation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
@@ -189,7 +190,7 @@ t.test('the API lists what the screen shows, and names nobody', async (t) => {
 
 t.test('how a connection is read is shown with it', async (t) => {
   const { host, owner, workspaceId, path, connections } = await installed(t)
-  const { id } = await connections.add(workspaceId, 'mailbox', { token: 'a-token-text' })
+  const { id } = await connectUntested({ connections }, workspaceId, 'mailbox', { token: 'a-token-text' })
   const now = host.claimcheck.now()
   const { activity } = host.claimcheck
   activity.connectionRead(id, {
@@ -281,7 +282,7 @@ t.test('disconnecting asks first, and forgets the credentials', async (t) => {
 
 t.test('members see the connections, and change none', async (t) => {
   const { host, workspaceId, path, connections } = await installed(t)
-  const { id } = await connections.add(workspaceId, 'mailbox', { token: 'a-token-text' })
+  const { id } = await connectUntested({ connections }, workspaceId, 'mailbox', { token: 'a-token-text' })
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const page = await member.get(path)
   t.match(textOf(page.html), /Mailbox Verifies test\.message\.send/)
@@ -304,7 +305,10 @@ t.test('members see the connections, and change none', async (t) => {
 t.test("another workspace's connections are not there", async (t) => {
   const { host, owner, path, connections } = await installed(t)
   const { id: elsewhere } = await host.claimcheck.workspaces.create('elsewhere')
-  const { id } = await connections.add(elsewhere, 'git', { base_url: await deserted(), owners: ['secret-project'] })
+  const { id } = await connectUntested({ connections }, elsewhere, 'git', {
+    base_url: await deserted(),
+    owners: ['secret-project'],
+  })
   t.notMatch((await owner.get(path)).html, 'secret-project')
   const theirs = `/console/w/${elsewhere}/connections`
   const answers = [

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { Client } from '../support/client.ts'
+import { connect } from '../support/connect.ts'
 import { filled, routesOf } from '../support/console-routes.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { emailOf, Visitor } from '../support/visitor.ts'
@@ -19,7 +20,7 @@ async function twoWorkspaces(t: TapTest) {
   const workspace = await us.workspaceId()
   const member = await Visitor.joining(host, workspace, 'member', OURS.member)
   const { id: key, key: secret } = await claimcheck.keys.create(workspace, OURS.key)
-  const connection = await claimcheck.connections.add(workspace, 'mailbox', { token: 'our-token' })
+  const connection = await connect(claimcheck, workspace, 'mailbox', { token: 'our-token' })
   const client = new Client(host, workspace, secret)
   const { body: claim } = await client.submit({ target: OURS.target, agent_id: OURS.agent })
   const { body: queued } = await client.submit({ target: OURS.target, params: { see: 'absent' } })

@@ -35,7 +35,7 @@ t.test('nobody is led to an address that is not the application’s own', async 
     }
   }
   const page = await owner.get(new Application().request({ redirect_uri: 'https://evil.example/back' }))
-  t.match(textOf(page.html), /This request cannot be answered .* address that does not belong to it/)
+  t.match(textOf(page.html), /This request cannot be answered .* address that is not registered for it/)
   t.match(page.headers.get('content-security-policy'), /^default-src 'none'/)
   t.match(page.headers.get('x-content-type-options'), 'nosniff')
 })
@@ -45,7 +45,7 @@ t.test('an application that is not known is told to the person, as text', async 
   const path = new Application().request({ client_id: '<script>alert(1)</script>', state: '<script>' })
   const page = await new Visitor(host).get(path)
   t.equal(page.status, 400)
-  t.match(textOf(page.html), /The application is not known here/)
+  t.match(textOf(page.html), /This service does not know the application/)
   t.notMatch(page.html, /<script>|at .*\.js/)
 })
 

@@ -142,7 +142,7 @@ t.test('attempts to sign in are limited, for one account and from one address', 
   t.match(refused.headers.get('retry-after'), /^\d+$/)
 })
 
-t.test('a form from another site, or of another session, is refused', async (t) => {
+t.test('a form from another site is refused, and one of another session has to be confirmed', async (t) => {
   const { host } = await installed(t)
   const owner = await Visitor.first(host)
   await owner.get('/console/workspaces/new')
@@ -152,8 +152,9 @@ t.test('a form from another site, or of another session, is refused', async (t) 
   }
   const body = new URLSearchParams({ name: 'x' })
   t.equal((await owner.once(path, { method: 'POST', body })).status, 403, 'without an origin')
-  t.equal((await owner.post(path, { name: 'x', _csrf: '' })).status, 403, 'without the token')
-  t.equal((await owner.post(path, { name: 'x', _csrf: 'A'.repeat(43) })).status, 403, 'with another token')
+  t.equal((await owner.post(path, { name: 'x', _csrf: '' })).status, 409, 'without the token')
+  t.equal((await owner.post(path, { name: 'x', _csrf: 'A'.repeat(43) })).status, 409, 'with another token')
+  t.notMatch(textOf((await owner.get(path)).html), 'x owner', 'nothing was made')
   t.equal((await owner.post(path, { name: 'good' })).status, 200, 'the one with both leads on')
 })
 

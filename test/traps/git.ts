@@ -1,6 +1,8 @@
 /** Traps at a git server, which keeps no push log: what was read is all that is known. */
+
 import { html, redirectTo, silence, status } from '../destinations/faults.ts'
 import { GitServer } from '../destinations/git-server.ts'
+import { connect } from '../support/connect.ts'
 import type { Trap } from './trap.ts'
 import { now, soon, type Times, times, type World } from './world.ts'
 
@@ -195,7 +197,7 @@ export const gitTraps: readonly Trap[] = [
       const credentials = { username: 'reader', password: 'right' }
       const { slug, base } = await world.gitRepository({ credentials })
       const client = await world.service.client(slug.replace('/', ' '))
-      await world.service.claimcheck.connections.add(client.workspaceId, 'git', {
+      await connect(world.service.claimcheck, client.workspaceId, 'git', {
         base_url: world.git.url,
         ...credentials,
       })
@@ -242,7 +244,7 @@ export const gitTraps: readonly Trap[] = [
       const { url } = gone
       await gone.close()
       const client = await world.service.client(world.nextSlug().replace('/', ' '))
-      await world.service.claimcheck.connections.add(client.workspaceId, 'git', { base_url: url })
+      await connect(world.service.claimcheck, client.workspaceId, 'git', { base_url: url })
       return { client, target: 'acme/app', params: { sha: 'a'.repeat(40), branch: 'main' }, ...soon() }
     },
   },

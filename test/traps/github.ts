@@ -1,5 +1,7 @@
 /** Traps at GitHub: what an agent may try, and what may befall an honest one. */
+
 import { brokenOff, html, redirectTo, silence, status, truncatedJson } from '../destinations/faults.ts'
+import { connect } from '../support/connect.ts'
 import type { Trap } from './trap.ts'
 import { now, soon, times, type World } from './world.ts'
 
@@ -340,7 +342,7 @@ export const githubTraps: readonly Trap[] = [
       world.github.addToken({ token: slug, repositories: [repository] })
       const client = await world.service.client(slug.replace('/', ' '))
       const options = { base_url: world.github.url, token: slug }
-      await world.service.claimcheck.connections.add(client.workspaceId, 'github', options)
+      await connect(world.service.claimcheck, client.workspaceId, 'github', options)
       return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
     },
   },
@@ -351,8 +353,10 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, base } = await world.repository()
       const client = await world.service.client(slug.replace('/', ' '))
-      const options = { base_url: world.github.url, token: 'unknown' }
-      await world.service.claimcheck.connections.add(client.workspaceId, 'github', options)
+      const options = { base_url: world.github.url, token: slug }
+      world.github.addToken({ token: slug, repositories: [] })
+      await connect(world.service.claimcheck, client.workspaceId, 'github', options)
+      world.github.revokeToken(slug)
       return { client, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
     },
   },
@@ -364,8 +368,8 @@ export const githubTraps: readonly Trap[] = [
       const { slug, base } = await world.repository()
       const client = await world.service.client(slug.replace('/', ' '))
       const { connections } = world.service.claimcheck
-      await connections.add(client.workspaceId, 'github', { base_url: world.github.url })
-      await connections.add(client.workspaceId, 'git', { base_url: world.git.url })
+      await connect({ connections }, client.workspaceId, 'github', { base_url: world.github.url })
+      await connect({ connections }, client.workspaceId, 'git', { base_url: world.git.url })
       return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
     },
   },

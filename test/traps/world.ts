@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { GitServer } from '../destinations/git-server.ts'
 import { GitHubStandIn } from '../destinations/github.ts'
 import type { GitHubRepository } from '../destinations/github-repository.ts'
+import { connect } from '../support/connect.ts'
 import { type Client, Installation } from '../support/installation.ts'
 
 export const TOLERANCE_MS = 10 * 60_000
@@ -75,8 +76,8 @@ export class World {
     const connected = await service.client('connected')
     const atGit = await service.client('at git')
     const { connections } = service.claimcheck
-    await connections.add(connected.workspaceId, 'github', { base_url: github.url, token: TOKEN })
-    await connections.add(atGit.workspaceId, 'git', { base_url: git.url })
+    await connect({ connections }, connected.workspaceId, 'github', { base_url: github.url, token: TOKEN })
+    await connect({ connections }, atGit.workspaceId, 'git', { base_url: git.url })
     return new World({ github, git, service, clients: [anonymous, connected, atGit], skew })
   }
 

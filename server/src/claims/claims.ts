@@ -63,6 +63,11 @@ export interface ClaimService {
   detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined>
   /** Newest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
   list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage>
+  /**
+   * The cursor of the page before the one of `filter.cursor`, of the same length; undefined: that is the first page.
+   * @throws ServiceError `bad_request` for a cursor that is not one of ours
+   */
+  newerCursor(workspaceId: string, filter: ClaimFilter & { readonly cursor: string }): Promise<string | undefined>
 }
 
 interface ClaimServiceOptions {
@@ -152,6 +157,15 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const isFull = rows.length > limit
       const last = isFull ? page.at(-1) : end
       return { claims: page, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+    },
+    async newerCursor(workspaceId, { cursor, limit, mostExamined, ...filter }) {
+      const { claims } = storage.read
+      // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
+      const place = { workspaceId, from: parseCursor(cursor) }
+      const end = mostExamined === undefined ? undefined : await claims.positionFromOldest(place, mostExamined + 1)
+      const bounds = { ...place, ...(end ? { before: end } : {}) }
+      const start = (await claims.positionFromOldest({ ...filter, ...bounds }, limit + 1)) ?? end
+      return start && writeCursor(start)
     },
   }
 }

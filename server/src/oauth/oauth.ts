@@ -33,7 +33,7 @@ export interface ConsentRequest {
 }
 
 export interface OAuth {
-  /** Where we listen, which is known only then. Without a configured address of ours, it is that. */
+  /** Where we listen: the issuer, where no address is configured. The port is known late. */
   listensAt(origin: () => string): void
   /** Our name towards applications. */
   issuer(): string

@@ -37,7 +37,7 @@ export interface AccountService {
   resetToken(email: string): Promise<string>
   /** Undefined when the link was used, has run out or never was. */
   link(token: string): Promise<Link | undefined>
-  /** The first person: owner of every workspace, which is a new one where there is none. @throws ServiceError `bad_request`, `conflict`, `not_found` */
+  /** The first person: owner of every workspace that there is, or of a new one; and later of each that the command line makes. @throws ServiceError `bad_request`, `conflict`, `not_found` */
   setUp(token: string, newUser: NewUser, workspaceName: string): Promise<{ readonly userId: string }>
   /** @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for a link that cannot be used */
   join(token: string, newUser: NewUser): Promise<{ readonly userId: string; readonly workspaceId: string }>
@@ -156,6 +156,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         await tx.links.endAll('setup', now())
         if (await tx.users.any()) throw unusableLink()
         const userId = await insertUser(tx)
+        await tx.links.setUserOfSetup(link.id, userId)
         if (first) await tx.workspaces.insert(first)
         for (const { id } of await tx.workspaces.list()) await tx.members.insert(newMember(id, userId, 'owner', now()))
         return { userId }

@@ -40,21 +40,17 @@ export interface Replaced {
 
 export interface ConnectionService {
   /**
-   * Tries the destination once and keeps the connection either way.
+   * Tries the destination once and keeps the connection when it can be read; with `insists`, also when the destination
+   * could not be reached. Refused credentials are never kept. The same options, sent again while they are being tried, are the
+   * same connection: with two alike, a claim would be ambiguous.
+   * @param by `userId` null: the command line
    * @throws ServiceError `invalid` for options that the provider's type refuses, `not_found` for an unknown provider
-   */
-  add(workspaceId: string, provider: string, options: JsonObject): Promise<ConnectionSummary>
-  /**
-   * Tries the destination once and keeps the connection when it can be read; where somebody insists, also when it could
-   * not be told. Credentials that are refused are not kept. What is sent again while it is being tried is the same connection:
-   * of two alike nobody could tell which a claim means.
-   * @throws ServiceError as `add` does
    */
   connect(
     workspaceId: string,
     provider: string,
     options: JsonObject,
-    by: { readonly userId: string; readonly insists: boolean },
+    by: { readonly userId: string | null; readonly insists: boolean },
   ): Promise<ConnectionSummary | NotConnected>
   /**
    * Gives an active connection other secrets, one at least; whatever else it has stays, and claims that wait go on being read
@@ -166,7 +162,6 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 
   return {
-    add: async (workspaceId, provider, options) => keep(workspaceId, await tryOut(provider, options), null),
     async connect(workspaceId, provider, options, by) {
       const sent = JSON.stringify([workspaceId, provider, options, by.userId, by.insists])
       const same = connecting.get(sent)

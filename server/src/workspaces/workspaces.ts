@@ -11,7 +11,7 @@ export interface Workspace {
 }
 
 export interface WorkspaceService {
-  /** @throws ServiceError `bad_request` for a name that cannot be one, `conflict` for a taken one */
+  /** Without members. @throws ServiceError `bad_request` for a name that cannot be one, `conflict` for a taken one */
   create(name: string): Promise<Workspace>
   /** By id or name. @throws ServiceError `not_found` */
   find(idOrName: string): Promise<Workspace>

@@ -113,9 +113,12 @@ function linkProblems(row: Row): string[] {
   const about = LINKS[String(row.kind)]
   if (!about) return ['kind is none that there is']
   if (row.role !== null && !ROLES.includes(String(row.role))) return ['role is none that there is']
-  return LINK_COLUMNS.filter((column) => (row[column] !== null) !== about.includes(column)).map(
-    (column) => `${column} does not go with its kind`,
-  )
+  // A set-up link that was used names the account that it made; older ones do not.
+  const free = row.kind === 'setup' && row.used_at !== null ? 'user_id' : undefined
+  const bound = LINK_COLUMNS.filter((column) => column !== free)
+  return bound
+    .filter((column) => (row[column] !== null) !== about.includes(column))
+    .map((column) => `${column} does not go with its kind`)
 }
 
 function connectionProblems(row: Row, opener: Opener | undefined): string[] {
