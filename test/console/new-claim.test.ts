@@ -134,7 +134,7 @@ t.test('while the host is read-only, the form says so and keeps what was typed',
   await logGuard.examine()
   const page = await owner.post(`${path}/new`, GOOD)
   t.equal(page.status, 503)
-  t.match(textOf(page.html), 'it is an older one')
+  t.match(textOf(page.html), 'database is an old one')
   t.equal(typedIn(page.html, 'target'), 'somewhere')
   t.strictSame(listed((await owner.get(path)).html), [])
 })

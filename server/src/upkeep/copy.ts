@@ -39,7 +39,7 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
       return using(await openTarget(to), (target) =>
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, onProgress)
-          if (signingKey) await keyVault(target, to).keep(writes(tx), signingKey.keyId, signingKey.pem)
+          if (signingKey) await keyVault(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
           return copied
         }),
       )

@@ -1,5 +1,4 @@
-/** Which vault an installation has: SQLite's host keeps its keys in files of its own, Postgres's hosts keep them in common. */
-
+/** Chooses where private signing keys are stored: in files with SQLite, in the database with Postgres, whose hosts share them. */
 import type { Secrets } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -14,7 +13,7 @@ interface KeyVaultOptions {
   readonly config: Pick<Config, 'dataDir'>
 }
 
-/** Asks for `secrets` only where keys are sealed. */
+/** Reads `secrets` only for Postgres, because opening the secrets creates the key file. */
 export function createKeyVault(options: KeyVaultOptions): KeyVault & KeyStore {
   return options.storage.dialect === 'postgres' ? createSealedKeys(options) : createKeyFiles(options.config)
 }
