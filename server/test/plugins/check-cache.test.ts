@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createCheckCache, cacheFor } from '@claimcheck/server/plugins/check-cache'
+import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import t from 'tap'
 
 function gate() {

@@ -1,6 +1,7 @@
 /** Due claims are handed out to one worker at a time, in memory and in a database that hosts share. */
 import { join } from 'node:path'
 import { createDueClaims } from '@claimcheck/server/claims/due-claims'
+import { createSlots } from '@claimcheck/server/claims/slots'
 import { openPostgres } from '@claimcheck/server/storage/postgres'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
@@ -34,10 +35,9 @@ async function queued(t: Test, dialect: keyof typeof OPEN, dueAt: readonly numbe
   return storage
 }
 
-function request(afterMs: number, most = 10) {
+function request(afterMs: number, limit = 10) {
   const at = NOON + afterMs
-  const choose = (due: readonly { readonly claimId: string }[]) => due.map(({ claimId }) => claimId)
-  return { at, leaseEnd: at + LEASE_MS, most, busyLanes: [], choose }
+  return { at, leaseEnd: at + LEASE_MS, limit, slots: createSlots(100) }
 }
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
