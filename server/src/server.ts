@@ -1,4 +1,4 @@
-/** The running service: HTTP in front, plugins and workers behind, all with one life that starts and ends in the order that loses nothing. */
+/** Starts and stops the service: HTTP server, plugins and workers, in an order in which nothing is lost. */
 import fastifyPlugin from 'fastify-plugin'
 import { listeningUrl } from './config/address.ts'
 import { consoleRoutes } from './console/console.tsx'
@@ -13,22 +13,22 @@ import { createMetrics } from './upkeep/metrics.ts'
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string
-  /** Answers what was asked, finishes the checks that are under way, and records what they found. */
+  /** Answers the open requests, finishes the running checks and stores their outcomes. */
   stop(): Promise<void>
 }
 
-/** @throws SigningError when the log's key is not here, and what `listen` throws */
+/** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
   const { config, registry, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
   await signingKeys.ensureLog()
   await logGuard.examine()
   const app = await createApp(claimcheck)
-  // Closed in reverse: requests are answered, the workers end, and only then the plugins that they work with.
+  // Fastify closes these in reverse order: it answers the open requests, then stops the workers, then closes the plugins that they use.
   for (const plugin of registry.plugins) await app.register(hosted(plugin))
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
   const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
-  claimcheck.oauth.listensAt(url)
+  claimcheck.oauth.setListeningOrigin(url)
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
@@ -39,7 +39,7 @@ function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-/** A plugin of ours as one of Fastify's: named, and closed with the server. */
+/** Wraps a plugin as a Fastify plugin, so that Fastify closes it with the server. */
 function hosted({ name, parts }: LoadedPlugin) {
   return fastifyPlugin(
     async (app) => {
@@ -83,7 +83,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
         const problem = logGuard.problem()
         return problem === undefined ? { ok: true, problems: [] } : { ok: false, problems: [`read-only: ${problem}`] }
       } catch (error) {
-        logger.error({ err: error }, 'the database cannot be read')
+        logger.error({ err: error }, 'cannot read the database')
         return { ok: false, problems: ['the database cannot be read'] }
       }
     },

@@ -41,7 +41,7 @@ t.test('the account shows who one is, and takes another name', async (t) => {
   for (const name of ['', ' ', 'x'.repeat(101), 'a\u0007b']) {
     const refused = await owner.post(`${ACCOUNT}/name`, { name })
     t.equal(refused.status, 422)
-    t.match(textOf(refused.html), /A name has 1 to 100 characters/)
+    t.match(textOf(refused.html), /The name is not valid: use 1 to 100 characters/)
   }
 })
 
@@ -52,8 +52,8 @@ t.test('a new password takes the current one, and ends every other session', asy
   await owner.get(ACCOUNT)
   const next = 'another password altogether'
   const rows = [
-    [{ current: 'wrong password', next }, /The current password is not right/],
-    [{ current: '', next }, /The current password is not right/],
+    [{ current: 'wrong password', next }, /The current password is wrong/],
+    [{ current: '', next }, /The current password is wrong/],
     [{ current: PASSWORD, next: 'short' }, /at least 12 characters/],
   ] as const
   for (const [fields, message] of rows) {

@@ -122,7 +122,7 @@ t.test('the last owner stays, and is told why', async (t) => {
   ] as const) {
     const refused = await owner.post(target, fields)
     t.equal(refused.status, 422)
-    t.match(textOf(refused.html), /A workspace has an owner: make somebody else one first/)
+    t.match(textOf(refused.html), /This is the only owner of the workspace: make another member an owner first/)
   }
   const mia = await Visitor.joining(host, id, 'member', 'Mia')
   await mia.get(path)

@@ -132,8 +132,8 @@ t.test('an account is linked and unlinked by its owner, and no identity belongs 
   await mia.get(ACCOUNT)
   const taken = await goThrough(provider, mia, { purpose: 'link' }, 'ann')
   t.equal(taken.status, 422)
-  t.match(textOf(taken.html), /This sign-in belongs to another account here/)
-  t.match(textOf((await goThrough(provider, owner, { purpose: 'link' }, 'zoe')).html), /unlink it first/)
+  t.match(textOf(taken.html), /This sign-in is linked to another account/)
+  t.match(textOf((await goThrough(provider, owner, { purpose: 'link' }, 'zoe')).html), /unlink that one first/)
 
   t.equal((await owner.post(`${ACCOUNT}/unlink`)).path, `${ACCOUNT}?done=sign-in-unlinked`)
   t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'ann')).status, 403)
@@ -148,7 +148,7 @@ t.test('the only way in cannot be unlinked', async (t) => {
   await ann.get(ACCOUNT)
   const refused = await ann.post(`${ACCOUNT}/unlink`)
   t.equal(refused.status, 422)
-  t.match(textOf(refused.html), /This is the only way in to your account/)
+  t.match(textOf(refused.html), /This is the only sign-in method of your account/)
   const next = 'a password of her own'
   t.equal((await ann.post(`${ACCOUNT}/password`, { next })).path, `${ACCOUNT}?done=password-changed`)
   t.equal((await ann.post(`${ACCOUNT}/unlink`)).path, `${ACCOUNT}?done=sign-in-unlinked`)
@@ -175,7 +175,7 @@ t.test('an answer is good once, and in the browser that was sent', async (t) => 
   const path = back.pathname + back.search
   const elsewhere = await new Visitor(host).get(path)
   t.equal(elsewhere.status, 422)
-  t.match(textOf(elsewhere.html), /was begun elsewhere/)
+  t.match(textOf(elsewhere.html), /was started in another browser/)
   t.match((await visitor.get(path)).path, /^\/console\/w\//)
   const replaying = new Visitor(host)
   replaying.cookies.set('claimcheck-outside', ticket)
@@ -199,7 +199,7 @@ t.test('an answer that does not fit what was asked lets nobody in', async (t) =>
     t.equal(visitor.cookies.has('claimcheck'), false, what)
   }
 
-  const misfit = /What Example answered does not fit this sign-in/
+  const misfit = /The answer of Example does not belong to this sign-in/
   await refused('another state', (back) => back.searchParams.set('state', 'x'.repeat(43)), misfit)
   await refused('no state', (back) => back.searchParams.delete('state'), misfit)
   await refused('another issuer', (back) => back.searchParams.set('iss', 'https://evil.example'), misfit)
@@ -260,7 +260,7 @@ t.test('a provider that is away costs only this way in', async (t) => {
   await Visitor.first(host)
   const page = await visitor.post(BEGIN, { purpose: 'sign_in' })
   t.equal(page.status, 503)
-  t.match(textOf(page.html), /Example cannot be reached just now: sign in another way, or try again later/)
+  t.match(textOf(page.html), /Example cannot be reached now: use another sign-in method, or try again later/)
   t.equal((await visitor.get('/console/sign-in')).status, 200)
   provider.isDown = false
   const url = await begin(visitor, { purpose: 'sign_in' })

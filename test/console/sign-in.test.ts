@@ -72,10 +72,10 @@ t.test('what a new account may not be is told beside what was given', async (t) 
   const rows = [
     [{ password: 'short' }, /at least 12 characters/],
     [{ password: 'x'.repeat(257) }, /at most 256 characters/],
-    [{ email: 'nobody' }, /not an e-mail address/],
-    [{ name: ' ' }, /name has 1 to 100 characters/],
-    [{ workspace: 'ws_x' }, /workspace name has/],
-    [{ workspace: '' }, /workspace name has/],
+    [{ email: 'nobody' }, /e-mail address is not valid/],
+    [{ name: ' ' }, /name is not valid: use 1 to 100 characters/],
+    [{ workspace: 'ws_x' }, /workspace name is not valid/],
+    [{ workspace: '' }, /workspace name is not valid/],
   ] as const
   for (const [wrong, message] of rows) {
     const page = await new Visitor(host).post(`/console/setup/${token}`, { ...good, ...wrong }, {})

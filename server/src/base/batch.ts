@@ -1,9 +1,9 @@
-/** Group commit: what arrives while one flush runs goes into the next, so that its cost is shared and falls as load rises. */
+/** Group commit: the items that arrive while one flush runs share the next flush, so the cost of an item falls as load rises. */
 
 export interface Batch<T, R> {
-  /** Resolves with this item's result when the flush that took it is done; rejects when that flush failed. */
+  /** Resolves with the item's result when its flush is done; rejects when its flush fails. */
   add(item: T): Promise<R>
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no item waits and no flush runs. */
   idle(): Promise<void>
 }
 
@@ -13,20 +13,25 @@ interface Waiting<T, R> {
   reject(error: unknown): void
 }
 
-/** `flush` returns one result for each item, in order. One flush runs at a time. */
+/**
+ * One flush runs at a time.
+ *
+ * @param flush returns one result for each item, in the order of the items
+ * @param options.maxItems the most items that one flush takes
+ */
 export function createBatch<T, R>(
   flush: (items: readonly T[]) => Promise<readonly R[]>,
-  { most }: { readonly most: number },
+  { maxItems }: { readonly maxItems: number },
 ): Batch<T, R> {
   let waiting: Waiting<T, R>[] = []
   let running: Promise<void> | undefined
 
   async function run(): Promise<void> {
-    // One turn of the event loop gathers what arrived together.
+    // Items that arrive in the same turn of the event loop share the first flush.
     await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
-      const taken = waiting.slice(0, most)
-      waiting = waiting.slice(most)
+      const taken = waiting.slice(0, maxItems)
+      waiting = waiting.slice(maxItems)
       try {
         const results = await flush(taken.map(({ item }) => item))
         taken.forEach(({ resolve }, index) => {

@@ -1,6 +1,6 @@
-/** What a service refuses, as closed codes; http/ turns them into answers, cli/ into messages. */
+/** The errors of the services, with closed codes: http/ turns them into answers, cli/ into messages. */
 
-/** One thing that is wrong with an input: an item of a 422 answer. */
+/** One mistake in an input: an item of a 422 answer. */
 export interface Issue {
   readonly loc: Loc
   readonly msg: string
@@ -9,7 +9,7 @@ export interface Issue {
   readonly input?: unknown
 }
 
-/** Where in an input: `['body', 'params', 'sha']`. */
+/** The position of a value in an input: `['body', 'params', 'sha']`. */
 export type Loc = readonly (string | number)[]
 
 export type ServiceErrorCode = 'invalid' | 'not_found' | 'bad_request' | 'conflict' | 'read_only' | 'unavailable'
@@ -17,7 +17,7 @@ export type ServiceErrorCode = 'invalid' | 'not_found' | 'bad_request' | 'confli
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ServiceErrorCode
-  /** With `invalid`: every place that is wrong. */
+  /** With `invalid`: every mistake. */
   readonly issues: readonly Issue[]
 
   constructor(code: ServiceErrorCode, detail: string, options: { issues?: readonly Issue[]; cause?: unknown } = {}) {

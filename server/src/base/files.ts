@@ -1,4 +1,4 @@
-/** Small files that must not be lost or half written: private keys. */
+/** Durable private files: written whole or not at all, readable by their owner only. */
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -16,11 +16,13 @@ import { dirname } from 'node:path'
 
 const OWNER_ONLY_FILE = 0o600
 const OWNER_ONLY_FOLDER = 0o700
-const ANYBODY_ELSE = 0o077
+const GROUP_AND_OTHERS = 0o077
 
 /**
- * Writes a new file, readable to its owner alone, that is whole on disk when this returns. False, and nothing changed, when there
- * is one of that name: of two processes that start together one makes it, and both read the same.
+ * Writes a new file that only its owner can read. The file is whole on disk when this returns.
+ *
+ * @returns false when the file exists; it then stays unchanged. When two processes start together, one creates the file and both
+ * read the same content.
  */
 export function writeNewFile(path: string, content: string): boolean {
   const folder = dirname(path)
@@ -28,7 +30,7 @@ export function writeNewFile(path: string, content: string): boolean {
   const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`
   try {
     writeWhole(draft, content)
-    // Unlike a rename, a link never replaces what is there.
+    // Unlike a rename, a link never replaces an existing file.
     linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -40,9 +42,11 @@ export function writeNewFile(path: string, content: string): boolean {
   return true
 }
 
-/** @throws Error when others than its owner can read it, or nobody can */
+/** @throws Error when users other than its owner have access to the file, or when this process cannot read it */
 export function readPrivateFile(path: string): string {
-  if (statSync(path).mode & ANYBODY_ELSE) throw new Error('it is open to others than its owner: chmod 600 it')
+  if (statSync(path).mode & GROUP_AND_OTHERS) {
+    throw new Error('other users have access to the file: run chmod 600 on it')
+  }
   return readFileSync(path, 'utf8')
 }
 

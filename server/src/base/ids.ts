@@ -1,40 +1,40 @@
-/** Identifiers: a ULID behind a prefix that tells what it names. */
+/** Identifiers: a prefix that says what the id names, then a ULID. */
 import { randomFillSync } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
 
-// Crockford's base 32, as the ULID specification takes it.
+// Crockford's base 32, which the ULID specification prescribes.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 const TIME_LETTERS = 10
 const RANDOM_LETTERS = 16
-// Many ids' bytes at once: each call for random bytes costs more than the bytes.
+// The bytes of 256 ids at a time: a call for random bytes costs more than the bytes do.
 const random = new Uint8Array(256 * RANDOM_LETTERS)
-let used = random.length
+let usedBytes = random.length
 
 type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_'
 
-/** 48 bits of time and 80 random ones, never counted up: an id says nothing about its neighbours. */
+/** 48 bits of time and 80 random bits. The random bits are never counted up, so an id does not reveal its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {
   let time = ''
   for (let left = Math.floor(now); time.length < TIME_LETTERS; left = Math.floor(left / 32))
     time = ALPHABET[left % 32] + time
   let id = prefix + time
-  // 256 is a multiple of 32: no letter is likelier than another.
+  // 256 is a multiple of 32, so every letter is equally likely.
   for (const byte of randomBytes()) id += ALPHABET[byte % 32]
   return id
 }
 
-/** Given to nobody before. */
+/** Returns each byte of the pool once. */
 function randomBytes(): Uint8Array {
-  if (used === random.length) {
+  if (usedBytes === random.length) {
     randomFillSync(random)
-    used = 0
+    usedBytes = 0
   }
-  used += RANDOM_LETTERS
-  return random.subarray(used - RANDOM_LETTERS, used)
+  usedBytes += RANDOM_LETTERS
+  return random.subarray(usedBytes - RANDOM_LETTERS, usedBytes)
 }
 
-/** When an id was made; undefined where it is none of ours. */
+/** The time in an id; undefined when the text is not an id of this form. */
 export function instantOf(id: string): Instant | undefined {
   const [, letters] = /^[a-z]+_([0-9A-HJKMNP-TV-Z]{10})[0-9A-HJKMNP-TV-Z]{16}$/.exec(id) ?? []
   if (letters === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Copies of plain JSON data, for those who may change what they are given. Several times as fast as structuredClone. */
+/** Deep copies of JSON data, for callees that may modify their arguments. Several times as fast as structuredClone. */
 import { setMember } from '@claimcheck/core'
 
 export function copyJson<T>(value: T): T {

@@ -1,18 +1,21 @@
-/** Names that people give: to themselves, and to their keys. Applications have names of that kind, too. */
+/** The rules for names that people and applications choose: of accounts, of keys, of OAuth clients. */
 import { ServiceError } from './errors.ts'
 
-export const LONGEST_NAME = 100
+export const MAX_NAME_LENGTH = 100
 
-/** Nothing that ends a line, or turns around what stands beside it. */
+/** False for names with control characters, such as a line break, or with characters that reverse the direction of the text beside them. */
 export function isReadable(name: string): boolean {
   return !/[\p{Cc}\p{Bidi_Control}]/u.test(name)
 }
 
-/** Without the space around it. @throws ServiceError `bad_request` */
+/** Trims the name. @throws ServiceError `bad_request` */
 export function readName(text: string): string {
   const name = text.trim()
-  if (name.length === 0 || name.length > LONGEST_NAME || !isReadable(name)) {
-    throw new ServiceError('bad_request', `a name has 1 to ${LONGEST_NAME} characters, and none that cannot be seen`)
+  if (name.length === 0 || name.length > MAX_NAME_LENGTH || !isReadable(name)) {
+    throw new ServiceError(
+      'bad_request',
+      `the name is not valid: use 1 to ${MAX_NAME_LENGTH} characters, without invisible ones`,
+    )
   }
   return name
 }

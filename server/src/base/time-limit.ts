@@ -1,11 +1,11 @@
-/** A limit on how long somebody else's work may take. */
+/** Time limits for work that this code does not control, such as a plugin's check. */
 
-/** What `work` comes to, or what `expire` throws when that takes longer. Work that does not end is left behind. */
+/** Settles as `work` does, or rejects with the error of `expire` when `work` takes longer. The work itself is not stopped. */
 export function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => Error): Promise<T> {
   return limited(work, limitMs, (_resolve, reject) => reject(expire()))
 }
 
-/** What `work` comes to; undefined when that takes longer, or when it fails. It goes on either way. */
+/** The result of `work`; undefined when `work` takes longer or fails. The work itself is not stopped. */
 export function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
   const settled: Promise<T | undefined> = work.catch(() => undefined)
   return limited(settled, limitMs, (resolve) => resolve(undefined))
@@ -13,7 +13,7 @@ export function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T |
 
 type Settle<T> = (resolve: (value: T) => void, reject: (error: Error) => void) => void
 
-// One promise: a race of two would cost several times as much, for each claim.
+// One promise instead of Promise.race, which costs several times as much, and this runs for each claim.
 function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => expire(resolve, reject), limitMs)
@@ -30,22 +30,25 @@ function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>): Promi
   })
 }
 
-/** An AbortController that costs nothing until its signal is asked for: a check that makes no request spends most of its time on making one. */
+/**
+ * An AbortController that is created when its signal is first read. Creating one would take most of the time of a check that makes no
+ * request.
+ */
 export function lazyAbortController(): Pick<AbortController, 'signal' | 'abort'> {
-  let made: AbortController | undefined
+  let controller: AbortController | undefined
   let isAborted = false
 
   return {
     get signal() {
-      if (!made) {
-        made = new AbortController()
-        if (isAborted) made.abort()
+      if (!controller) {
+        controller = new AbortController()
+        if (isAborted) controller.abort()
       }
-      return made.signal
+      return controller.signal
     },
     abort() {
       isAborted = true
-      made?.abort()
+      controller?.abort()
     },
   }
 }

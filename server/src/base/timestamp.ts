@@ -1,11 +1,11 @@
-/** Timestamps as clients write them: ISO 8601 in UTC, with any number of fraction digits. */
+/** Reads the timestamps of clients: ISO 8601 in UTC, with any number of fraction digits. */
 import { type Instant, parseInstant } from '@claimcheck/core'
 
 export type TimestampProblem = 'malformed' | 'no_zone' | 'not_utc' | 'before_1970'
 
 const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/
 
-/** Cut to milliseconds, never rounded: an outcome must not become later than it was claimed. */
+/** Cuts the time to milliseconds and never rounds it up: that would make claimed_at later than the client said. */
 export function readTimestamp(text: string): Instant | TimestampProblem {
   const [match, seconds, fraction = '', zone] = ISO_8601.exec(text) ?? []
   if (match === undefined) return 'malformed'

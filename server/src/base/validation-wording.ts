@@ -1,4 +1,4 @@
-/** How FastAPI's clients know each finding: pydantic's error types, messages and context, by JSON Schema keyword. */
+/** Translates each finding of Ajv into pydantic's error type, message and context, which clients of FastAPI services know. */
 import type { ErrorObject } from 'ajv'
 import type { Issue, Loc } from './errors.ts'
 import { readTimestamp, type TimestampProblem } from './timestamp.ts'
@@ -111,7 +111,7 @@ const TIMESTAMPS: Readonly<Record<TimestampProblem, Wording>> = {
 function typeWording(expected: unknown, data: unknown, loc: Loc): Wording {
   if (expected === 'object' && loc.length === 1 && loc[0] === 'body') return NOT_A_MODEL
   if (expected === 'integer' && typeof data === 'number') return FRACTION
-  // A query is text throughout: there the text is no integer, elsewhere text is not what an integer is written as.
+  // In a query every value is text, so the text does not parse; elsewhere the mistake is that the value is text.
   if (expected === 'integer' && typeof data === 'string' && loc[0] === 'query') return UNPARSABLE_INTEGER
   return TYPES[String(expected)] ?? valueError(`must be one of ${String(expected)}`)
 }

@@ -1,4 +1,4 @@
-/** Validation against TypeBox schemas, and its findings in the wording that clients of FastAPI services know. */
+/** Validates values against TypeBox schemas and reports the mistakes in the form of FastAPI. */
 import { MAX_BYTES } from '@claimcheck/core/api'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -7,29 +7,29 @@ import type { Issue, Loc } from './errors.ts'
 import { readTimestamp } from './timestamp.ts'
 import { wording } from './validation-wording.ts'
 
-/** Everything that is wrong with `value`, which stands at `loc`; empty when nothing is. Changes nothing, coerces nothing. */
+/** Returns every mistake in `value`, whose position is `loc`; empty when it is valid. Does not change or coerce the value. */
 export type Validator = (value: unknown, loc: Loc) => Issue[]
 
-const LONGEST_SHOWN = 128
+const MAX_ECHOED_LENGTH = 128
 
-// Applied by branches whose own findings say what is wrong.
+// Keywords that apply branches: the findings of the branches say what is wrong.
 const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'anyOf'])
 
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false, strictRequired: false })
 addFormats.default(ajv)
-// Times are UTC everywhere, also in the params of actions.
+// All times are in UTC, including those in the params of actions.
 ajv.addFormat('date-time', (text) => typeof readTimestamp(text) === 'number')
 ajv.addKeyword('x-secret')
 ajv.addKeyword({
   keyword: MAX_BYTES,
   type: 'object',
   schemaType: 'number',
-  validate: (most: number, value: object) => Buffer.byteLength(JSON.stringify(value)) <= most,
+  validate: (maximum: number, value: object) => Buffer.byteLength(JSON.stringify(value)) <= maximum,
 })
 
 const compiled = new WeakMap<TSchema, Validator>()
 
-/** Compiles each schema once. @throws Error for what is no JSON schema */
+/** Compiles each schema once. @throws Error when it is not a JSON schema */
 export function validator(schema: TSchema): Validator {
   const known = compiled.get(schema)
   if (known) return known
@@ -44,11 +44,11 @@ export function validator(schema: TSchema): Validator {
 }
 
 function toIssue(error: ErrorObject, value: unknown, loc: Loc): Issue {
-  const place = [...loc, ...pathTo(error, value)]
-  return { loc: place, ...wording(error, place), ...shownInput(error) }
+  const position = [...loc, ...pathTo(error, value)]
+  return { loc: position, ...wording(error, position), ...echoedInput(error) }
 }
 
-/** The instance path as names and positions, ending with the member that is missing or too many. */
+/** The instance path as names and indexes; it ends with the missing or the unexpected member, if that is the mistake. */
 function pathTo({ instancePath, params }: ErrorObject, value: unknown): (string | number)[] {
   let current = value
   const path = instancePath
@@ -64,14 +64,14 @@ function pathTo({ instancePath, params }: ErrorObject, value: unknown): (string 
   return typeof member === 'string' ? [...path, member] : path
 }
 
-/** Short plain values only, and none that may be a credential: a misspelt member's value may well be one. */
-function shownInput({ keyword, data, parentSchema }: ErrorObject): Pick<Issue, 'input'> {
+/** Echoes short scalar values only, and none that may be a credential: an unexpected member may be a misspelt secret. */
+function echoedInput({ keyword, data, parentSchema }: ErrorObject): Pick<Issue, 'input'> {
   if (keyword === 'required' || keyword === 'additionalProperties' || parentSchema?.['x-secret'] === true) return {}
-  if (typeof data === 'string') return data.length <= LONGEST_SHOWN ? { input: data } : {}
+  if (typeof data === 'string') return data.length <= MAX_ECHOED_LENGTH ? { input: data } : {}
   return typeof data === 'object' && data !== null ? {} : { input: data }
 }
 
-/** A schema and a branch of it may find the same. */
+/** Drops repetitions: a schema and one of its branches may report the same mistake. */
 function firstOfEachKind(issues: readonly Issue[]): Issue[] {
   const kinds = new Map<string, Issue>()
   for (const issue of issues) {

@@ -1,4 +1,4 @@
-/** This package's version, as its package.json says it. */
+/** The version in this package's package.json. */
 import { createRequire } from 'node:module'
 
 export const VERSION: string = createRequire(import.meta.url)('../../package.json').version

@@ -1,7 +1,7 @@
-/** Work that goes on in the background from the start of the server to its end. */
+/** Background work that runs as long as the server does. */
 
 export interface Worker {
   start(): void
-  /** Takes up nothing new, and resolves when what is under way is done. */
+  /** Starts nothing new; resolves when the work in progress is done. */
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** One check of one claim: hands it to its verifier within bounds, and records what came of it. Nothing a verifier does gets past here. */
+/** Runs one check of a claim: calls its verifier within limits and records the result. A misbehaving verifier cannot affect anything else. */
 import {
   type CheckContext,
   type CheckRecord,
@@ -16,7 +16,7 @@ import { copyJson } from '../base/json-copy.ts'
 import { lazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { partFor } from '../plugins/check-cache.ts'
+import { cacheFor } from '../plugins/check-cache.ts'
 import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { Activity } from '../workspaces/activity.ts'
@@ -24,7 +24,7 @@ import type { ConnectionService } from '../workspaces/connections.ts'
 import { LATEST_INSTANT, readObservation } from './observation.ts'
 
 export interface CheckRunner {
-  /** Never throws: what goes wrong is in the record. */
+  /** Never throws: the record contains any failure. */
   check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord>
 }
 
@@ -51,7 +51,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   ): Promise<CheckRecord> {
     const timer = lazyAbortController()
     const requests = outbound.forCheck(timer, now)
-    // Copies: what a verifier changes in them, now or later, is changed nowhere else.
+    // The verifier gets copies, so that its changes to them, now or later, affect nothing else.
     const context: CheckContext = {
       connection: copyJson(connection),
       fetch: requests.fetch,
@@ -61,24 +61,27 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       },
       now,
       logger: tools.logger,
-      cache: partFor(connection, tools.cache),
+      cache: cacheFor(connection, tools.cache),
       previous: history.filter(isRead).map((read) => copyJson(read.observation)),
     }
     const checking = async () => verifier.check(copyJson(toClaim(claim)), context)
     try {
-      // One that does not heed its signal is left behind when its time is over.
+      // A verifier that ignores its abort signal keeps running, but nothing waits for it.
       const returned = await withinTime(checking(), timeoutMs, () => new DestinationError('timeout'))
       const answeredAt = answerTime(sentAt)
       const { observation, problem } = readObservation(verifier.profile, returned, secretsOf(connection))
       if (observation) return { sentAt, answeredAt, observation, clockOffsetMs: requests.clockOffsetMs() }
-      logger.warn({ action: verifier.profile.action, claimId: claim.claimId, problem }, 'verifier returned nonsense')
+      logger.warn(
+        { action: verifier.profile.action, claimId: claim.claimId, problem },
+        'the verifier returned an invalid observation',
+      )
       return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
     } finally {
       timer.abort()
     }
   }
 
-  /** Now; and by a clock that is set back during the check, not before it was sent. */
+  /** Never before `sentAt`, also when the clock is set back during the check. */
   function answerTime(sentAt: Instant): Instant {
     return Math.max(now(), sentAt)
   }
@@ -98,7 +101,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     let secrets: readonly string[] = []
     try {
       const registered = registry.verifierFor(claim.action)
-      // A claim is judged by the rules it was submitted under, or not at all.
+      // A claim is decided by the version of the rules that it was submitted under, or not at all.
       if (registered?.verifier.profile.version !== claim.profileVersion) return failed({ code: 'unsupported_action' })
       const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
       if (connection === undefined) return failed({ code: 'no_connection' })
@@ -107,7 +110,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     } catch (error) {
       if (isDestinationError(error)) return failed(toFailure(error, now()))
       const problem = withoutSecrets(error, secrets)
-      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'verifier failed')
+      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
       return failed({ code: 'verifier_error' })
     }
   }
@@ -115,23 +118,23 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   return {
     async check(claim, history) {
       const record = await check(claim, history)
-      if (claim.connectionId !== null && wasTried(record)) activity.connectionRead(claim.connectionId, record)
+      if (claim.connectionId !== null && usedConnection(record)) activity.connectionRead(claim.connectionId, record)
       return record
     },
   }
 }
 
-/** Where nothing here judges the claim any more, nothing was asked through its connection. */
-function wasTried(record: CheckRecord): boolean {
+/** False for an action without a verifier: the check then sends no request through the connection. */
+function usedConnection(record: CheckRecord): boolean {
   return isRead(record) || record.failure.code !== 'unsupported_action'
 }
 
-/** What a verifier sees of a claim. */
+/** The part of a claim that a verifier sees. */
 export function toClaim({ action, target, params, claimedAt, deadlineAt }: ClaimRow): Claim {
   return { action, target, params, claimedAt, deadlineAt }
 }
 
-/** The text alone: the members of an error may hold a whole request, its credentials included. */
+/** Keeps the text of the error only: its members may contain a whole request with its credentials. */
 function withoutSecrets(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : `a ${typeof error} was thrown`
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
@@ -139,7 +142,7 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): string {
 
 const DESTINATION_CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
-// By name and code: a plugin may carry a copy of core of its own, so that instanceof would not know its errors.
+// Compares name and code, because instanceof fails for a plugin that has its own copy of core.
 function isDestinationError(error: unknown): error is DestinationError {
   return (
     error instanceof Error &&
@@ -151,7 +154,7 @@ function isDestinationError(error: unknown): error is DestinationError {
 function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
   return {
     code,
-    // A wait that is no whole number, or longer than times can say, is a wait all the same.
+    // Rounds a fraction up, and limits a wait whose end would be later than the latest timestamp.
     ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
       ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
       : {}),

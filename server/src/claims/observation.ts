@@ -1,29 +1,29 @@
-/** Holds what a verifier returned against its contract, before any of it is believed, stored or signed. */
+/** Validates the observation that a verifier returned, before the service uses, stores or signs any of it. */
 import type { ActionProfile, Observation } from '@claimcheck/core'
 import { validator } from '../base/validation.ts'
 
-const LARGEST_FACTS_BYTES = 8192
-/** The last moment that a receipt's timestamp can say. */
+const MAX_FACTS_BYTES = 8192
+/** The latest time that a receipt's timestamp can express. */
 export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** What is recorded; or what is wrong, in words for the log. */
+/** The observation to record; or the problem, as a text for the log. */
 export type ReadObservation =
   | { readonly observation: Observation; readonly problem?: never }
   | { readonly observation?: never; readonly problem: string }
 
-/** @throws what a getter throws, and TypeError for what no JSON can say */
+/** @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express */
 export function readObservation(
   profile: ActionProfile,
   returned: unknown,
   secrets: readonly string[],
 ): ReadObservation {
-  if (typeof returned !== 'object' || returned === null) return { problem: 'not an object' }
+  if (typeof returned !== 'object' || returned === null) return { problem: 'it is not an object' }
   const observation = copyOf(returned as Observation)
   const problem = observationProblem(profile, observation, secrets)
   return problem === undefined ? { observation } : { problem }
 }
 
-/** The members of the contract, as they will be stored: what was judged is what is recorded, whatever the verifier does with its own. */
+/** Copies the members of the contract as they will be stored, so that the verifier cannot change them between decision and storage. */
 function copyOf({ kind, facts, settled, ...rest }: Observation): Observation {
   const { differs, appeared } = rest as Partial<Extract<Observation, { kind: 'present' }>>
   const times = appeared === undefined ? appeared : { notBefore: appeared?.notBefore, notAfter: appeared?.notAfter }
@@ -41,9 +41,9 @@ function observationProblem(
   const [issue] = validator(profile.facts)(facts, ['facts'])
   if (issue) return `${issue.loc.join('.')}: ${issue.msg}`
   const text = JSON.stringify(facts)
-  if (text.length > LARGEST_FACTS_BYTES) return 'facts are too large'
-  if (!isReceiptJson(facts)) return 'facts hold a number that is no integer, or text that is not well-formed'
-  if (secrets.some((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))) return 'facts hold a credential'
+  if (text.length > MAX_FACTS_BYTES) return 'facts are too large'
+  if (!isReceiptJson(facts)) return 'facts contain a number that is not an integer, or text that is not well-formed'
+  if (secrets.some((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))) return 'facts contain a credential'
   return kind === 'present' ? presenceProblem(profile, observation) : undefined
 }
 
@@ -55,13 +55,13 @@ function presenceProblem(
     !Array.isArray(differs) ||
     !differs.every((field) => typeof field === 'string' && Object.hasOwn(profile.required, field))
   ) {
-    return 'differs names what is not a required field'
+    return 'differs names a field that is not required'
   }
   if (appeared === undefined) return undefined
   const { notBefore, notAfter } = appeared
   if (!isInstant(notAfter)) return 'appeared.notAfter is not a time'
   if (notBefore !== undefined && !(isInstant(notBefore) && notBefore <= notAfter)) {
-    return 'appeared.notBefore is not a time up to notAfter'
+    return 'appeared.notBefore is not a time, or is after notAfter'
   }
   return undefined
 }
@@ -70,7 +70,7 @@ function isInstant(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LATEST_INSTANT
 }
 
-/** Receipts are I-JSON with integers only. */
+/** Receipts are I-JSON and their numbers are integers. */
 function isReceiptJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value)
   if (typeof value === 'string') return value.isWellFormed()

@@ -1,4 +1,4 @@
-/** What the operator allows by its name, though it is private or without https. */
+/** ALLOW_PRIVATE: the hosts that outgoing requests may reach although they are private or use plain http. */
 
 /** @param allowPrivate entries of ALLOW_PRIVATE: `host` or `host:port` */
 export function isAllowed({ hostname, port, protocol }: URL, allowPrivate: readonly string[]): boolean {

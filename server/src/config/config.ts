@@ -1,4 +1,4 @@
-/** The configuration: environment and file together, held against what they may say, with every problem listed at once. */
+/** Reads the configuration from the environment and the file, and reports all mistakes at once. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
@@ -8,45 +8,46 @@ import { validator } from '../base/validation.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
+import type { Report } from './report.ts'
 import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
 
 export interface PluginEntry {
-  /** A package or a path, resolved from the configuration file's folder. */
+  /** A package name or a path, resolved from the folder of the configuration file. */
   readonly use: string
   readonly with: Readonly<Record<string, unknown>>
 }
 
 export interface CheckSettings extends Closing {
-  /** The longest that a check may take. */
+  /** The time limit of one check. */
   readonly timeoutMs: number
   /** How long the answer to a submission waits for the first check. */
   readonly firstAnswerMs: number
-  /** How many claims are checked at a time; one destination has an eighth of that. */
+  /** How many checks run at a time; those of one destination may take an eighth of that. */
   readonly concurrency: number
 }
 
 export interface Config {
   readonly host: string
   readonly port: number
-  /** Where clients reach the service, when that is not where it listens. */
+  /** The address at which clients reach the service; undefined when it is the address that the service listens on. */
   readonly publicUrl: string | undefined
-  /** `sqlite:` and an absolute path, or a `postgres:` URL, which may hold a password. */
+  /** `sqlite:` and an absolute path, or a `postgres:` URL, which may contain a password. */
   readonly databaseUrl: string
   readonly dataDir: string
-  /** 32 bytes; undefined, which it never is with Postgres: made and kept in `dataDir`. */
+  /** 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
   readonly secretKey: Buffer | undefined
-  /** The proxies that are believed about a client's address, as Fastify takes them. */
+  /** The proxies whose headers name the client's address, in the form of Fastify's option of this name. */
   readonly trustProxy: boolean | string
   readonly logLevel: string
-  /** `host[:port]` entries that outgoing requests may reach although they are private or plain http. */
+  /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
-  /** The folder that plugins are resolved from. */
+  /** The folder from which plugins are resolved. */
   readonly pluginDir: string
   readonly plugins: readonly PluginEntry[]
   readonly rateLimits: RateLimits
-  /** Attempts to come into the console, a minute, from one address and to one account. 0: no limit. */
+  /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
-  /** Through which people may sign in, too. */
+  /** The OpenID provider through which people can sign in, if the file configures one. */
   readonly oidcSignIn: OidcProvider | undefined
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
@@ -65,11 +66,11 @@ export class ConfigError extends Error {
 }
 
 const HOUR_MS = 60 * 60_000
-// Names that Fastify knows for ranges of addresses.
+// Fastify's names for address ranges.
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_FOR_HOSTS =
-  'SECRET_KEY: needed with a database that hosts can share, the same on every host: what `openssl rand -hex 32` prints, or what DATA_DIR/secret.key holds'
+  'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
@@ -122,51 +123,50 @@ const ConfigFile = Type.Object(
 type ConfigFile = Static<typeof ConfigFile>
 
 type Env = Readonly<Record<string, string | undefined>>
-type Complain = (problem: string) => void
 
 /** @throws ConfigError */
 export function loadConfig(env: Env, cwd: string): Config {
   const problems: string[] = []
-  const complain: Complain = (problem) => problems.push(problem)
+  const report: Report = (problem) => problems.push(problem)
   const dataDir = resolve(cwd, env.DATA_DIR || 'data')
   const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
-  const file = readFile(filePath, Boolean(env.CONFIG), complain)
-  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, complain)
-  const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, complain)
-  const surroundings = { folder: dirname(filePath), allowPrivate, complain }
+  const file = readFile(filePath, Boolean(env.CONFIG), report)
+  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
+  const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, report)
+  const context = { folder: dirname(filePath), allowPrivate, report }
   const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
   const config: Config = {
     host: env.HOST || '127.0.0.1',
-    port: readPort(env.PORT, complain),
-    publicUrl: readPublicUrl(env.PUBLIC_URL, complain),
+    port: readPort(env.PORT, report),
+    publicUrl: readPublicUrl(env.PUBLIC_URL, report),
     databaseUrl,
     dataDir,
-    secretKey: readSecretKey(env.SECRET_KEY, databaseUrl, complain),
-    trustProxy: readTrustProxy(env.TRUST_PROXY, complain),
-    logLevel: readLogLevel(env.LOG_LEVEL, complain),
+    secretKey: readSecretKey(env.SECRET_KEY, databaseUrl, report),
+    trustProxy: readTrustProxy(env.TRUST_PROXY, report),
+    logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
     pluginDir: dirname(filePath),
     plugins: (file.plugins ?? []).map((plugin) => ({ use: plugin.use, with: plugin.with ?? {} })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
-    oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, surroundings),
+    oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
-    oauth: readOAuth(file.oauth ?? {}, (problem) => complain(`${filePath}: oauth.${problem}`)),
+    oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
 
-/** No file at the default place is no problem: then there is no plugin. */
-function readFile(path: string, isNamed: boolean, complain: Complain): ConfigFile {
+/** A missing file is a mistake only when CONFIG names it; without the default file there are no plugins. */
+function readFile(path: string, isNamed: boolean, report: Report): ConfigFile {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     if (isNamed || !isMissing)
-      complain(`CONFIG: cannot read ${path}: ${isMissing ? 'no such file' : (error as Error).message}`)
+      report(`CONFIG: cannot read ${path}: ${isMissing ? 'the file does not exist' : (error as Error).message}`)
     return {}
   }
   let value: unknown
@@ -174,23 +174,23 @@ function readFile(path: string, isNamed: boolean, complain: Complain): ConfigFil
     value = parseStrictJson(text).value
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
-    // Where, and never what: a plugin's options may hold a credential.
-    complain(`${path}: not JSON: ${error.code} in line ${text.slice(0, error.position).split('\n').length}`)
+    // Names the line and not its text, which may contain a credential in a plugin's options.
+    report(`${path}: is not JSON: ${error.code} in line ${text.slice(0, error.position).split('\n').length}`)
     return {}
   }
   const issues = validator(ConfigFile)(value, [])
-  for (const { loc, msg } of issues) complain(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
+  for (const { loc, msg } of issues) report(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
   return issues.length > 0 ? {} : (value as ConfigFile)
 }
 
-function readPort(given: string | undefined, complain: Complain): number {
+function readPort(given: string | undefined, report: Report): number {
   const text = given || '8080'
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) complain(`PORT: a number from 0 to 65535, not ${text}`)
+  if (!(port <= 65_535)) report(`PORT: must be a number from 0 to 65535, not ${text}`)
   return port
 }
 
-function readPublicUrl(text: string | undefined, complain: Complain): string | undefined {
+function readPublicUrl(text: string | undefined, report: Report): string | undefined {
   if (!text) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (
@@ -200,29 +200,31 @@ function readPublicUrl(text: string | undefined, complain: Complain): string | u
     url.search !== '' ||
     url.hash !== ''
   ) {
-    complain('PUBLIC_URL: an http or https address without user, query or fragment')
+    report('PUBLIC_URL: must be an http or https address without user, query or fragment')
   }
   return text.replace(/\/+$/, '')
 }
 
-function readSecretKey(text: string | undefined, databaseUrl: string, complain: Complain): Buffer | undefined {
+function readSecretKey(text: string | undefined, databaseUrl: string, report: Report): Buffer | undefined {
   if (!text) {
-    if (isSharedDatabase(databaseUrl)) complain(SECRET_KEY_FOR_HOSTS)
+    if (isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
     return undefined
   }
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
-  // Buffer passes over what is no base64, so that a mistyped key would be another key.
+  // Buffer skips characters that are not base64, so a mistyped key would silently become another key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
-  complain('SECRET_KEY: 32 bytes in hex or base64, such as `openssl rand -hex 32` prints')
+  report('SECRET_KEY: must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`')
   return undefined
 }
 
-/** Off, on, or the proxies' own addresses and networks with commas between them. */
-function readTrustProxy(text: string | undefined, complain: Complain): boolean | string {
+/** Off, on, or the addresses and networks of the proxies, separated by commas. */
+function readTrustProxy(text: string | undefined, report: Report): boolean | string {
   if (!text || /^(off|false|no)$/i.test(text)) return false
   if (/^(on|true|yes)$/i.test(text)) return true
   const entries = text.split(',').map((entry) => entry.trim())
-  if (!entries.every(isNetwork)) complain(`TRUST_PROXY: off, on, or the addresses of the proxies, not ${text}`)
+  if (!entries.every(isNetwork)) {
+    report(`TRUST_PROXY: must be off, on, or the addresses of the proxies separated by commas, not ${text}`)
+  }
   return text
 }
 
@@ -232,27 +234,26 @@ function isNetwork(entry: string): boolean {
   return Number(prefix) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1)
 }
 
-function readLogLevel(given: string | undefined, complain: Complain): string {
+function readLogLevel(given: string | undefined, report: Report): string {
   const text = given || 'info'
-  if (!LOG_LEVELS.includes(text)) complain(`LOG_LEVEL: one of ${LOG_LEVELS.join(', ')}, not ${text}`)
+  if (!LOG_LEVELS.includes(text)) report(`LOG_LEVEL: must be one of ${LOG_LEVELS.join(', ')}, not ${text}`)
   return text
 }
 
-function readAllowPrivate(text: string | undefined, complain: Complain): string[] {
+function readAllowPrivate(text: string | undefined, report: Report): string[] {
   const entries = (text ?? '')
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean)
   return entries.flatMap((entry, index) => {
     const normal = hostAndPort(entry)
-    // Not repeated: it may be an address with a password.
-    if (!normal)
-      complain(`ALLOW_PRIVATE: host or host:port entries with commas between them, which entry ${index + 1} is not`)
+    // Does not repeat the entry, which may be a URL with a password.
+    if (!normal) report(`ALLOW_PRIVATE: entry ${index + 1} is not a host or host:port; separate entries by commas`)
     return normal ?? []
   })
 }
 
-/** As URLs write it, so that one host has one name; undefined for what is neither a host nor a host and a port. */
+/** Normalizes the entry as URLs do, so that one host has one spelling; undefined when it is not `host` or `host:port`. */
 function hostAndPort(entry: string): string | undefined {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(entry) ?? []
   if (host === undefined || !URL.canParse(`http://${host}`) || Number(port ?? 1) > 65_535) return undefined

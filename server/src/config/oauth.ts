@@ -1,21 +1,22 @@
-/** The configuration file's part about OAuth: which applications may ask, and for whom tokens may be meant. */
+/** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
 import { type Static, Type } from 'typebox'
-import { LONGEST_NAME } from '../base/names.ts'
-import { LONGEST_REDIRECT_URI, MOST_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
+import { MAX_NAME_LENGTH } from '../base/names.ts'
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
+import type { Report } from './report.ts'
 
 export interface OAuthClient {
   readonly clientId: string
   readonly clientName: string
   readonly redirectUris: readonly string[]
-  /** Undefined: a public client, which can keep no secret. */
+  /** Undefined for a public client, which cannot keep a secret. */
   readonly clientSecret: string | undefined
 }
 
 export interface OAuthConfig {
   readonly clients: readonly OAuthClient[]
-  /** The audiences beside our own. */
+  /** The audiences that tokens may have besides this service. */
   readonly resources: readonly string[]
-  /** Whether applications may make themselves known without being configured (RFC 7591). */
+  /** Whether clients may register themselves (RFC 7591). */
   readonly dynamicRegistration: boolean
 }
 
@@ -28,8 +29,8 @@ export const OAuthFile = Type.Object(
         Type.Object(
           {
             client_id: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,64}$' }),
-            client_name: text(LONGEST_NAME),
-            redirect_uris: Type.Array(text(LONGEST_REDIRECT_URI), { minItems: 1, maxItems: MOST_REDIRECT_URIS }),
+            client_name: text(MAX_NAME_LENGTH),
+            redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
             client_secret: Type.Optional(Type.String({ pattern: '^[!-~]{32,256}$', 'x-secret': true })),
           },
           { additionalProperties: false },
@@ -43,20 +44,19 @@ export const OAuthFile = Type.Object(
 )
 type OAuthFile = Static<typeof OAuthFile>
 
-/** Complains of each thing that is wrong, with its place. */
-export function readOAuth(file: OAuthFile, complain: (problem: string) => void): OAuthConfig {
+export function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
   const { clients = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
   for (const [index, { client_id: id, redirect_uris: uris }] of clients.entries()) {
     const isTaken = clients.findIndex((client) => client.client_id === id) < index
-    if (isTaken) complain(`clients.${index}.client_id: another client has the id ${id}`)
-    for (const [place, uri] of uris.entries()) {
+    if (isTaken) report(`clients.${index}.client_id: another client has the id ${id}`)
+    for (const [position, uri] of uris.entries()) {
       const problem = redirectProblem(uri)
-      if (problem !== undefined) complain(`clients.${index}.redirect_uris.${place}: ${problem}`)
+      if (problem !== undefined) report(`clients.${index}.redirect_uris.${position}: ${problem}`)
     }
   }
   for (const [index, resource] of resources.entries()) {
     const problem = resourceProblem(resource)
-    if (problem !== undefined) complain(`resources.${index}: ${problem}`)
+    if (problem !== undefined) report(`resources.${index}: ${problem}`)
   }
   return {
     clients: clients.map((client) => ({
@@ -70,8 +70,8 @@ export function readOAuth(file: OAuthFile, complain: (problem: string) => void):
   }
 }
 
-// RFC 8707 2: an absolute URI without a fragment. Audiences are compared, never called.
+// RFC 8707 2: an absolute URI without a fragment. The service compares audiences and sends no request to them.
 function resourceProblem(resource: string): string | undefined {
-  if (!URL.canParse(resource)) return 'is no absolute URI'
+  if (!URL.canParse(resource)) return 'must be an absolute URI'
   return resource.includes('#') ? 'must have no fragment' : undefined
 }

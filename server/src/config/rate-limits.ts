@@ -1,16 +1,16 @@
-/** How many requests a minute the service answers, by what it counts. */
+/** The rate limits and their defaults. */
 
 /** Requests a minute. 0: no limit. */
 export interface RateLimits {
-  /** Of one key, or of all tokens of one grant, on the routes that need a credential. */
+  /** Per key, or per grant with all its tokens, on the routes that need a credential. */
   readonly key: number
-  /** Of one address, on receipts. */
+  /** Per address, on receipts. */
   readonly receipts: number
-  /** Of one address, on the log and the key document. */
+  /** Per address, on the log and the key document. */
   readonly log: number
-  /** Of one address with a credential that was refused. A host that has seen one too many looks at none of its credentials. */
+  /** Per address, requests with a refused credential. Above the limit a host refuses the address's requests without checking their credentials. */
   readonly refusals: number
-  /** Of one address, on the endpoints of the sign-in flow for applications. */
+  /** Per address, on the endpoints of the OAuth flow. */
   readonly oauth: number
 }
 

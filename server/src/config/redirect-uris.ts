@@ -1,26 +1,26 @@
-/** Where a client may have people sent back to: https, a loopback address, or a scheme of the application's own (RFC 8252 7). */
+/** The rules for redirect URIs: https, http on a loopback address, or a private-use scheme (RFC 8252 7). */
 
-/** Of one application. */
-export const MOST_REDIRECT_URIS = 20
-export const LONGEST_REDIRECT_URI = 2000
+/** Per client. */
+export const MAX_REDIRECT_URIS = 20
+export const MAX_REDIRECT_URI_LENGTH = 2000
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-// What browsers run, show or hand over themselves: no application's own.
+// Browsers run or show these schemes themselves, or pass them to a fixed application: none can belong to a client.
 const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set(
   'about: blob: data: file: filesystem: ftp: intent: javascript: mailto: tel: view-source: vbscript: ws: wss:'.split(
     ' ',
   ),
 )
-// What browsers take for more than a name, such as a comma or an asterisk, would mean something in a policy.
+// Browsers accept more in a host, such as a comma or an asterisk, which would have a meaning in a Content-Security-Policy.
 const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 
-/** What is wrong with a redirect URI; undefined when nothing is. */
+/** The mistake in a redirect URI, as words that follow "the URI"; undefined when it is valid. */
 export function redirectProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is no absolute URI'
+  if (!URL.canParse(text)) return 'must be an absolute URI'
   const { protocol, hostname, username, password } = new URL(text)
   if (text.includes('#')) return 'must have no fragment'
-  if (username + password !== '') return 'must name no user'
-  if (FORBIDDEN_SCHEMES.has(protocol)) return `must not be of the scheme ${protocol.slice(0, -1)}`
+  if (username + password !== '') return 'must have no user or password'
+  if (FORBIDDEN_SCHEMES.has(protocol)) return `must not have the scheme ${protocol.slice(0, -1)}`
   if (/^https?:$/.test(protocol) && !HOST.test(hostname)) return 'must name a host'
   if (protocol === 'http:' && !LOOPBACK.has(hostname)) return 'must be https, or http on a loopback address'
   if (protocol === 'https:' && LOOPBACK.has(hostname)) return 'must be http on a loopback address'
@@ -28,8 +28,8 @@ export function redirectProblem(text: string): string | undefined {
 }
 
 /**
- * As a source of `form-action`: Chrome holds it also against where a form's answer redirects to.
- * Of what the grammar has no words for, such as IPv6 addresses, the scheme.
+ * The source for `form-action` in a Content-Security-Policy that permits this redirect. Chrome applies `form-action` to the
+ * redirects of a form's answer, too. The grammar of sources has no IPv6 addresses and no private-use hosts: for those the scheme.
  */
 export function formActionSource(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri)
@@ -37,7 +37,7 @@ export function formActionSource(redirectUri: string): string {
   return isWeb && !hostname.startsWith('[') ? origin : protocol
 }
 
-/** Who it leads to, as people read it. */
+/** Describes the recipient to the person who is asked for consent. */
 export function redirectPlace(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri)
   if (LOOPBACK.has(hostname)) return 'an application on this device'

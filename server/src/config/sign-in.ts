@@ -1,14 +1,15 @@
-/** The outside OpenID provider through which people may sign in, as the configuration file names it. */
+/** The `sign_in` section of the configuration file: the OpenID provider through which people can sign in. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { isAllowed } from './allow-private.ts'
+import type { Report } from './report.ts'
 
 export interface OidcProvider {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** As people know it. */
+  /** The provider's name on the sign-in page. */
   readonly name: string
 }
 
@@ -31,27 +32,28 @@ export const SignInSection = Type.Object(
 )
 export type SignInSection = Static<typeof SignInSection>
 
-interface Surroundings {
-  /** What file names are relative to. */
+type ReportMember = (member: string, problem: string) => void
+
+interface Context {
+  /** File names are relative to this folder. */
   readonly folder: string
-  /** `host[:port]` entries that may be reached by plain http. */
+  /** `host[:port]` entries for which plain http is allowed. */
   readonly allowPrivate: readonly string[]
-  /** Is told every problem. */
-  readonly complain: (problem: string) => void
+  readonly report: Report
 }
 
-export function readOidcProvider(
-  { oidc }: SignInSection,
-  { folder, allowPrivate, complain }: Surroundings,
-): OidcProvider {
-  const say = (member: string, problem: string) => complain(`sign_in.oidc.${member}: ${problem}`)
+export function readOidcProvider({ oidc }: SignInSection, { folder, allowPrivate, report }: Context): OidcProvider {
+  const reportOf: ReportMember = (member, problem) => report(`sign_in.oidc.${member}: ${problem}`)
   if (!isIssuer(oidc.issuer, allowPrivate)) {
-    say('issuer', 'an https address without user, query or fragment (http for what ALLOW_PRIVATE names)')
+    reportOf(
+      'issuer',
+      'must be an https address without user, query or fragment (http only for hosts in ALLOW_PRIVATE)',
+    )
   }
   return {
     issuer: oidc.issuer,
     clientId: oidc.client_id,
-    clientSecret: readSecret(oidc, folder, say),
+    clientSecret: readSecret(oidc, folder, reportOf),
     name: oidc.name,
   }
 }
@@ -66,19 +68,19 @@ function isIssuer(issuer: string, allowPrivate: readonly string[]): boolean {
 function readSecret(
   { client_secret: given, client_secret_file: file }: SignInSection['oidc'],
   folder: string,
-  say: (member: string, problem: string) => void,
+  reportOf: ReportMember,
 ): string {
   if ((given === undefined) === (file === undefined)) {
-    say('client_secret', 'either this or client_secret_file')
+    reportOf('client_secret', 'set exactly one of client_secret and client_secret_file')
     return ''
   }
   if (file === undefined) return given!
   try {
     const secret = readFileSync(resolve(folder, file), 'utf8').trim()
-    if (secret === '') say('client_secret_file', 'the file is empty')
+    if (secret === '') reportOf('client_secret_file', 'the file is empty')
     return secret
   } catch (error) {
-    say('client_secret_file', `cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    reportOf('client_secret_file', `cannot read the file: ${(error as NodeJS.ErrnoException).code}`)
     return ''
   }
 }

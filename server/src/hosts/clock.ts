@@ -1,11 +1,11 @@
-/** The clock that everything is stamped by. Hosts that share a database stamp by its clock, each as far as it can measure it. */
+/** The clock for all timestamps: hosts that share a database use the database's clock, which each host estimates by measuring. */
 import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Storage, StorageError } from '../storage/storage.ts'
 
 export interface Clock {
-  /** @throws StorageError `unavailable` for the moment in which nobody can tell */
+  /** @throws StorageError `unavailable` while the time is uncertain */
   readonly now: () => Instant
   close(): Promise<void>
 }
@@ -13,14 +13,14 @@ export interface Clock {
 interface ClockOptions {
   readonly storage: Pick<Storage, 'shared'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
-  /** This host's clock, in milliseconds. Between measurements its pace counts, not what it shows. */
-  readonly own?: () => number
-  /** What the system says the time is. Where it parts from `own`, the machine stood still, or somebody set it. */
+  /** A monotonic clock of this host, in milliseconds. Only its rate matters, not the time that it shows. */
+  readonly monotonic?: () => number
+  /** The system's clock. When it moves against `monotonic`, the machine was suspended or the system's clock was set. */
   readonly wall?: () => number
   readonly everyMs?: number
 }
 
-/** How far this host's clock is behind the database's; off by no more than half the round trip that it was measured with. */
+/** The database's clock minus this host's monotonic clock. The error is at most half the round trip of the measurement. */
 interface Measurement {
   readonly offsetMs: number
   readonly errorMs: number
@@ -28,58 +28,58 @@ interface Measurement {
 
 const MEASURE_EVERY_MS = 10_000
 const ROUND_TRIPS = 5
-/** Larger corrections are jumps: the database moved to another machine, its clock was set, or this host stood still. */
-const LARGEST_CORRECTION_MS = 1000
+/** A larger correction is a jump: the database moved to another machine, its clock was set, or this host was suspended. */
+const MAX_CORRECTION_MS = 1000
 
-/** Nothing is stamped before the first measurement. @throws StorageError `unavailable` */
+/** Resolves after the first measurement. @throws StorageError `unavailable` */
 export async function openClock(options: ClockOptions): Promise<Clock> {
-  const { storage, logger, own = steadyClock, everyMs = MEASURE_EVERY_MS } = options
+  const { storage, logger, monotonic = monotonicClock, everyMs = MEASURE_EVERY_MS } = options
   const { shared } = storage
-  // One host: there is no other clock than its own.
-  if (!shared) return { now: options.own ?? Date.now, close: async () => {} }
-  const wall = options.wall ?? (options.own ? own : Date.now)
-  return measuredClock(shared.clock, { logger, own, wall, everyMs })
+  // A single host uses its own clock.
+  if (!shared) return { now: options.monotonic ?? Date.now, close: async () => {} }
+  const wall = options.wall ?? (options.monotonic ? monotonic : Date.now)
+  return measuredClock(shared.clock, { logger, monotonic, wall, everyMs })
 }
 
-/** Goes on at its pace when the system's clock is set. */
-function steadyClock(): number {
+/** Keeps its rate when the system's clock is set. */
+function monotonicClock(): number {
   return performance.timeOrigin + performance.now()
 }
 
 async function measuredClock(
   databaseClock: () => Promise<number>,
-  { logger, own, wall, everyMs }: Required<Omit<ClockOptions, 'storage'>>,
+  { logger, monotonic, wall, everyMs }: Required<Omit<ClockOptions, 'storage'>>,
 ): Promise<Clock> {
   const closing = new AbortController()
-  let { offsetMs } = await measure(databaseClock, own)
-  let apart = wall() - own()
+  let { offsetMs } = await measure(databaseClock, monotonic)
+  let wallOffsetMs = wall() - monotonic()
   let latest = Number.NEGATIVE_INFINITY
-  let measuringAgain: Promise<void> | undefined
+  let remeasuring: Promise<void> | undefined
 
-  /** As far as the measurement proves, and no further: one that took long proves little. */
+  /** Corrects the offset only as far as the measurement proves it wrong: a measurement with a long round trip proves little. */
   function correct(measured: Measurement): void {
     const { offsetMs: middle, errorMs } = measured
     const corrected = Math.min(Math.max(offsetMs, middle - errorMs), middle + errorMs)
     const byMs = Math.round(corrected - offsetMs)
-    if (Math.abs(byMs) > LARGEST_CORRECTION_MS) logger.warn({ byMs }, 'the clock jumped')
+    if (Math.abs(byMs) > MAX_CORRECTION_MS) logger.warn({ byMs }, 'the clock jumped')
     offsetMs = corrected
-    apart = wall() - own()
+    wallOffsetMs = wall() - monotonic()
   }
 
-  /** What steady clocks do not count: a machine that is suspended. Until the next measurement its stamps would be too early. */
-  function stoodStill(): boolean {
-    return Math.abs(wall() - own() - apart) > LARGEST_CORRECTION_MS
+  /** A monotonic clock does not count the time in which the machine is suspended: timestamps would be too early until the next measurement. */
+  function wasSuspended(): boolean {
+    return Math.abs(wall() - monotonic() - wallOffsetMs) > MAX_CORRECTION_MS
   }
 
-  async function measureAgain(): Promise<void> {
+  async function remeasure(): Promise<void> {
     try {
-      const { offsetMs: middle } = await measure(databaseClock, own)
+      const { offsetMs: middle } = await measure(databaseClock, monotonic)
       offsetMs = middle
-      apart = wall() - own()
+      wallOffsetMs = wall() - monotonic()
     } catch (error) {
-      logger.warn({ err: error }, 'the clock could not be measured')
+      logger.warn({ err: error }, 'cannot measure the clock')
     } finally {
-      measuringAgain = undefined
+      remeasuring = undefined
     }
   }
 
@@ -87,10 +87,9 @@ async function measuredClock(
     while (!closing.signal.aborted) {
       try {
         await setTimeout(everyMs, undefined, { signal: closing.signal, ref: false })
-        correct(await measure(databaseClock, own))
+        correct(await measure(databaseClock, monotonic))
       } catch (error) {
-        if (!closing.signal.aborted)
-          logger.warn({ err: error }, 'the clock could not be measured: it goes on as it was')
+        if (!closing.signal.aborted) logger.warn({ err: error }, 'cannot measure the clock: the last offset stays')
       }
     }
   }
@@ -99,31 +98,34 @@ async function measuredClock(
 
   return {
     now() {
-      if (stoodStill()) {
-        measuringAgain ??= measureAgain()
-        throw new StorageError('unavailable', 'this host stood still, or its clock was set: the time is asked again')
+      if (wasSuspended()) {
+        remeasuring ??= remeasure()
+        throw new StorageError(
+          'unavailable',
+          'this host was suspended or its clock was set: it measures the clock again',
+        )
       }
-      const at = Math.floor(own() + offsetMs)
-      // After a correction time stands still rather than runs back, so that one host's stamps are in the order of what they
-      // stamp. Not after a jump: what was stamped before it contradicts what comes after, and is judged as that.
-      if (at > latest || latest - at > LARGEST_CORRECTION_MS) latest = at
+      const at = Math.floor(monotonic() + offsetMs)
+      // After a correction the time waits instead of running back, so that the timestamps of one host are in the order of its
+      // events. After a jump it does run back: timestamps from before the jump are wrong, and checks report them as contradictions.
+      if (at > latest || latest - at > MAX_CORRECTION_MS) latest = at
       return latest
     },
     async close() {
       closing.abort()
       await measuring
-      await measuringAgain
+      await remeasuring
     },
   }
 }
 
-/** By the shortest of a few round trips: the database's clock was read within it, at its middle if both ways took as long. */
-async function measure(databaseClock: () => Promise<number>, own: () => number): Promise<Measurement> {
+/** Uses the shortest of a few round trips, and assumes that the database read its clock in the middle of it. */
+async function measure(databaseClock: () => Promise<number>, monotonic: () => number): Promise<Measurement> {
   let best: Measurement | undefined
   for (let trip = 0; trip < ROUND_TRIPS; trip++) {
-    const sentAt = own()
+    const sentAt = monotonic()
     const read = await databaseClock()
-    const errorMs = (own() - sentAt) / 2
+    const errorMs = (monotonic() - sentAt) / 2
     if (!best || errorMs < best.errorMs) best = { offsetMs: read - sentAt - errorMs, errorMs }
   }
   return best!

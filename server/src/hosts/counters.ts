@@ -1,4 +1,4 @@
-/** Counts of requests within a minute: in memory where there is one host, else in the database that the hosts share. */
+/** Counts requests a minute for the rate limits: in memory for a single host, in the database when several hosts share it. */
 import type { Instant } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
@@ -7,23 +7,23 @@ import type { Storage } from '../storage/storage.ts'
 
 export interface Count {
   readonly count: number
-  /** Until it begins anew. */
+  /** The time until the count restarts at 0. */
   readonly leftMs: number
 }
 
 export interface Counters {
-  /** Counts one more, itself included, over all hosts. @throws StorageError `unavailable` */
+  /** Adds 1, and returns the count over all hosts, this request included. @throws StorageError `unavailable` */
   add(limiter: string, subject: string): Promise<Count>
-  /** What came of the last `add` on this host: others may have counted since. */
+  /** The result of the last `add` on this host. Other hosts may have counted more since. */
   last(limiter: string, subject: string): Count
 }
 
 export const WINDOW_MS = 60_000
 
-// For each limiter. Pushing a counter out takes more subjects than this, which together may ask more than we can answer.
-const MOST_COUNTERS = 20_000
-const MOST_GATHERED = 500
-const REMOVED_AT_ONCE = 1000
+// For each limiter. To push a counter out, an attacker needs more subjects than this, and so many may send more than a host can answer.
+const MAX_COUNTERS = 20_000
+const MAX_PER_STATEMENT = 500
+const REMOVED_PER_STATEMENT = 1000
 
 interface CountersOptions {
   readonly storage: Pick<Storage, 'shared'>
@@ -58,11 +58,11 @@ function boundedCounts() {
   const counts = new Map<string, LRUCache<string, number>>()
   let current = 0
 
-  /** Those of another window are forgotten. */
+  /** Drops the counts of other windows. */
   function of(limiter: string, windowStart: Instant): LRUCache<string, number> {
     if (windowStart !== current) counts.clear()
     current = windowStart
-    const known = counts.get(limiter) ?? new LRUCache<string, number>({ max: MOST_COUNTERS })
+    const known = counts.get(limiter) ?? new LRUCache<string, number>({ max: MAX_COUNTERS })
     counts.set(limiter, known)
     return known
   }
@@ -76,7 +76,7 @@ function boundedCounts() {
   }
 }
 
-/** What arrives together is one statement. Rows live for two windows, so there are no more than requests that we answer in that time. */
+/** Requests that arrive together share one statement. Rows live for two windows, so the table has at most one row for each request of that time. */
 function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   const lastCounts = boundedCounts()
   let removedBefore = 0
@@ -84,35 +84,35 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   const additions = createBatch<Counted, Count>(
     async (requests) => {
       const { start, leftMs } = windowAt(now())
-      const gathered = new Map<string, Counter>()
-      const places = requests.map((request) => {
-        const place = (gathered.get(nameOf(request))?.count ?? 0) + 1
-        gathered.set(nameOf(request), { ...request, count: place })
-        return place
+      const increments = new Map<string, Counter>()
+      const ordinals = requests.map((request) => {
+        const ordinal = (increments.get(nameOf(request))?.count ?? 0) + 1
+        increments.set(nameOf(request), { ...request, count: ordinal })
+        return ordinal
       })
       const sums = new Map<string, number>()
-      for (const sum of await counters.add(start, [...gathered.values()])) {
+      for (const sum of await counters.add(start, [...increments.values()])) {
         sums.set(nameOf(sum), sum.count)
         lastCounts.of(sum.limiter, start).set(sum.subject, sum.count)
       }
       void removeExpired(start - WINDOW_MS)
       return requests.map((request, index) => {
         const name = nameOf(request)
-        const before = sums.get(name)! - gathered.get(name)!.count
-        return { count: before + places[index]!, leftMs }
+        const before = sums.get(name)! - increments.get(name)!.count
+        return { count: before + ordinals[index]!, leftMs }
       })
     },
-    { most: MOST_GATHERED },
+    { maxItems: MAX_PER_STATEMENT },
   )
 
-  /** Once a window. The window before is kept for hosts whose clock is a little behind. */
+  /** Runs once a window, and keeps the previous window for hosts whose clock is slightly behind. */
   async function removeExpired(start: Instant): Promise<void> {
     if (start === removedBefore) return
     removedBefore = start
     try {
-      while ((await counters.removeBefore(start, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE);
+      while ((await counters.removeBefore(start, REMOVED_PER_STATEMENT)) === REMOVED_PER_STATEMENT);
     } catch {
-      // What is left goes with the next window.
+      // The next window removes the rest.
     }
   }
 

@@ -1,19 +1,19 @@
-/** A lease as its holder has it: one host at a time does something, and another takes over when this one falls silent. */
+/** Leases: one host at a time does a piece of work, and another host takes over when the first stops renewing. */
 import { randomUUID } from 'node:crypto'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Lease {
   /**
-   * Does the work when this host has the lease, or gets it now, and renews it meanwhile. The signal is aborted when it is lost
-   * all the same; work that goes on then has to find out by what it writes.
-   * @returns undefined, without having done it, when another host has the lease
+   * Takes or renews the lease, does the work, and keeps renewing meanwhile. When the host loses the lease, the signal aborts.
+   * Work that goes on after that must notice the other host by a conflict when it writes.
+   * @returns undefined, without doing the work, when another host has the lease
    */
   hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>
-  /** Lets go, so that another host need not wait until it runs out. */
+  /** Ends the lease now, so that another host need not wait for its end. */
   release(): Promise<void>
 }
 
-/** How often it is renewed: it lasts three times as long. */
+/** The time between renewals. A lease lasts three times as long. */
 export const RENEW_MS = 5000
 
 export function createLease(name: string, { storage, renewMs = RENEW_MS }: LeaseOptions): Lease {
@@ -27,7 +27,7 @@ export function createLease(name: string, { storage, renewMs = RENEW_MS }: Lease
       const renewal = setInterval(() => {
         take().then(
           (isHeld) => isHeld || lost.abort(new LeaseLost()),
-          // The database is away for now: it may be back before the lease has run out.
+          // The database cannot be reached now; a later renewal may succeed before the lease ends.
           () => {},
         )
       }, renewMs)

@@ -1,4 +1,4 @@
-/** What a receipt will say of a decided claim, before the log gives it an id, a time and an issuer. */
+/** The content of a receipt for a decided claim, before the log adds its id, time and issuer. */
 import { type CheckRecord, type DecidedClaim, type Decision, isRead, type JsonObject } from '@claimcheck/core'
 import type { ClaimRow } from '../storage/claim-row.ts'
 
@@ -20,7 +20,7 @@ export function receiptContent(claim: ClaimRow, { verdict, appeared, basis }: De
   }
 }
 
-/** Where nothing could be read, why not is all there is to tell. */
+/** The facts that were read; when the read failed, its error. */
 export function factsOf(record: CheckRecord): JsonObject {
   if (isRead(record)) return record.observation.facts
   const { code, status } = record.failure

@@ -1,7 +1,7 @@
-/** Which addresses are public: everything that is not set aside for something else. */
+/** Tells public IP addresses from those that are reserved for other uses. */
 import { BlockList, isIP } from 'node:net'
 
-// IANA's special-purpose address registries (RFC 6890, RFC 8190), and multicast; of IPv6 what lies within global unicast.
+// IANA's special-purpose address registries (RFC 6890, RFC 8190) and multicast; for IPv6 only the entries within global unicast.
 const SPECIAL: readonly [subnet: string, prefix: number, family: 'ipv4' | 'ipv6'][] = [
   ['0.0.0.0', 8, 'ipv4'], // this network, RFC 791
   ['10.0.0.0', 8, 'ipv4'], // private, RFC 1918
@@ -28,7 +28,7 @@ const ipv4 = new BlockList()
 const ipv6 = new BlockList()
 for (const [subnet, prefix, family] of SPECIAL) (family === 'ipv4' ? ipv4 : ipv6).addSubnet(subnet, prefix, family)
 
-// All that is global unicast, RFC 4291 2.4. The rest is loopback, local, multicast, a way to write IPv4 addresses, or kept for later.
+// Global unicast, RFC 4291 2.4. Other IPv6 addresses are loopback, local, multicast, mapped IPv4 addresses, or not yet assigned.
 const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 

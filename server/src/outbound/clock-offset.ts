@@ -1,10 +1,13 @@
-/** How far a destination's clock is off from ours, as far as one answer's `Date` header tells. */
+/** Estimates from an answer's `Date` header how much a destination's clock differs from this service's clock. */
 import type { Instant } from '@claimcheck/core'
 
 /** The header is in whole seconds. */
 const RESOLUTION_MS = 1000
 
-/** 0 while the header's second and the time of the exchange overlap, and where there is no header. Milliseconds, without sign. */
+/**
+ * The smallest difference that explains the header, in milliseconds and without sign. 0 when the header's second overlaps the exchange,
+ * and when the answer has no header.
+ */
 export function clockOffset(date: string | null, sentAt: Instant, answeredAt: Instant): number {
   const from = Date.parse(date ?? '')
   if (Number.isNaN(from)) return 0

@@ -1,6 +1,6 @@
 /**
- * Outgoing requests that a plugin may make: to public addresses over https, read-only, bounded. What is private is reached
- * only where the operator allows it by name.
+ * Guards all outgoing requests: https to public addresses only, with limits on time and size. Private and plain http
+ * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
 import { type LookupAddress, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -13,17 +13,17 @@ import { isPublicAddress } from './addresses.ts'
 import { clockOffset } from './clock-offset.ts'
 
 export interface Outbound {
-  /** The requests of one check, counted and measured together. The timer is asked for its signal when one is made. */
+  /** The read-only requests of one check: they share a limit on their number, and their clock offsets are measured. Each request reads the timer's signal. */
   forCheck(timer: Pick<AbortController, 'signal'>, now: () => Instant): CheckRequests
   /**
-   * One request of the installation's own, to where its operator or what they trust sends it: of any method, bounded like the
-   * others, and without following redirects. @throws DestinationError
+   * A request that the service makes for itself, such as to its OpenID provider. It may have any method, has the same limits, and
+   * follows no redirect. @throws DestinationError
    */
-  request(url: string, init: OwnRequest): Promise<Response>
+  request(url: string, init: ServiceRequest): Promise<Response>
   close(): Promise<void>
 }
 
-export interface OwnRequest {
+export interface ServiceRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
@@ -33,21 +33,21 @@ export interface OwnRequest {
 export interface CheckRequests {
   readonly fetch: GuardedFetch
   readonly resolve: (url: string) => Promise<ResolvedAddress>
-  /** How far the clocks of the destinations were seen to be off, at most, without sign. Milliseconds. */
+  /** The largest clock offset of a destination so far, in milliseconds and without sign. */
   clockOffsetMs(): number
 }
 
-/** As node:dns has it; tests of rebinding bring their own. */
+/** The form of node:dns `lookup`, which tests of DNS rebinding replace. */
 type Lookup = (
   hostname: string,
   options: { readonly all: true },
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-const LARGEST_BODY_BYTES = 5 * 1024 * 1024
-const LARGEST_HEADER_BYTES = 32 * 1024
-const MOST_REDIRECTS = 3
-const MOST_REQUESTS = 64
+const MAX_BODY_BYTES = 5 * 1024 * 1024
+const MAX_HEADER_BYTES = 32 * 1024
+const MAX_REDIRECTS = 3
+const MAX_REQUESTS_PER_CHECK = 64
 const CONNECT_TIMEOUT_MS = 5000
 const READ_TIMEOUT_MS = 10_000
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
@@ -57,26 +57,26 @@ export function createOutbound(
   { allowPrivate }: Pick<Config, 'allowPrivate'>,
   { resolver = lookup as Lookup }: { readonly resolver?: Lookup } = {},
 ): Outbound {
-  // Addresses are checked where the connection is made, and the connection goes to what was checked: nothing resolves again.
+  // Against DNS rebinding, an agent checks the addresses in its own lookup and connects to one of those: nothing resolves the name again.
   const publicOnly = createAgent(guardedLookup(resolver))
   const allowed = createAgent(plainLookup(resolver))
 
-  /** @throws DestinationError `unavailable` for what must not be reached */
+  /** @throws DestinationError `unavailable` when the request is forbidden */
   function checkUrl(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined
-    if (url?.username !== '' || url.password !== '') throw refused('not a URL without credentials')
+    if (url?.username !== '' || url.password !== '') throw refusal('the URL is not valid, or contains credentials')
     if (isAllowed(url, allowPrivate)) {
-      if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused('neither http nor https')
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refusal('the URL is neither http nor https')
       return url
     }
-    if (url.protocol !== 'https:') throw refused('not https')
+    if (url.protocol !== 'https:') throw refusal('the URL is not https')
     const literal = unbracketed(url.hostname)
-    if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw refused('not a public address')
+    if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw refusal('the address is not public')
     return url
   }
 
-  /** To a URL that was checked. @throws DestinationError */
-  async function send(url: URL, { method, headers, body, signal }: OwnRequest & { readonly signal: AbortSignal }) {
+  /** @param url passed checkUrl. @throws DestinationError */
+  async function send(url: URL, { method, headers, body, signal }: ServiceRequest & { readonly signal: AbortSignal }) {
     const response = await undiciFetch(url.href, {
       method,
       headers: checkHeaders({ 'user-agent': `claimcheck/${VERSION}`, ...headers }),
@@ -85,9 +85,9 @@ export function createOutbound(
       signal,
       dispatcher: isAllowed(url, allowPrivate) ? allowed : publicOnly,
     }).catch((error: unknown) => {
-      throw failure(error, signal)
+      throw toDestinationError(error, signal)
     })
-    return bounded(response as unknown as Response, signal)
+    return limitBody(response as unknown as Response, signal)
   }
 
   return {
@@ -100,7 +100,7 @@ export function createOutbound(
       let clockOffsetMs = 0
 
       async function request(url: URL, init: Parameters<GuardedFetch>[1]): Promise<Response> {
-        if (++requests > MOST_REQUESTS) throw refused('too many requests in one check')
+        if (++requests > MAX_REQUESTS_PER_CHECK) throw refusal(`a check may make ${MAX_REQUESTS_PER_CHECK} requests`)
         const { signal } = timer
         const sentAt = now()
         const response = await send(url, { method: init?.method ?? 'GET', headers: init?.headers ?? {}, signal })
@@ -110,7 +110,9 @@ export function createOutbound(
 
       return {
         async fetch(text, init) {
-          if (init?.method !== undefined && init.method !== 'GET' && init.method !== 'HEAD') throw refused('not a read')
+          if (init?.method !== undefined && init.method !== 'GET' && init.method !== 'HEAD') {
+            throw refusal('a check may use GET and HEAD only')
+          }
           let url = checkUrl(text)
           for (let redirects = 0; ; redirects++) {
             const response = await request(url, init)
@@ -118,8 +120,8 @@ export function createOutbound(
             if (!REDIRECTS.has(response.status) || location === null) return response
             await response.body?.cancel()
             const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
-            // Credentials and trust belong to one origin.
-            if (next?.origin !== url.origin || redirects === MOST_REDIRECTS) {
+            // A redirect to another origin would receive the credentials of this one.
+            if (next?.origin !== url.origin || redirects === MAX_REDIRECTS) {
               throw new DestinationError('unexpected_response', { status: response.status })
             }
             url = checkUrl(next.href)
@@ -131,7 +133,7 @@ export function createOutbound(
           const [first] = isIP(hostname)
             ? [{ address: hostname }]
             : await lookUp(resolver, hostname, !isAllowed(url, allowPrivate)).catch((error: unknown) => {
-                throw failure(error, timer.signal)
+                throw toDestinationError(error, timer.signal)
               })
           const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
           return { hostname, port, address: first!.address }
@@ -145,12 +147,12 @@ export function createOutbound(
   }
 }
 
-/** @throws DestinationError `unavailable`; fetch's own error would repeat the value, which may be a credential */
+/** @throws DestinationError `unavailable`. The error of fetch would repeat the value, which may be a credential. */
 function checkHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   try {
     return Object.fromEntries(new Headers(headers))
   } catch {
-    throw refused('a header that cannot be sent')
+    throw refusal('a header is not valid')
   }
 }
 
@@ -159,19 +161,19 @@ function createAgent(lookupFunction: LookupFunction): Agent {
     connect: { lookup: lookupFunction, timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: READ_TIMEOUT_MS,
     bodyTimeout: READ_TIMEOUT_MS,
-    maxHeaderSize: LARGEST_HEADER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
     connections: 16,
   })
 }
 
-/** Every address must be public: a name that has one that is not may be aimed at it. @throws Error */
+/** @throws Error when one of the addresses is not public: an attacker mixes public and private addresses to reach the private one */
 async function lookUp(resolver: Lookup, hostname: string, publicOnly: boolean): Promise<LookupAddress[]> {
   const addresses = await new Promise<LookupAddress[]>((resolve, reject) => {
     resolver(hostname, { all: true }, (error, found) => (error ? reject(error) : resolve(found)))
   })
   if (addresses.length === 0) throw new Error('the name has no address')
   if (publicOnly && !addresses.every(({ address }) => isPublicAddress(address))) {
-    throw refused('the name has an address that is not public')
+    throw refusal('the name has an address that is not public')
   }
   return addresses
 }
@@ -198,16 +200,16 @@ function toLookupFunction(find: (hostname: string) => Promise<LookupAddress[]>):
 }
 
 /**
- * The same answer with a body that ends in an error when it is too long or the check's time is over.
- * @throws DestinationError `unexpected_response` for a status that is none
+ * Copies the response; reading the body of the copy fails when the body is too large or the time is over.
+ * @throws DestinationError `unexpected_response` for an invalid status
  */
-function bounded(response: Response, signal: AbortSignal): Response {
+function limitBody(response: Response, signal: AbortSignal): Response {
   const { status, statusText, headers } = response
-  // No Response can be made of these.
+  // The constructor of Response refuses these.
   if (status < 200 || status > 599) throw new DestinationError('unexpected_response', { status })
   const copy = (body: ReadableStream | null) => {
     const copied = new Response(body, { status, statusText, headers: [...headers] })
-    // Only fetch itself can give a response its address.
+    // The constructor of Response cannot set the URL.
     return Object.defineProperty(copied, 'url', { value: response.url })
   }
   if (!response.body || NO_BODY.has(status)) return copy(null)
@@ -220,13 +222,13 @@ function bounded(response: Response, signal: AbortSignal): Response {
           const { done, value } = await reader.read()
           if (done) return controller.close()
           size += value.length
-          if (size > LARGEST_BODY_BYTES) {
+          if (size > MAX_BODY_BYTES) {
             await reader.cancel()
             throw new DestinationError('unexpected_response', { status })
           }
           controller.enqueue(value)
         } catch (error) {
-          controller.error(error instanceof DestinationError ? error : failure(error, signal))
+          controller.error(error instanceof DestinationError ? error : toDestinationError(error, signal))
         }
       },
       cancel: (reason) => reader.cancel(reason),
@@ -234,8 +236,8 @@ function bounded(response: Response, signal: AbortSignal): Response {
   )
 }
 
-function refused(why: string): DestinationError {
-  return new DestinationError('unavailable', { cause: new Error(`refused: ${why}`) })
+function refusal(reason: string): DestinationError {
+  return new DestinationError('unavailable', { cause: new Error(`the request was not sent: ${reason}`) })
 }
 
 const TIMEOUTS: ReadonlySet<unknown> = new Set([
@@ -245,8 +247,8 @@ const TIMEOUTS: ReadonlySet<unknown> = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ])
 
-function failure(error: unknown, signal: AbortSignal): DestinationError {
-  // fetch wraps what happened in a TypeError.
+function toDestinationError(error: unknown, signal: AbortSignal): DestinationError {
+  // fetch throws a TypeError whose cause is the actual error.
   const cause = (error as { cause?: unknown }).cause ?? error
   if (cause instanceof DestinationError) return cause
   const isTimeout = signal.aborted || TIMEOUTS.has((cause as { code?: unknown }).code)

@@ -1,4 +1,4 @@
-/** Accounts: how somebody comes to have one, and how they show that they are who they are. Accounts begin with a link alone. */
+/** Accounts: creating them by link, passwords, and new passwords. A person needs a link to get an account. */
 import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -13,7 +13,7 @@ import { newMember } from './members.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 
-/** Who joins: somebody with an account, or somebody new, who signs in with a password or through an outside provider. */
+/** The user of a link: one with an account, or a new one, who signs in with a password or through the OpenID provider. */
 export type NewUser =
   | { readonly userId: string }
   | {
@@ -22,37 +22,45 @@ export type NewUser =
       readonly proof: { readonly password: string } | { readonly identity: Identity }
     }
 
-/** What a link is good for. */
+/** The purpose of a link. */
 export type Link =
-  | { readonly kind: 'setup' /** Whether there is a workspace already. */; readonly hasWorkspace: boolean }
+  | { readonly kind: 'setup' /** True when a workspace exists. */; readonly hasWorkspace: boolean }
   | { readonly kind: 'invitation'; readonly workspaceId: string; readonly workspaceName: string; readonly role: Role }
   | { readonly kind: 'reset'; readonly email: string }
 
 export interface AccountService {
-  /** A token for the first person; with its use all of them end. Undefined when there are accounts. */
+  /** A token for the first user. Using one setup token ends all others. Undefined when an account exists. */
   setupToken(): Promise<string | undefined>
-  /** A token with which one person joins a workspace. @param createdBy null: the command line. @throws ServiceError `conflict` when they are no owner any more */
+  /**
+   * A token with which one person joins a workspace.
+   * @param createdBy the id of an owner; null for the command line
+   * @throws ServiceError `conflict` when `createdBy` is not an owner any more
+   */
   inviteToken(workspaceId: string, role: Role, createdBy: string | null): Promise<string>
-  /** A token with which somebody chooses a new password. @throws ServiceError `not_found` */
+  /** A token with which a user chooses a new password. @throws ServiceError `not_found` */
   resetToken(email: string): Promise<string>
-  /** Undefined when the link was used, has run out or never was. */
+  /** Undefined when the link was used, has expired or does not exist. */
   link(token: string): Promise<Link | undefined>
-  /** The first person: owner of every workspace that there is, or of a new one; and later of each that the command line makes. @throws ServiceError `bad_request`, `conflict`, `not_found` */
+  /**
+   * Creates the first user as owner of every workspace, and of those that the command line creates later; creates a workspace when
+   * none exists.
+   * @throws ServiceError `bad_request`, `conflict`, `not_found`
+   */
   setUp(token: string, newUser: NewUser, workspaceName: string): Promise<{ readonly userId: string }>
-  /** @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for a link that cannot be used */
+  /** @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for an unusable link */
   join(token: string, newUser: NewUser): Promise<{ readonly userId: string; readonly workspaceId: string }>
-  /** Ends every session, and every other such link. @throws ServiceError `bad_request`, `not_found` */
+  /** Ends all sessions and all other reset links of the user. @throws ServiceError `bad_request`, `not_found` */
   reset(token: string, password: string): Promise<{ readonly userId: string }>
-  /** Undefined unless both are right. */
+  /** Undefined unless address and password are right. */
   byPassword(email: string, password: string): Promise<User | undefined>
-  /** Ends every other session, and links to a new password. @throws ServiceError `bad_request` also when the current one is wrong */
+  /** Ends all other sessions and all reset links of the user. @throws ServiceError `bad_request`, also when `current` is wrong */
   changePassword(
     userId: string,
     change: { readonly current: string; readonly next: string; readonly sessionId: string },
   ): Promise<void>
   /** @throws ServiceError `bad_request` */
   rename(userId: string, name: string): Promise<void>
-  /** Everybody, oldest first. */
+  /** All users, oldest first. */
   list(): Promise<readonly (User & { readonly createdAt: Instant })[]>
 }
 
@@ -60,7 +68,7 @@ const SETUP_MS = 24 * 60 * 60_000
 const INVITATION_MS = 7 * 24 * 60 * 60_000
 const RESET_MS = 60 * 60_000
 
-// What a mail server takes is for the mail server to say. Here is nothing that is not seen, or that a terminal would obey.
+// Accepts what mail servers may accept, but no invisible characters and none that control a terminal.
 const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 
 export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
@@ -86,7 +94,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
     return row
   }
 
-  /** What is slow, before the transaction. */
+  /** Hashes the password, which is slow, before the transaction starts. */
   async function prepare(newUser: NewUser): Promise<(tx: Writes) => Promise<string>> {
     if ('userId' in newUser) return async () => newUser.userId
     const { proof } = newUser
@@ -101,7 +109,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       if (!(await tx.users.insert(user))) {
         throw new ServiceError(
           'conflict',
-          'there is an account with this address: sign in with it, and open the link again',
+          'there is an account with this address: sign in to it, then open the link again',
         )
       }
       if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, now())
@@ -124,13 +132,13 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       storage.write(async (tx) => {
         const owners = createdBy === null ? [] : await tx.members.lockOwners(workspaceId)
         if (createdBy !== null && !owners.some(({ userId }) => userId === createdBy)) {
-          throw new ServiceError('conflict', 'only owners invite')
+          throw new ServiceError('conflict', 'only owners can invite people: ask an owner of this workspace')
         }
         return makeLink(tx, { kind: 'invitation', workspaceId, role, userId: null, createdBy }, INVITATION_MS)
       }),
     async resetToken(email) {
       const user = await storage.read.users.byEmail(email.trim().toLowerCase())
-      if (!user) throw new ServiceError('not_found', `there is no account ${email}`)
+      if (!user) throw new ServiceError('not_found', `there is no account with the address ${email}`)
       const subject = { kind: 'reset', workspaceId: null, role: null, userId: user.id, createdBy: null } as const
       return storage.write((tx) => makeLink(tx, subject, RESET_MS))
     },
@@ -152,7 +160,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       const insertUser = await prepare(newUser)
       return storage.write(async (tx) => {
         await useLink(tx, link)
-        // Every other one ends with it, so that of two people with two links one is the first.
+        // Ends the other setup links in the same transaction, so that only one of two people with two links becomes the first user.
         await tx.links.endAll('setup', now())
         if (await tx.users.any()) throw unusableLink()
         const userId = await insertUser(tx)
@@ -180,7 +188,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       const passwordHash = await hashPassword(password)
       const userId = link.userId!
       await storage.write(async (tx) => {
-        // Of two links of theirs at once, each ends the other.
+        // The lock makes two resets of one user run one after the other: the first ends the link of the second.
         await tx.users.lock(userId)
         await useLink(tx, link)
         await tx.links.endResets(userId, now())
@@ -196,7 +204,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
     async changePassword(userId, { current, next, sessionId }) {
       const user = await storage.read.users.byId(userId)
       const isAllowed = user && (user.passwordHash === null || (await isPassword(current, user.passwordHash)))
-      if (!isAllowed) throw new ServiceError('bad_request', 'the current password is not right')
+      if (!isAllowed) throw new ServiceError('bad_request', 'the current password is wrong')
       const passwordHash = await hashPassword(next)
       await storage.write(async (tx) => {
         await tx.users.lock(userId)
@@ -216,11 +224,11 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
 }
 
 export function unusableLink(): ServiceError {
-  return new ServiceError('not_found', 'this link cannot be used: it was used before, has run out, or was withdrawn')
+  return new ServiceError('not_found', 'this link cannot be used: it was used before, has expired, or was withdrawn')
 }
 
 function readEmail(text: string): string {
   const email = text.trim().toLowerCase()
-  if (!EMAIL.test(email)) throw new ServiceError('bad_request', 'this is not an e-mail address')
+  if (!EMAIL.test(email)) throw new ServiceError('bad_request', 'the e-mail address is not valid')
   return email
 }

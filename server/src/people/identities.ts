@@ -1,4 +1,4 @@
-/** Identities: who somebody is at an outside provider. Only what was linked to an account signs in to it. */
+/** Identities: the users of the OpenID provider that are linked to accounts. Only a linked identity signs in to an account. */
 import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
@@ -12,12 +12,12 @@ export interface Identity {
 }
 
 export interface IdentityService {
-  /** Undefined when it is linked to no account. */
+  /** Undefined when the identity is linked to no account. */
   find(identity: Identity): Promise<User | undefined>
   list(userId: string): Promise<readonly Identity[]>
-  /** @throws ServiceError `conflict` when it is somebody else's, or this person has another one there */
+  /** @throws ServiceError `conflict` when it is linked to another account, or this account has another identity of the provider */
   add(userId: string, identity: Identity): Promise<void>
-  /** @throws ServiceError `not_found`, and `conflict` when nothing else would be left to sign in with */
+  /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
   remove(userId: string, issuer: string): Promise<void>
 }
 
@@ -42,7 +42,10 @@ export function createIdentityService({ storage, now, config }: IdentityParts): 
         await tx.users.lock(userId)
         const others = await tx.identities.ofUser(userId)
         if (others.some(({ issuer, subject }) => issuer === identity.issuer && subject !== identity.subject)) {
-          throw new ServiceError('conflict', 'another sign-in from there is linked to your account: unlink it first')
+          throw new ServiceError(
+            'conflict',
+            'your account is linked to another sign-in of this provider: unlink that one first',
+          )
         }
         if (others.some(({ issuer }) => issuer === identity.issuer)) return
         await insertIdentity(tx, userId, identity, now())
@@ -51,7 +54,7 @@ export function createIdentityService({ storage, now, config }: IdentityParts): 
       storage.write(async (tx) => {
         await requireAnotherSignInMethod(tx, userId, { issuer }, config.oidcSignIn?.issuer)
         if (await tx.identities.remove(userId, issuer)) return
-        throw new ServiceError('not_found', 'there is no such sign-in')
+        throw new ServiceError('not_found', 'this sign-in is not linked to your account')
       }),
   }
 }
@@ -59,5 +62,5 @@ export function createIdentityService({ storage, now, config }: IdentityParts): 
 /** @throws ServiceError `conflict` */
 export async function insertIdentity(tx: Writes, userId: string, identity: Identity, at: Instant): Promise<void> {
   if (await tx.identities.insert({ ...identity, userId, createdAt: at })) return
-  throw new ServiceError('conflict', 'this sign-in belongs to another account here')
+  throw new ServiceError('conflict', 'this sign-in is linked to another account')
 }

@@ -1,4 +1,4 @@
-/** Members: who belongs to a workspace, and what they may do there. Members see; owners also change. */
+/** Members of a workspace and their roles: members can see everything in it, owners can also change it. */
 import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -12,7 +12,7 @@ export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 export interface Invitation {
   readonly id: string
   readonly role: Role
-  /** Who made it; null: the command line. */
+  /** The name of the owner who created it; null when created by the command line. */
   readonly createdBy: string | null
   readonly createdAt: Instant
   readonly expiresAt: Instant
@@ -24,23 +24,23 @@ export interface OwnedWorkspace extends Workspace {
 }
 
 export interface MemberService {
-  /** By name. */
+  /** Ordered by name. */
   workspacesOf(userId: string): Promise<readonly WorkspaceOfMember[]>
   /** In the order in which they joined. */
   list(workspaceId: string): Promise<readonly MemberOfWorkspace[]>
-  /** What people are called, by their ids; of whoever left their workspace, too. */
+  /** The names of users by id, including users who left the workspace. */
   namesOf(userIds: readonly (string | null)[]): Promise<ReadonlyMap<string, string>>
   /**
-   * A new workspace with its first owner: this person or, for the command line (null), the account that set the service up.
-   * Nobody is added to a workspace by itself later.
+   * Creates a workspace with its first owner.
+   * @param userId null: the command line creates it, and its owner is the account that set the service up, if there is one
    * @throws ServiceError `bad_request`, `conflict`
    */
   createWorkspace(userId: string | null, name: string): Promise<OwnedWorkspace>
-  /** Of an owner who becomes a member, open invitations end. @throws ServiceError `not_found`, and `conflict` when no owner would be left */
+  /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
   setRole(workspaceId: string, memberId: string, role: Role): Promise<void>
-  /** Open invitations of theirs end, too. @throws ServiceError `not_found`, and `conflict` when no owner would be left */
+  /** Also ends the open invitations of the removed member. @throws ServiceError `not_found`; `conflict` for the last owner */
   remove(workspaceId: string, memberId: string): Promise<void>
-  /** Those that nobody has used yet, newest first. */
+  /** The unused invitations, newest first. */
   invitations(workspaceId: string): Promise<readonly Invitation[]>
   /** @throws ServiceError `not_found` */
   withdraw(workspaceId: string, invitationId: string): Promise<void>
@@ -50,13 +50,13 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
   async function requireMember(tx: Writes, workspaceId: string, memberId: string): Promise<MemberRow> {
     const member = await tx.members.byId(memberId)
     if (member?.workspaceId === workspaceId) return member
-    throw new ServiceError('not_found', 'there is no such member')
+    throw new ServiceError('not_found', 'this workspace has no such member')
   }
 
   async function requireAnotherOwner(tx: Writes, workspaceId: string, memberId: string): Promise<void> {
     const owners = await tx.members.lockOwners(workspaceId)
     if (owners.some(({ id }) => id !== memberId)) return
-    throw new ServiceError('conflict', 'a workspace has an owner: make somebody else one first')
+    throw new ServiceError('conflict', 'this is the only owner of the workspace: make another member an owner first')
   }
 
   return {
@@ -91,7 +91,7 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
       storage.write(async (tx) => {
         const { userId } = await requireMember(tx, workspaceId, memberId)
         await requireAnotherOwner(tx, workspaceId, memberId)
-        // Else who made one could come back by it.
+        // A removed owner could otherwise come back with an invitation of their own making.
         await tx.links.withdrawAllBy(workspaceId, userId, now())
         await tx.members.remove(memberId)
       }),
@@ -107,12 +107,12 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
     },
     async withdraw(workspaceId, invitationId) {
       if (await storage.write((tx) => tx.links.withdraw(workspaceId, invitationId, now()))) return
-      throw new ServiceError('not_found', 'there is no such invitation')
+      throw new ServiceError('not_found', 'there is no such open invitation')
     },
   }
 }
 
-/** Not stored yet. */
+/** Makes the row without storing it. */
 export function newMember(workspaceId: string, userId: string, role: Role, at: Instant): MemberRow {
   return { id: newId('mem_', at), workspaceId, userId, role, createdAt: at }
 }

@@ -1,14 +1,14 @@
-/** Signing in through an outside OpenID provider: over there and back, with everything checked that says it is the same person, here, now. */
+/** Signs people in through an OpenID provider: sends the browser there, and checks that the answer belongs to this browser and this sign-in. */
 import { DestinationError, type Logger } from '@claimcheck/core'
 import * as openid from 'openid-client'
 import { ServiceError } from '../base/errors.ts'
-import { LONGEST_NAME } from '../base/names.ts'
+import { MAX_NAME_LENGTH } from '../base/names.ts'
 import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Identity } from './identities.ts'
 import type { TicketService } from './tickets.ts'
 
-/** What somebody goes there for. */
+/** The purpose of the sign-in, which decides what happens after it. */
 export type SignInPurpose =
   | { readonly kind: 'sign_in'; readonly next: string }
   | { readonly kind: 'setup'; readonly token: string; readonly workspace: string }
@@ -19,18 +19,18 @@ export interface Returned {
   readonly purpose: SignInPurpose
   readonly identity: Identity
   readonly name: string
-  /** Empty where the provider tells none. */
+  /** Empty when the provider does not give one. */
   readonly email: string
 }
 
 export interface OidcSignIn {
-  /** As people know it. */
+  /** The provider's name on the sign-in page. */
   readonly name: string
   readonly issuer: string
-  /** Where the browser goes, and what it keeps meanwhile. @throws ServiceError `unavailable` */
+  /** Returns the URL to send the browser to, and the ticket that the browser keeps until it returns. @throws ServiceError `unavailable` */
   begin(purpose: SignInPurpose, callbackUrl: string): Promise<{ readonly url: string; readonly ticket: string }>
-  /** @param arrivedAt the address at which the browser came back. @throws ServiceError `bad_request`, `unavailable` */
-  finish(ticket: string | undefined, arrivedAt: URL): Promise<Returned>
+  /** @param returnUrl the URL to which the provider sent the browser back. @throws ServiceError `bad_request`, `unavailable` */
+  finish(ticket: string | undefined, returnUrl: URL): Promise<Returned>
 }
 
 interface OidcDependencies {
@@ -47,9 +47,8 @@ interface Expected {
   readonly verifier: string
 }
 
-const DISCOVERED_FOR_MS = 60 * 60_000
-/** How far the provider's clock may be off. */
-const TOLERANCE_SECONDS = 60
+const DISCOVERY_TTL_MS = 60 * 60_000
+const CLOCK_TOLERANCE_SECONDS = 60
 const SCOPE = 'openid profile email'
 
 export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDependencies): OidcSignIn | undefined {
@@ -60,20 +59,20 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
   const inHeader = openid.ClientSecretBasic(clientSecret)
   let discovered: { readonly since: number; readonly configuration: Promise<openid.Configuration> } | undefined
 
-  // A provider that says nothing of it takes the header (OpenID Connect Discovery 1.0, section 3).
+  // A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3).
   const authenticate: openid.ClientAuth = (server, ...rest) => {
-    const takesBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
-    return takesBody ? inBody(server, ...rest) : inHeader(server, ...rest)
+    const supportsBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
+    return supportsBody ? inBody(server, ...rest) : inHeader(server, ...rest)
   }
 
-  /** Asked for when it is needed, so that a provider that is away costs nothing but this way in. */
+  /** Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in method. */
   function discover(): Promise<openid.Configuration> {
-    if (discovered && performance.now() - discovered.since < DISCOVERED_FOR_MS) return discovered.configuration
-    const metadata = { [openid.clockTolerance]: TOLERANCE_SECONDS }
+    if (discovered && performance.now() - discovered.since < DISCOVERY_TTL_MS) return discovered.configuration
+    const metadata = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
     const configuration = openid.discovery(new URL(issuer), clientId, metadata, authenticate, {
       [openid.customFetch]: (url, { method, headers, body, signal }) =>
         outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
-      // Of plain http, what `outbound` lets through is what the operator allows. ID tokens have to be signed all the same.
+      // `outbound` permits plain http only for hosts that the operator allows. ID tokens must be signed in any case.
       execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks],
     })
     discovered = { since: performance.now(), configuration }
@@ -83,36 +82,36 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
     return configuration
   }
 
-  async function ask<T>(work: () => Promise<T>): Promise<T> {
+  async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw refusal(error)
+      throw toServiceError(error)
     }
   }
 
-  function refusal(error: unknown): ServiceError {
+  function toServiceError(error: unknown): ServiceError {
     if (error instanceof openid.AuthorizationResponseError) {
       const isRefused = error.error === 'access_denied'
       const message = isRefused ? `${name} did not let you in` : `${name} refused the sign-in`
-      if (!isRefused) logger.warn({ issuer, error: error.error }, 'the sign-in provider answered with an error')
+      if (!isRefused) logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
       return new ServiceError('bad_request', message, { cause: error })
     }
-    // Its code alone: the rest may hold what was answered about a person.
-    logger.warn({ issuer, code: codeOf(error) }, 'signing in through the provider failed')
-    if (isAway(error)) {
-      const message = `${name} cannot be reached just now: sign in another way, or try again later`
+    // Logs the code only: the rest of the error may contain personal data.
+    logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
+    if (isUnavailable(error)) {
+      const message = `${name} cannot be reached now: use another sign-in method, or try again later`
       return new ServiceError('unavailable', message, { cause: error })
     }
-    return new ServiceError('bad_request', `what ${name} answered does not fit this sign-in: begin again`, {
+    return new ServiceError('bad_request', `the answer of ${name} does not belong to this sign-in: start again`, {
       cause: error,
     })
   }
 
-  /** What the ID token does not say itself. */
-  async function describe(configuration: openid.Configuration, token: string, claims: openid.IDToken) {
-    const isWhole = typeof claims.email === 'string' && typeof claims.name === 'string'
-    if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+  /** Adds name and address from the userinfo endpoint when the ID token lacks them. */
+  async function completeClaims(configuration: openid.Configuration, token: string, claims: openid.IDToken) {
+    const isComplete = typeof claims.email === 'string' && typeof claims.name === 'string'
+    if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
     return { ...(await openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
   }
 
@@ -120,7 +119,7 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
     name,
     issuer,
     async begin(purpose, callbackUrl) {
-      const configuration = await ask(discover)
+      const configuration = await withServiceErrors(discover)
       const state = openid.randomState()
       const nonce = openid.randomNonce()
       const verifier = openid.randomPKCECodeVerifier()
@@ -135,43 +134,42 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
       const expected: Expected = { purpose, state, nonce, verifier }
       return { url: url.href, ticket: await tickets.issue('outside_sign_in', expected) }
     },
-    async finish(ticket, arrivedAt) {
+    async finish(ticket, returnUrl) {
       const expected = (await tickets.take('outside_sign_in', ticket)) as Expected | undefined
       if (!expected) {
         throw new ServiceError(
           'bad_request',
-          'this sign-in was begun elsewhere, was used, or took too long: begin again',
+          'this sign-in cannot be completed: it was started in another browser, was used before, or took too long. Start again',
         )
       }
-      return ask(async () => {
+      return withServiceErrors(async () => {
         const configuration = await discover()
-        const tokens = await openid.authorizationCodeGrant(configuration, arrivedAt, {
+        const tokens = await openid.authorizationCodeGrant(configuration, returnUrl, {
           expectedState: expected.state,
           expectedNonce: expected.nonce,
           pkceCodeVerifier: expected.verifier,
         })
         const claims = tokens.claims()!
-        const described =
-          expected.purpose.kind === 'sign_in' ? claims : await describe(configuration, tokens.access_token, claims)
-        return { purpose: expected.purpose, identity: { issuer, subject: claims.sub }, ...personOf(described) }
+        const person =
+          expected.purpose.kind === 'sign_in'
+            ? claims
+            : await completeClaims(configuration, tokens.access_token, claims)
+        return { purpose: expected.purpose, identity: { issuer, subject: claims.sub }, ...nameAndEmail(person) }
       })
     },
   }
 }
 
-/** A name is what people read: of one that is too long its beginning, and in place of none the address. */
-function personOf({ name, email }: Readonly<Record<string, unknown>>) {
+/** Cuts a long name, and uses the address when there is no name. */
+function nameAndEmail({ name, email }: Readonly<Record<string, unknown>>) {
   const address = typeof email === 'string' ? email : ''
-  return { name: (typeof name === 'string' && name.trim().slice(0, LONGEST_NAME)) || address, email: address }
+  return { name: (typeof name === 'string' && name.trim().slice(0, MAX_NAME_LENGTH)) || address, email: address }
 }
 
-/** Nobody answered, or with a failure of their own; as distinct from an answer that cannot be believed. */
-function isAway(error: unknown): boolean {
-  return error instanceof DestinationError || codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_CONFORM' || causedByAway(error)
-}
-
-function causedByAway(error: unknown): boolean {
-  return error instanceof Error && error.cause !== undefined && isAway(error.cause)
+/** True when the provider did not answer or failed; false when its answer is invalid. */
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof DestinationError || codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_CONFORM') return true
+  return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause)
 }
 
 function codeOf(error: unknown): unknown {

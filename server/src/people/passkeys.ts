@@ -1,4 +1,4 @@
-/** Passkeys: keys that browsers and security devices keep, each for one host name, with which somebody signs in without a password. */
+/** Passkeys: WebAuthn credentials of browsers and security keys, bound to one host name, for sign-in without a password. */
 import type { Instant } from '@claimcheck/core'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { ServiceError } from '../base/errors.ts'
@@ -17,38 +17,38 @@ export interface Passkey {
   readonly lastUsedAt: Instant | null
 }
 
-/** Whom a passkey is for: our pages, at this origin. */
+/** The site that a passkey is for: the console at this origin. */
 export interface RelyingParty {
   /** The origin's host name. */
   readonly id: string
   readonly origin: string
 }
 
-/** What a browser is given to begin with. */
-export interface Begun {
-  /** For the browser, as WebAuthn has it. */
+/** A WebAuthn ceremony that has begun: what the server sends to the browser. */
+export interface Ceremony {
+  /** The options of WebAuthn, for the browser. */
   readonly options: object
-  /** Kept by the browser where no script sees it, and given back with the answer. */
+  /** The browser keeps it where scripts cannot read it, and sends it back with the answer. */
   readonly ticket: string
 }
 
 export interface PasskeyAnswer {
   readonly party: RelyingParty
   readonly ticket: string | undefined
-  /** What the browser's credential says of itself, as JSON. */
+  /** The credential from the browser, as JSON. */
   readonly credential: string
 }
 
 export interface PasskeyService {
   /** Oldest first. */
   list(userId: string): Promise<readonly Passkey[]>
-  beginRegistration(user: User, party: RelyingParty): Promise<Begun>
+  beginRegistration(user: User, party: RelyingParty): Promise<Ceremony>
   /** @throws ServiceError `bad_request`, `conflict` */
   register(user: User, answer: PasskeyAnswer & { readonly name: string }): Promise<void>
-  beginSignIn(party: RelyingParty): Promise<Begun>
+  beginSignIn(party: RelyingParty): Promise<Ceremony>
   /** @throws ServiceError `bad_request` */
   signIn(answer: PasskeyAnswer): Promise<User>
-  /** @throws ServiceError `not_found`, and `conflict` when nothing else would be left to sign in with */
+  /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
   remove(userId: string, passkeyId: string): Promise<void>
 }
 
@@ -61,25 +61,26 @@ interface PasskeyParts {
 
 interface Challenge {
   readonly challenge: string
-  /** Whose registration it is; null: somebody signs in. */
+  /** The user who registers a passkey; null for a sign-in. */
   readonly userId: string | null
 }
 
-// Ed25519, ES256, RS256: what authenticators make. COSE's numbers.
+// Ed25519, ES256 and RS256 by their COSE numbers: the algorithms of common authenticators.
 const ALGORITHMS = [-8, -7, -257]
-const MOST_PASSKEYS = 20
-const MOST_TRANSPORTS = 8
-// There is nothing beside it: the device itself asks for a fingerprint, a face or a PIN, so that whoever finds it does not come in.
+const MAX_PASSKEYS = 20
+const MAX_TRANSPORTS = 8
+// A passkey is the only factor. With user verification the device asks for a fingerprint, a face or a PIN, so a thief of the device
+// cannot sign in.
 const USER_VERIFICATION = 'required'
 
-const OVER = 'this took too long, or was begun elsewhere: try again'
-const NOT_ACCEPTED = 'this passkey was not accepted'
+const CHALLENGE_EXPIRED = 'the request took too long or was started in another browser: try again'
+const NOT_ACCEPTED = 'this passkey was not accepted: try again, or use another sign-in method'
 
-// Large, and most hosts and all commands do without.
+// Loaded on first use: it is large, and commands and most hosts do not need it.
 const loadWebAuthn = () => import('@simplewebauthn/server')
 
 export function createPasskeyService({ storage, tickets, now, config }: PasskeyParts): PasskeyService {
-  async function begin(options: { readonly challenge: string }, userId: string | null): Promise<Begun> {
+  async function begin(options: { readonly challenge: string }, userId: string | null): Promise<Ceremony> {
     const challenge: Challenge = { challenge: options.challenge, userId }
     return { options, ticket: await tickets.issue('passkey_challenge', challenge) }
   }
@@ -87,7 +88,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
   /** @throws ServiceError `bad_request` */
   async function takeChallenge(ticket: string | undefined, userId: string | null): Promise<string> {
     const taken = (await tickets.take('passkey_challenge', ticket)) as Challenge | undefined
-    if (taken?.userId !== userId) throw new ServiceError('bad_request', OVER)
+    if (taken?.userId !== userId) throw new ServiceError('bad_request', CHALLENGE_EXPIRED)
     return taken.challenge
   }
 
@@ -140,10 +141,11 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       }
       await storage.write(async (tx) => {
         await tx.users.lock(user.id)
-        if ((await tx.passkeys.ofUser(user.id)).length >= MOST_PASSKEYS) {
-          throw new ServiceError('conflict', `an account has at most ${MOST_PASSKEYS} passkeys: remove one first`)
+        if ((await tx.passkeys.ofUser(user.id)).length >= MAX_PASSKEYS) {
+          throw new ServiceError('conflict', `an account has at most ${MAX_PASSKEYS} passkeys: remove one first`)
         }
-        if (!(await tx.passkeys.insert(passkey))) throw new ServiceError('conflict', 'this passkey is here already')
+        if (!(await tx.passkeys.insert(passkey)))
+          throw new ServiceError('conflict', 'this passkey is already registered')
       })
     },
     async beginSignIn(party) {
@@ -157,9 +159,12 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       const passkey = isId(response.id) ? await storage.read.passkeys.byId(response.id) : undefined
       const user = passkey && (await storage.read.users.byId(passkey.userId))
       const { userHandle } = response.response ?? {}
-      // The authenticator names the account; it has to be the one that the passkey belongs to.
+      // The authenticator names the account, which must be the owner of the passkey.
       if (!user || userHandle !== Buffer.from(user.id).toString('base64url')) {
-        throw new ServiceError('bad_request', 'this passkey belongs to no account here, or was removed')
+        throw new ServiceError(
+          'bad_request',
+          'this passkey belongs to no account, or was removed: use another sign-in method',
+        )
       }
       const { id, publicKey, counter } = passkey
       const { verifyAuthenticationResponse } = await loadWebAuthn()
@@ -174,7 +179,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
         }),
       )
       const counters = { from: counter, to: authenticationInfo.newCounter }
-      // Removed, or used at the same time: a counter that stands still is one of two copies.
+      // Fails when the passkey was removed, or when another sign-in already used this counter: then one of the two is a copy.
       const isCurrent = await storage.write((tx) => tx.passkeys.used(id, counters, now()))
       if (!isCurrent) throw new ServiceError('bad_request', NOT_ACCEPTED)
       return toUser(user)
@@ -183,28 +188,28 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       storage.write(async (tx) => {
         await requireAnotherSignInMethod(tx, userId, { passkeyId }, config.oidcSignIn?.issuer)
         if (await tx.passkeys.remove(userId, passkeyId)) return
-        throw new ServiceError('not_found', 'there is no such passkey')
+        throw new ServiceError('not_found', 'your account has no such passkey')
       }),
   }
 }
 
-/** Its members are whatever was sent: the library looks at each. @throws ServiceError `bad_request` */
+/** Checks only that the text is a JSON object; the library checks its members. @throws ServiceError `bad_request` */
 function parse<T extends object>(text: string): T {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as T
   } catch {
-    // Told as what it is, below.
+    // Falls through to the error below.
   }
   throw new ServiceError('bad_request', NOT_ACCEPTED)
 }
 
-/** Base64url, as every passkey's is. */
+/** True for base64url, the form of a passkey's id. */
 function isId(given: unknown): given is string {
   return typeof given === 'string' && /^[A-Za-z0-9_-]+$/.test(given)
 }
 
-/** A counter that went back is refused there, too. @throws ServiceError `bad_request` */
+/** The library also refuses a counter that went back. @throws ServiceError `bad_request` */
 async function accepted<T extends { readonly verified: boolean }>(verify: () => Promise<T>): Promise<T> {
   const outcome = await verify().catch((cause: unknown) => {
     throw new ServiceError('bad_request', NOT_ACCEPTED, { cause })
@@ -213,8 +218,8 @@ async function accepted<T extends { readonly verified: boolean }>(verify: () => 
   return outcome
 }
 
-/** Hints of the browser's, and no more than that. */
+/** Reads the transports, which are only hints for browsers, and drops invalid ones. */
 function readTransports(given: unknown): string[] {
   if (!Array.isArray(given)) return []
-  return given.filter((one) => typeof one === 'string' && /^[a-z-]{1,20}$/.test(one)).slice(0, MOST_TRANSPORTS)
+  return given.filter((one) => typeof one === 'string' && /^[a-z-]{1,20}$/.test(one)).slice(0, MAX_TRANSPORTS)
 }

@@ -1,54 +1,56 @@
-/** Passwords: kept as argon2id with the parameters that OWASP names (19 MiB, two passes). */
+/** Password hashes: argon2id with the parameters that OWASP recommends (19 MiB, two passes). */
 import { hash, verify } from '@node-rs/argon2'
 import { ServiceError } from '../base/errors.ts'
 
-// argon2id is what the library makes unless told otherwise.
+// argon2id is the library's default algorithm.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** In code points. */
 export const PASSWORD_LENGTH = { least: 12, most: 256 } as const
 
-// One at a time, and so many in wait: each takes memory, and a place among the threads that sign.
-const MOST_WAITING = 64
+// Hashes one password at a time, because each hash takes memory and a thread of the pool that also signs receipts.
+const MAX_WAITING = 64
 let waiting = 0
-let last: Promise<unknown> = Promise.resolve()
+let queue: Promise<unknown> = Promise.resolve()
 
-// Of no password. Whoever asks for somebody unknown waits as long as for somebody known.
-let ofNobody: Promise<string> | undefined
+// Verified in place of the hash of an unknown account, so that the time of an answer does not reveal which accounts exist.
+let dummyHash: Promise<string> | undefined
 
-/** @throws ServiceError `bad_request` for one that is too short or too long; `unavailable` */
+/** @throws ServiceError `bad_request` when the password is too short or too long; `unavailable` */
 export async function hashPassword(password: string): Promise<string> {
   const { length } = [...password]
   const { least, most } = PASSWORD_LENGTH
-  if (length < least) throw new ServiceError('bad_request', `a password has at least ${least} characters`)
-  if (length > most) throw new ServiceError('bad_request', `a password has at most ${most} characters`)
+  if (length < least)
+    throw new ServiceError('bad_request', `the password is too short: use at least ${least} characters`)
+  if (length > most) throw new ServiceError('bad_request', `the password is too long: use at most ${most} characters`)
   return inTurn(() => hash(password.normalize('NFC'), PARAMETERS))
 }
 
-/** False where there is no password, after the same time. @throws ServiceError `unavailable` */
+/** Without a hash it returns false after the same time. @throws ServiceError `unavailable` */
 export async function isPassword(password: string, passwordHash: string | null | undefined): Promise<boolean> {
-  const ofNone = await nobodys()
-  const expected = passwordHash ?? ofNone
-  // What nobody can have is compared with nothing shorter.
+  const dummy = await hashOfNoPassword()
+  const expected = passwordHash ?? dummy
+  // A text that is too long for any password is not worth normalizing and hashing; the empty password matches no stored hash.
   const given = password.length > PASSWORD_LENGTH.most * 4 ? '' : password.normalize('NFC')
   const matches = await inTurn(() => verify(expected, given))
   return matches && typeof passwordHash === 'string'
 }
 
-function nobodys(): Promise<string> {
-  ofNobody ??= inTurn(() => hash('', PARAMETERS)).catch((error) => {
-    // Else whoever is unknown would be refused in this way for good, which tells them apart.
-    ofNobody = undefined
+function hashOfNoPassword(): Promise<string> {
+  dummyHash ??= inTurn(() => hash('', PARAMETERS)).catch((error) => {
+    // A kept failure would refuse every later sign-in.
+    dummyHash = undefined
     throw error
   })
-  return ofNobody
+  return dummyHash
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (waiting >= MOST_WAITING) throw new ServiceError('unavailable', 'too many are signing in just now: try again')
+  if (waiting >= MAX_WAITING)
+    throw new ServiceError('unavailable', 'too many people are signing in now: try again later')
   waiting += 1
-  const turn = last.then(work)
-  last = turn.catch(() => {})
+  const turn = queue.then(work)
+  queue = turn.catch(() => {})
   try {
     return await turn
   } finally {

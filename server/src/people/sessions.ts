@@ -1,4 +1,4 @@
-/** Sessions: who is signed in, and where. A cookie holds a token; ending a session holds at the next request, on every host. */
+/** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
 import type { Instant } from '@claimcheck/core'
 import { newId } from '../base/ids.ts'
 import { hashToken, isToken, newToken } from '../base/tokens.ts'
@@ -26,30 +26,30 @@ export interface SignedIn {
   readonly session: Session
 }
 
-/** From where somebody signs in, to tell sessions apart by. */
+/** The browser and address of a sign-in, by which users tell their sessions apart. */
 export interface Visitor {
   readonly userAgent: string
   readonly address: string
 }
 
 export interface SessionService {
-  /** Returns the cookie's token, which is nowhere else. */
+  /** Returns the token for the cookie, which the service does not store. */
   start(userId: string, visitor: Visitor): Promise<string>
-  /** Looked up afresh each time. */
+  /** Reads the database each time. */
   find(token: string): Promise<SignedIn | undefined>
   /** Newest first. */
   list(userId: string): Promise<readonly Session[]>
-  /** False when this person has no such session. */
+  /** Returns false when the user has no such session. */
   end(userId: string, sessionId: string): Promise<boolean>
   endOthers(userId: string, sessionId: string): Promise<void>
 }
 
-/** Without a visit for so long, a session ends. */
+/** A session ends after this time without a request. */
 export const SESSION_IDLE_MS = 14 * 24 * 60 * 60_000
-/** However often it is used. */
+/** A session ends after this time however often it is used. */
 export const SESSION_LONGEST_MS = 90 * 24 * 60 * 60_000
-const NOTED_EVERY_MS = 60_000
-const LONGEST_USER_AGENT = 256
+const TOUCH_EVERY_MS = 60_000
+const MAX_USER_AGENT_LENGTH = 256
 
 export function createSessionService({ storage, now }: { storage: Storage; now: () => Instant }): SessionService {
   return {
@@ -63,7 +63,7 @@ export function createSessionService({ storage, now }: { storage: Storage; now: 
         createdAt: at,
         lastSeenAt: at,
         expiresAt: at + SESSION_IDLE_MS,
-        userAgent: userAgent.slice(0, LONGEST_USER_AGENT),
+        userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
         address,
       }
       await storage.write(async (tx) => {
@@ -79,7 +79,7 @@ export function createSessionService({ storage, now }: { storage: Storage; now: 
       if (!row || row.expiresAt <= at) return undefined
       const user = await storage.read.users.byId(row.userId)
       if (!user) return undefined
-      if (at - row.lastSeenAt >= NOTED_EVERY_MS) {
+      if (at - row.lastSeenAt >= TOUCH_EVERY_MS) {
         const expiresAt = Math.min(at + SESSION_IDLE_MS, row.createdAt + SESSION_LONGEST_MS)
         await storage.write((tx) => tx.sessions.touch(row.id, at, expiresAt))
       }

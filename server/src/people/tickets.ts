@@ -1,21 +1,24 @@
-/** Tickets: what one browser carries between two steps of coming in. Each is good once and for a few minutes, on every host. */
+/** Tickets: tokens that connect two steps of a sign-in in one browser. A ticket works once, for a few minutes, on every host. */
 import type { Instant } from '@claimcheck/core'
 import type { Secrets } from '../base/secrets.ts'
 import { hashToken, isToken, newToken, recordContext } from '../base/tokens.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface TicketService {
-  /** @param payload plain data, which nobody else sees. Returns what the browser keeps */
+  /** Stores the payload encrypted, and returns the ticket for the browser. @param payload JSON data */
   issue(kind: TicketKind, payload: object): Promise<string>
-  /** What was put into it; undefined when it was taken before, has run out, or never was. Of two who take it at once, one does. */
+  /**
+   * Returns the payload and ends the ticket; undefined when it was taken before, has expired, or does not exist. Of two calls at the
+   * same time, one gets the payload.
+   */
   take(kind: TicketKind, ticket: string | undefined): Promise<unknown>
 }
 
 export type TicketKind = 'passkey_challenge' | 'outside_sign_in'
 
-const LASTS_MS: Readonly<Record<TicketKind, number>> = {
+const TTL_MS: Readonly<Record<TicketKind, number>> = {
   passkey_challenge: 5 * 60_000,
-  // Somebody may have to sign in there first.
+  // The person may have to sign in at the provider first.
   outside_sign_in: 10 * 60_000,
 }
 
@@ -32,9 +35,9 @@ export function createTicketService(parts: TicketParts): TicketService {
       const ticket = newToken()
       const idHash = hashToken(ticket)
       const at = now()
-      // Asked for here: the key is made when something is sealed first.
+      // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
       const sealed = parts.secrets.seal(JSON.stringify(payload), recordContext(kind, idHash))
-      const expiresAt = at + LASTS_MS[kind]
+      const expiresAt = at + TTL_MS[kind]
       await storage.write(async (tx) => {
         await tx.records.removeExpired(at)
         await tx.records.put({ kind, idHash, payload: sealed, grantId: null, uid: null, consumedAt: null, expiresAt })

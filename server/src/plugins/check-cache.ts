@@ -1,40 +1,40 @@
-/** A plugin's bounded memory, and the sharing of reads between the checks that wait for the same one. */
+/** The cache of a plugin's checks: it keeps a bounded number of entries and lets checks share one read of a destination. */
 import { hash } from 'node:crypto'
 import { setTimeout as setTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
 import type { CheckCache, Connection } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 
-const MOST_ENTRIES = 5000
-// Many checks of one thing come as others end: without a pause each read would serve the few that came during the one before. The more
-// that one has served, the longer it is worth to wait for others.
+const MAX_ENTRIES = 5000
+// New checks of the same thing start as others end. Without a pause, each read would serve only the few callers that arrived during the
+// read before. The more callers a read had, the longer the next read waits for more.
 const PAUSE_PER_CALLER_MS = 60
-const LONGEST_PAUSE_MS = 1500
-// So long after a read that served several, the first who comes waits for those who come with it.
-const MORE_WITHIN_MS = 5000
+const MAX_PAUSE_MS = 1500
+// For this long after a read with several callers, a new caller waits for others, too.
+const KEEP_AFTER_SHARED_READ_MS = 5000
 
-interface Shared {
-  /** The read that has begun. */
+interface SharedRead {
+  /** The read that started. */
   readonly running: Promise<unknown>
-  /** How many it serves. */
+  /** How many callers wait for it. */
   readonly callers: number
-  /** The one after it, which has not. */
+  /** The read that starts after it. */
   next?: { readonly promise: Promise<unknown>; read: () => Promise<unknown>; callers: number }
 }
 
 export function createCheckCache(): CheckCache {
-  const entries = new LRUCache<string, { readonly value: unknown }>({ max: MOST_ENTRIES })
-  const shared = new Map<string, Shared>()
+  const entries = new LRUCache<string, { readonly value: unknown }>({ max: MAX_ENTRIES })
+  const shared = new Map<string, SharedRead>()
 
-  function begin<T>(key: string, read: () => Promise<T>, callers: number): Promise<T> {
+  function start<T>(key: string, read: () => Promise<T>, callers: number): Promise<T> {
     const running = (async () => read())()
-    const entry: Shared = { running, callers }
+    const entry: SharedRead = { running, callers }
     shared.set(key, entry)
     const forget = () => {
       if (shared.get(key) === entry && !entry.next) shared.delete(key)
     }
     const end = () => {
-      if (callers > 1) setTimer(forget, MORE_WITHIN_MS).unref()
+      if (callers > 1) setTimer(forget, KEEP_AFTER_SHARED_READ_MS).unref()
       else forget()
     }
     running.then(end, end)
@@ -48,33 +48,36 @@ export function createCheckCache(): CheckCache {
     },
     share<T>(key: string, read: () => Promise<T>): Promise<T> {
       const current = shared.get(key)
-      if (!current) return begin(key, read, 1)
-      // What has begun may have been answered before this caller asked: it waits for the next read, with all who wait by then.
-      // That is read by the last of them, whose check has the most time left.
+      if (!current) return start(key, read, 1)
+      // The destination may have answered the running read before this caller asked, so the caller waits for the next read. The next
+      // read uses the function of its last caller, whose check has the most time left.
       if (current.next) {
         current.next.read = read
         current.next.callers++
       } else {
-        const pauseMs = Math.min(LONGEST_PAUSE_MS, PAUSE_PER_CALLER_MS * current.callers)
-        const beginNext = async () => {
+        const pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_PER_CALLER_MS * current.callers)
+        const startNext = async () => {
           await setTimeout(pauseMs)
           const { read, callers } = current.next!
-          return begin(key, read, callers)
+          return start(key, read, callers)
         }
-        current.next = { promise: current.running.then(beginNext, beginNext), read, callers: 1 }
+        current.next = { promise: current.running.then(startNext, startNext), read, callers: 1 }
       }
       return current.next.promise as Promise<T>
     },
   }
 }
 
-/** What one connection's credentials have shown is shown to no others, its own later ones neither. */
-export function partFor(connection: Connection | null, cache: CheckCache): CheckCache {
+/**
+ * The part of the cache that belongs to one connection with its current credentials. What those credentials can read stays hidden from
+ * other connections, and from this connection after its credentials change.
+ */
+export function cacheFor(connection: Connection | null, cache: CheckCache): CheckCache {
   if (!connection) return cache
-  const part = `${hash('sha256', JSON.stringify(connection), 'base64url')} `
+  const prefix = `${hash('sha256', JSON.stringify(connection), 'base64url')} `
   return {
-    get: (key) => cache.get(part + key),
-    set: (key, value) => cache.set(part + key, value),
-    share: (key, read) => cache.share(part + key, read),
+    get: (key) => cache.get(prefix + key),
+    set: (key, value) => cache.set(prefix + key, value),
+    share: (key, read) => cache.share(prefix + key, read),
   }
 }

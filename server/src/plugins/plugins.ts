@@ -1,4 +1,4 @@
-/** Loads the plugins that the configuration names, and finds every problem before anything runs. */
+/** Loads the configured plugins, and reports all their problems before the service starts. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -24,22 +24,22 @@ const SETUP_TIMEOUT_MS = 10_000
 
 export interface RegisteredVerifier {
   readonly verifier: Verifier
-  /** The providers of the connections that a claim of this action is read through; an alias may be open to fewer. */
+  /** The providers whose connections can read a claim of this action; an alias may accept fewer than its action. */
   readonly providers: readonly string[]
-  /** What each of its checks is given of its plugin's own. */
+  /** The plugin's logger and cache, which each check gets. */
   readonly tools: Pick<CheckContext, 'logger' | 'cache'>
 }
 
-/** Everything that the plugins offer, by name. */
+/** Finds by name what the loaded plugins offer. */
 export interface Registry {
   verifierFor(action: string): RegisteredVerifier | undefined
   connectionType(provider: string): ConnectionType | undefined
-  /** In the order in which the plugins offer them. */
+  /** In the order in which the plugins list them. */
   connectionTypes(): readonly ConnectionType[]
   profiles(): readonly ActionProfile[]
-  /** What can be verified through a connection of this provider. */
+  /** The actions that can be verified through a connection of this provider. */
   actionsFor(provider: string): readonly string[]
-  /** What can be verified without one. */
+  /** The actions that can be verified without a connection. */
   publicActions(): readonly string[]
   readonly anchorer: Anchorer | undefined
   /** In the order of the configuration. */
@@ -63,7 +63,7 @@ export class PluginError extends Error {
   }
 }
 
-/** Where a plugin's `child()` logger comes from. */
+/** The host's logger, from which each plugin gets a child logger. */
 interface HostLogger extends Logger {
   child(bindings: Readonly<Record<string, unknown>>): Logger
 }
@@ -74,7 +74,7 @@ interface LoadOptions {
   readonly setupTimeoutMs?: number
 }
 
-/** @throws PluginError that lists every problem of every plugin */
+/** @throws PluginError with all problems of all plugins */
 export async function loadPlugins(
   { plugins: entries, pluginDir }: Pick<Config, 'plugins' | 'pluginDir'>,
   options: LoadOptions,
@@ -84,7 +84,7 @@ export async function loadPlugins(
   const plugins: LoadedPlugin[] = []
   for (const entry of entries) {
     try {
-      const expire = () => new Error(`it was not ready within ${limitMs} ms`)
+      const expire = () => new Error(`its setup takes longer than ${limitMs} ms`)
       const plugin = await withinTime(loadPlugin(entry, pluginDir, options), limitMs, expire)
       const wrong = partsProblems(plugin.parts)
       problems.push(...wrong.map((problem) => `${entry.use}: ${problem}`))
@@ -94,7 +94,7 @@ export async function loadPlugins(
     }
   }
   problems.push(...duplicates(plugins))
-  // Of plugins that could not be loaded nobody knows what they would have offered.
+  // A plugin that failed to load may be the one that offers a missing provider.
   if (problems.length === 0) problems.push(...missingProviders(plugins))
   if (problems.length > 0) throw new PluginError(problems)
   return createRegistry(plugins)
@@ -102,12 +102,13 @@ export async function loadPlugins(
 
 async function loadPlugin(entry: PluginEntry, folder: string, { logger, now }: LoadOptions): Promise<LoadedPlugin> {
   const { default: plugin } = await importFrom(folder, entry.use)
-  if (!isPlugin(plugin)) throw new Error('its default export is not made with definePlugin')
-  if (plugin.api !== API) throw new Error(`it is written for api ${plugin.api}, and this host has api ${API}`)
+  if (!isPlugin(plugin)) throw new Error('its default export is not the result of definePlugin')
+  if (plugin.api !== API)
+    throw new Error(`it needs plugin api ${plugin.api}; this version of the service has api ${API}`)
   if (typeof plugin.name !== 'string' || plugin.name === '') throw new Error('it has no name')
-  if (typeof plugin.setup !== 'function') throw new Error('it has no setup')
+  if (typeof plugin.setup !== 'function') throw new Error('it has no setup function')
   const wrongOptions = schemaProblem(plugin.options)
-  if (wrongOptions !== undefined) throw new Error(`its options are a schema that does not compile: ${wrongOptions}`)
+  if (wrongOptions !== undefined) throw new Error(`the schema of its options does not compile: ${wrongOptions}`)
   const issues = validator(plugin.options)(entry.with, ['with'])
   if (issues.length > 0) throw new Error(issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '))
   const tools = { logger: logger.child({ plugin: plugin.name }), cache: createCheckCache() }
@@ -115,13 +116,13 @@ async function loadPlugin(entry: PluginEntry, folder: string, { logger, now }: L
   return { name: plugin.name, parts, tools }
 }
 
-/** Resolved as code in the configuration's folder would resolve it. */
+/** Resolves the module as code in the folder of the configuration file would. */
 async function importFrom(folder: string, use: string): Promise<{ default?: unknown }> {
   let path: string
   try {
     path = createRequire(join(folder, 'claimcheck.config.json')).resolve(use)
   } catch (cause) {
-    throw new Error(`it is not installed where the configuration is, in ${folder}`, { cause })
+    throw new Error(`it is not installed: install it in the folder of the configuration file, ${folder}`, { cause })
   }
   return import(pathToFileURL(path).href)
 }
@@ -132,7 +133,7 @@ function duplicates(plugins: readonly LoadedPlugin[]): string[] {
   for (const { name, parts } of plugins) {
     for (const offer of offersOf(name, parts)) {
       const owner = owners.get(offer)
-      if (owner !== undefined) problems.push(`${name}: the ${offer} is offered by ${owner} already`)
+      if (owner !== undefined) problems.push(`${name}: ${owner} already offers the ${offer}`)
       owners.set(offer, name)
     }
   }
@@ -170,12 +171,12 @@ function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
       profiles.push(profile)
       verifiers.set(profile.action, { verifier, providers, tools })
       for (const [alias, only] of Object.entries(profile.aliases ?? {})) {
-        const open = providers.filter((provider) => only.providers.includes(provider))
-        verifiers.set(alias, { verifier, providers: open, tools })
+        const accepted = providers.filter((provider) => only.providers.includes(provider))
+        verifiers.set(alias, { verifier, providers: accepted, tools })
       }
     }
   }
-  const own = [...verifiers].filter(([action, { verifier }]) => action === verifier.profile.action)
+  const withoutAliases = [...verifiers].filter(([action, { verifier }]) => action === verifier.profile.action)
   return {
     plugins,
     anchorer: plugins.find(({ parts }) => parts.anchorer)?.parts.anchorer,
@@ -183,10 +184,11 @@ function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
     connectionType: (provider) => types.get(provider),
     connectionTypes: () => [...types.values()],
     profiles: () => profiles,
-    actionsFor: (provider) => own.filter(([, { providers }]) => providers.includes(provider)).map(([action]) => action),
+    actionsFor: (provider) =>
+      withoutAliases.filter(([, { providers }]) => providers.includes(provider)).map(([action]) => action),
     publicActions: () => profiles.filter(({ access }) => access.anonymous).map(({ action }) => action),
   }
 }
 
-/** For what needs no destination. */
+/** The registry of commands that run without plugins. */
 export const EMPTY_REGISTRY: Registry = createRegistry([])

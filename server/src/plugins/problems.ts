@@ -1,4 +1,4 @@
-/** What is wrong with what a plugin's setup returned, before anything is asked of it. */
+/** Validates the result of a plugin's setup before the service uses it. */
 import { ACTION_PATTERN, type ActionProfile } from '@claimcheck/core'
 import { type Static, type TSchema, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
@@ -6,7 +6,7 @@ import { validator } from '../base/validation.ts'
 const text = Type.String({ minLength: 1 })
 const objects = Type.Optional(Type.Array(Type.Object({})))
 
-// Closed, so that a misspelt part does not go unnoticed.
+// Refuses unknown members, so that a misspelt one is reported.
 const Parts = Type.Object(
   {
     verifiers: objects,
@@ -31,7 +31,7 @@ const AnchorerData = Type.Object({
 const ANCHORER_METHODS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
 const VerifierData = Type.Object({ providers: Type.Array(Type.String()) })
 
-/** Each with its place. */
+/** Returns one line for each problem, which starts with the position of the mistake. */
 export function partsProblems(parts: unknown): string[] {
   const wrong = dataProblems(Parts, parts, 'setup result')
   if (wrong.length > 0) return wrong
@@ -111,10 +111,10 @@ const Profile = Type.Object({
   access: Type.Object({ permission: Type.String(), anonymous: Type.Boolean() }),
 })
 
-/** Phrases that complete "the profile …". */
-export function profileProblems(profile: unknown): string[] {
+/** Phrases that follow "the profile". */
+function profileProblems(profile: unknown): string[] {
   const issues = validator(Profile)(profile, [])
-  if (issues.length > 0) return issues.map(({ loc, msg }) => `has a wrong ${loc.join('.') || 'form'}: ${msg}`)
+  if (issues.length > 0) return issues.map(({ loc, msg }) => `has an invalid ${loc.join('.') || 'form'}: ${msg}`)
   const { toleranceMs, deadlineMs, maxDeadlineMs, ...schemas } = profile as ActionProfile & Static<typeof Profile>
   const problems: string[] = []
   if (deadlineMs <= toleranceMs) problems.push('has a deadline that is not after the tolerance')
@@ -126,7 +126,7 @@ export function profileProblems(profile: unknown): string[] {
   return problems
 }
 
-/** Why nothing can be validated against a schema; undefined when it can. */
+/** The reason why a schema does not compile; undefined when it does. */
 export function schemaProblem(schema: TSchema): string | undefined {
   try {
     validator(schema)

@@ -1,13 +1,13 @@
-/** What is noted in passing: when a key was used, how a connection was read. Written a little later, for people to see; what a crash loses of it is no loss. */
+/** Records when a key was used and how a connection was read, for people to see. Written after a delay; a crash may lose some of it. */
 import { type CheckRecord, type Instant, isRead, type Logger } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import type { Storage, Writes } from '../storage/storage.ts'
 
 export interface Activity {
-  /** @param key as it was read just now */
+  /** @param key its current row */
   keyUsed(key: { readonly id: string; readonly lastUsedAt: Instant | null }): void
   connectionRead(connectionId: string, record: CheckRecord): void
-  /** Writes what is noted. */
+  /** Writes the notes that are left. */
   close(): Promise<void>
 }
 
@@ -17,10 +17,10 @@ interface ActivityOptions {
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** A key's last use is known to this. */
+/** The precision of a key's last use. */
 const KEY_EVERY_MS = 60_000
-const WRITTEN_AFTER_MS = 2000
-const MOST_NOTED = 1000
+const WRITE_AFTER_MS = 2000
+const MAX_NOTES = 1000
 
 interface Note {
   readAt?: Instant
@@ -28,18 +28,18 @@ interface Note {
 }
 
 export function createActivity({ storage, now, logger }: ActivityOptions): Activity {
-  // More than fit at once are not noted at all.
+  // Notes beyond MAX_NOTES are dropped.
   const keys = new Map<string, Instant>()
   const connections = new Map<string, Note>()
-  // Rows that were read before the last note of them was written.
-  const noted = new LRUCache<string, Instant>({ max: MOST_NOTED })
+  // The last note of each key: a row that was read before its note was written still shows the older time.
+  const noted = new LRUCache<string, Instant>({ max: MAX_NOTES })
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  function soon(): void {
+  function scheduleFlush(): void {
     timer ??= setTimeout(() => {
       writing = flush()
-    }, WRITTEN_AFTER_MS).unref()
+    }, WRITE_AFTER_MS).unref()
   }
 
   async function flush(): Promise<void> {
@@ -53,25 +53,25 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
     try {
       await storage.write((tx) => writeNotes(tx, usedKeys, readConnections))
     } catch (err) {
-      logger.warn({ err }, 'what was noted of keys and connections could not be written')
+      logger.warn({ err }, 'cannot write when keys and connections were used')
     }
   }
 
   return {
     keyUsed({ id, lastUsedAt }) {
       const at = now()
-      if (at - Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0) < KEY_EVERY_MS || keys.size >= MOST_NOTED) return
+      if (at - Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0) < KEY_EVERY_MS || keys.size >= MAX_NOTES) return
       noted.set(id, at)
       keys.set(id, at)
-      soon()
+      scheduleFlush()
     },
     connectionRead(connectionId, record) {
       const note = connections.get(connectionId) ?? {}
-      if (connections.size >= MOST_NOTED && !connections.has(connectionId)) return
+      if (connections.size >= MAX_NOTES && !connections.has(connectionId)) return
       if (isRead(record)) note.readAt = record.answeredAt
       else note.failure = { at: record.answeredAt, code: record.failure.code }
       connections.set(connectionId, note)
-      soon()
+      scheduleFlush()
     },
     async close() {
       await writing
@@ -80,7 +80,7 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
   }
 }
 
-// In one order everywhere, so that two hosts do not wait for each other.
+// All hosts write in the same order, so that they do not deadlock.
 async function writeNotes(
   tx: Writes,
   keys: readonly (readonly [string, Instant])[],

@@ -1,4 +1,4 @@
-/** Trying a destination, once and within bounds, before a connection to it is kept. */
+/** Probes a destination once, within limits, before the service stores a connection to it. */
 import { type ConnectionType, DestinationError, type Instant, type JsonObject, type Logger } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import { withinTime } from '../base/time-limit.ts'
@@ -7,22 +7,22 @@ import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Registry } from '../plugins/plugins.ts'
 
-/** The destination was tried, and what was given is not kept. */
+/** The probe failed, and the service does not store the connection or the secrets. */
 export interface NotConnected {
-  /** Why it could not be read: a code. */
+  /** The code of the failure. */
   readonly failure: string
-  /** It answered, and takes these credentials for nothing. */
+  /** True when the destination refused the credentials; false when it could not be read. */
   readonly isRefused: boolean
 }
 
-/** What came of trying a destination. */
 interface Probe {
   readonly scopes: readonly string[]
   readonly notes: readonly string[]
-  /** Why it could not be read: a code; null when it could. */
+  /** The code of the failure; null when the probe succeeded. */
   readonly failure: string | null
 }
 
+/** The result of a trial, with what was tried. */
 export interface Tried extends Probe {
   readonly type: ConnectionType
   readonly options: JsonObject
@@ -38,7 +38,7 @@ export interface TrialOptions {
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
-/** @throws ServiceError `not_found` for an unknown provider, `invalid` for options that its type refuses */
+/** @throws ServiceError `not_found` for an unknown provider, `invalid` for options that do not match its schema */
 export type Trial = (provider: string, options: JsonObject) => Promise<Tried>
 
 export function createTrial({ registry, outbound, logger, now, config }: TrialOptions): Trial {
@@ -48,15 +48,15 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
     const timer = new AbortController()
     const { signal } = timer
     const { fetch, resolve } = outbound.forCheck(timer, now)
-    // A copy of the options: what is kept is what the owner gave.
-    const given: Record<string, unknown> = structuredClone(options)
-    const probing = async () => type.probe(given, { fetch, resolve, signal, logger })
+    // A copy, because the service stores the options and a plugin may modify its argument.
+    const optionsCopy: Record<string, unknown> = structuredClone(options)
+    const probing = async () => type.probe(optionsCopy, { fetch, resolve, signal, logger })
     try {
       const { scopes, warnings } = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
-      if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe returned nonsense')
+      if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
       return { scopes, notes: warnings, failure: null }
     } catch (error) {
-      // The code alone: a message may repeat a credential.
+      // Keeps the code only: a message may repeat a credential.
       const failure = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected_error'
       return { scopes: [], notes: [], failure }
     } finally {
@@ -67,7 +67,7 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
   return async (provider, options) => {
     const type = typeOf(registry, provider)
     const issues = validator(type.options)(options, ['options'])
-    if (issues.length > 0) throw new ServiceError('invalid', `these options do not fit ${provider}`, { issues })
+    if (issues.length > 0) throw new ServiceError('invalid', `the options are not valid for ${provider}`, { issues })
     return { ...(await probe(type, options)), type, options }
   }
 }
@@ -75,12 +75,15 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
 /** @throws ServiceError `not_found` */
 export function typeOf(registry: Pick<Registry, 'connectionType'>, provider: string): ConnectionType {
   const type = registry.connectionType(provider)
-  if (!type) throw new ServiceError('not_found', `no plugin here offers a connection to ${provider}`)
+  if (!type) throw new ServiceError('not_found', `no configured plugin offers the provider ${provider}`)
   return type
 }
 
-/** Why what was tried is not kept. */
-export function withheld({ failure }: Probe, insists: boolean): NotConnected | undefined {
+/**
+ * The failure because of which the service does not store the connection; undefined when it does.
+ * @param insists store it also when the destination could not be read; refused credentials are never stored
+ */
+export function notConnected({ failure }: Probe, insists: boolean): NotConnected | undefined {
   if (failure === null) return undefined
   const isRefused = REFUSALS.has(failure)
   return isRefused || !insists ? { failure, isRefused } : undefined

@@ -1,50 +1,56 @@
-/** Connections: what a workspace lets us read through. Secrets are sealed at rest and never come out again but into a check. */
+/** Connections, through which the service reads destinations for a workspace. Secrets are encrypted at rest, and only checks get them. */
 import { type Connection, type ConnectionType, type Instant, type JsonObject, secretNames } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
-import type { Issue } from '../base/errors.ts'
-import { ServiceError } from '../base/errors.ts'
+import { type Issue, ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Secrets } from '../base/secrets.ts'
 import type { Registry } from '../plugins/plugins.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionRow } from '../storage/workspaces.ts'
-import { createTrial, type NotConnected, type TrialOptions, type Tried, typeOf, withheld } from './connection-trial.ts'
+import {
+  createTrial,
+  type NotConnected,
+  notConnected,
+  type TrialOptions,
+  type Tried,
+  typeOf,
+} from './connection-trial.ts'
 
 export interface ConnectionSummary {
   readonly id: string
   readonly workspaceId: string
   readonly provider: string
-  /** Those that are not secret. */
+  /** Without the secret ones. */
   readonly options: JsonObject
   readonly scopes: readonly string[]
-  /** What the owner should know: that the credentials can do more than read, above all. */
+  /** Warnings for the owner, such as that the credentials permit more than reading. */
   readonly notes: readonly string[]
-  /** A person's id; null: the command line. */
+  /** The id of a user; null when connected by the command line. */
   readonly connectedBy: string | null
   readonly connectedAt: Instant
   readonly disconnectedAt: Instant | null
   readonly lastReadAt: Instant | null
   readonly lastFailureAt: Instant | null
-  /** Why the last attempt to read that failed did, the one while connecting too: a code. */
+  /** The code of the last failed read, including the probe while connecting. */
   readonly lastFailure: string | null
-  /** What can be verified through it. */
+  /** The actions that can be verified through it. */
   readonly actions: readonly string[]
 }
 
 export interface Replaced {
   readonly connection: ConnectionSummary
-  /** Why it could not be read with them: a code; null when it could. */
+  /** The code of the failure when the destination could not be read with the new secrets; null when it could. */
   readonly failure: string | null
 }
 
 export interface ConnectionService {
   /**
-   * Tries the destination once and keeps the connection when it can be read; with `insists`, also when the destination
-   * could not be reached. Refused credentials are never kept. The same options, sent again while they are being tried, are the
-   * same connection: with two alike, a claim would be ambiguous.
-   * @param by `userId` null: the command line
-   * @throws ServiceError `invalid` for options that the provider's type refuses, `not_found` for an unknown provider
+   * Probes the destination once, and stores the connection when the destination can be read. With `insists` it also stores a
+   * connection whose destination could not be read; it never stores refused credentials. The same request, sent again during the
+   * probe, gets the same connection: two equal connections would make claims ambiguous.
+   * @param by `userId` is null for the command line
+   * @throws ServiceError `invalid` for options that do not match the provider's schema, `not_found` for an unknown provider
    */
   connect(
     workspaceId: string,
@@ -53,24 +59,24 @@ export interface ConnectionService {
     by: { readonly userId: string | null; readonly insists: boolean },
   ): Promise<ConnectionSummary | NotConnected>
   /**
-   * Gives an active connection other secrets, one at least; whatever else it has stays, and claims that wait go on being read
-   * through it. Tries the destination with them first, as `connect` does, and keeps what it had where they are not kept.
-   * @throws ServiceError `invalid` for secrets that the provider's type refuses, for options that are none, and where none is
-   * given; `conflict` when it was given others meanwhile; `not_found`, also for a connection of another workspace than the one
-   * that is named
+   * Replaces one or more secrets of an active connection. Everything else stays, and the service keeps reading queued claims
+   * through it. Probes the destination first, as `connect` does, and changes nothing when the probe fails.
+   * @throws ServiceError `invalid` for secrets that do not match the provider's schema, for options that are not secret, and for no
+   * secrets at all; `conflict` when another request replaced secrets in the meantime; `not_found`, also for a connection of another
+   * workspace than `by.workspaceId`
    */
   replaceSecrets(
     id: string,
     secrets: JsonObject,
     by: { readonly workspaceId?: string; readonly insists: boolean },
   ): Promise<Replaced | NotConnected>
-  /** Active ones, oldest first. */
+  /** The active connections, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
-  /** @throws ServiceError `not_found`, also for a connection of another workspace than the one that is named */
+  /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */
   remove(id: string, workspaceId?: string): Promise<void>
-  /** Active ones with their secrets, for checking. */
+  /** The active connections with their secrets, for checks. */
   open(workspaceId: string): Promise<readonly Connection[]>
-  /** The active one of this id, with its secrets. */
+  /** The active connection with this id and its secrets. */
   openById(id: string): Promise<Connection | undefined>
 }
 
@@ -80,14 +86,14 @@ interface ConnectionServiceOptions extends TrialOptions {
   readonly secrets: Secrets
 }
 
-const MOST_LOOKUPS = 500
+const MAX_LOOKUPS = 500
 
 export function createConnectionService(dependencies: ConnectionServiceOptions): ConnectionService {
   const { storage, registry, secrets, now } = dependencies
   const tryOut = createTrial(dependencies)
-  /** What was unsealed once need not be again, while its row says the same. */
+  /** Decrypted connections, which are valid while the row has the same sealed secrets. */
   const opened = new LRUCache<string, { readonly sealed: string; readonly connection: Connection }>({ max: 1000 })
-  /** What is being tried for somebody, by everything that was sent. */
+  /** The requests whose probe runs, by their whole content. */
   const connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
 
   function unseal({ id, sealedSecrets }: Pick<ConnectionRow, 'id' | 'sealedSecrets'>): JsonObject {
@@ -104,13 +110,13 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return connection
   }
 
-  // Claims that arrive together are looked up together.
+  // Claims that arrive together share one lookup.
   const lookups = createBatch<string, readonly ConnectionRow[]>(
     async (workspaceIds) => {
       const rows = await storage.read.connections.active([...new Set(workspaceIds)])
       return workspaceIds.map((id) => rows.filter((row) => row.workspaceId === id))
     },
-    { most: MOST_LOOKUPS },
+    { maxItems: MAX_LOOKUPS },
   )
 
   function toSummary(row: ConnectionRow): ConnectionSummary {
@@ -123,7 +129,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return Object.fromEntries(given.map((name) => [name, secrets.seal(String(options[name]), secretContext(id, name))]))
   }
 
-  async function keep(
+  async function store(
     workspaceId: string,
     { type, options, scopes, notes, failure }: Tried,
     connectedBy: string | null,
@@ -152,7 +158,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   const connect: ConnectionService['connect'] = async (workspaceId, provider, options, { userId, insists }) => {
     const tried = await tryOut(provider, options)
-    return withheld(tried, insists) ?? keep(workspaceId, tried, userId)
+    return notConnected(tried, insists) ?? store(workspaceId, tried, userId)
   }
 
   async function requireActive(id: string, workspaceId: string | undefined): Promise<ConnectionRow> {
@@ -163,23 +169,27 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   return {
     async connect(workspaceId, provider, options, by) {
-      const sent = JSON.stringify([workspaceId, provider, options, by.userId, by.insists])
-      const same = connecting.get(sent)
-      if (same) return same
-      const connected = connect(workspaceId, provider, options, by).finally(() => connecting.delete(sent))
-      connecting.set(sent, connected)
+      const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists])
+      const running = connecting.get(request)
+      if (running) return running
+      const connected = connect(workspaceId, provider, options, by).finally(() => connecting.delete(request))
+      connecting.set(request, connected)
       return connected
     },
     async replaceSecrets(id, given, { workspaceId, insists }) {
       const row = await requireActive(id, workspaceId)
       const type = typeOf(registry, row.provider)
       const issues = replacementIssues(type, given)
-      if (issues.length > 0) throw new ServiceError('invalid', 'secrets are replaced, and only these', { issues })
-      const staying = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
-      const sealedSecrets = Object.fromEntries(staying)
-      // Those that are replaced need not open any more.
+      if (issues.length > 0) {
+        throw new ServiceError('invalid', 'only secrets can be replaced: give at least one, and no other option', {
+          issues,
+        })
+      }
+      const unchanged = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
+      const sealedSecrets = Object.fromEntries(unchanged)
+      // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
       const tried = await tryOut(row.provider, { ...row.options, ...unseal({ id, sealedSecrets }), ...given })
-      const refusal = withheld(tried, insists)
+      const refusal = notConnected(tried, insists)
       if (refusal) return refusal
       const { scopes, notes, failure } = tried
       const replaced = { ...row, sealedSecrets: { ...sealedSecrets, ...seal(id, type, given) }, scopes, notes }
@@ -187,7 +197,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
         await requireActive(id, workspaceId)
         throw new ServiceError(
           'conflict',
-          `the connection ${id} was given other credentials meanwhile: nothing is changed`,
+          `nothing is changed: another request replaced the secrets of the connection ${id} at the same time. Try again`,
         )
       }
       opened.delete(id)
@@ -223,7 +233,7 @@ function replacementIssues(type: ConnectionType, given: JsonObject): Issue[] {
     return [{ loc: ['options'], msg: 'give at least one secret', type: 'nothing_given' }]
   }
   const others = names.filter((name) => !secret.includes(name))
-  const msg = 'Value error, this is no secret, and stays as it is'
+  const msg = 'Value error, only secrets can be replaced, and this option is not secret'
   return others.map((name) => ({ loc: ['options', name], msg, type: 'value_error' }))
 }
 
@@ -231,7 +241,7 @@ function noSuchConnection(id: string): ServiceError {
   return new ServiceError('not_found', `there is no active connection ${id}`)
 }
 
-/** Binds a sealed secret to its place: moved to another connection or field it does not open. */
+/** Binds a sealed secret to its connection and field: moved to another one, it does not open. */
 export function secretContext(connectionId: string, name: string): string {
   return `connection:${connectionId}:${name}`
 }

@@ -1,4 +1,4 @@
-/** API keys: made once, kept as a hash, and revoked for good. */
+/** API keys: the service shows a key once, stores its hash, and can revoke it but not restore it. */
 import type { Instant } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
@@ -9,7 +9,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { ApiKeyRow } from '../storage/workspaces.ts'
 import type { Activity } from './activity.ts'
 
-/** A key speaks for its workspace. */
+/** An accepted API key, which gives full access to its workspace. */
 export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
@@ -20,9 +20,9 @@ export interface ApiKey {
   readonly id: string
   readonly workspaceId: string
   readonly name: string
-  /** The key's last four characters. */
+  /** The last four characters of the key. */
   readonly lastFour: string
-  /** A person's id; null: the command line. */
+  /** The id of a user; null when created by the command line. */
   readonly createdBy: string | null
   readonly createdAt: Instant
   /** To the minute. */
@@ -32,8 +32,8 @@ export interface ApiKey {
 
 export interface KeyService {
   /**
-   * The key's text is in this answer and nowhere else.
-   * @param name what it is for, 1 to 100 characters; the space around it goes
+   * Returns the text of the key, which the service does not store.
+   * @param name says what the key is for, in 1 to 100 characters; it is trimmed
    * @throws ServiceError `bad_request`
    */
   create(
@@ -41,17 +41,17 @@ export interface KeyService {
     name: string,
     createdBy?: string | null,
   ): Promise<{ readonly id: string; readonly key: string }>
-  /** Revoked ones too; oldest first. */
+  /** All keys, revoked ones included, oldest first. */
   list(workspaceId?: string): Promise<readonly ApiKey[]>
-  /** @throws ServiceError `not_found`, also for a key of another workspace than the one that is named */
+  /** @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId` */
   revoke(id: string, workspaceId?: string): Promise<ApiKey>
-  /** Looks the key up afresh each time: a revocation holds at the next request. */
+  /** Reads the database each time, so that a revocation takes effect on the next request. */
   authenticate(key: string): Promise<KeyCredential | undefined>
 }
 
 export const KEY_PREFIX = 'svc_sk_'
 
-const MOST_LOOKUPS = 500
+const MAX_LOOKUPS = 500
 
 interface KeyServiceOptions {
   readonly storage: Storage
@@ -60,14 +60,14 @@ interface KeyServiceOptions {
 }
 
 export function createKeyService({ storage, now, activity }: KeyServiceOptions): KeyService {
-  // Requests that arrive together are looked up together, each after it has arrived.
+  // Requests that arrive together share one lookup, which starts after they arrived.
   const lookups = createBatch<string, ApiKeyRow | undefined>(
     async (hashes) => {
       const found = await storage.read.keys.byHashes([...new Set(hashes)])
       const byHash = new Map(found.map((row) => [row.keyHash, row]))
       return hashes.map((keyHash) => byHash.get(keyHash))
     },
-    { most: MOST_LOOKUPS },
+    { maxItems: MAX_LOOKUPS },
   )
 
   return {

@@ -1,4 +1,4 @@
-/** Workspaces: what keys, connections and claims belong to. */
+/** Workspaces, which own keys, connections and claims. */
 import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -11,13 +11,13 @@ export interface Workspace {
 }
 
 export interface WorkspaceService {
-  /** Without members. @throws ServiceError `bad_request` for a name that cannot be one, `conflict` for a taken one */
+  /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
   create(name: string): Promise<Workspace>
-  /** By id or name. @throws ServiceError `not_found` */
+  /** @throws ServiceError `not_found` */
   find(idOrName: string): Promise<Workspace>
 }
 
-// A name starts with no `ws_`, so that it is never taken for an id.
+// A name must not begin with `ws_`, so that it is never mistaken for an id.
 const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
 
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
@@ -36,7 +36,7 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
   }
 }
 
-/** Not stored yet. @throws ServiceError `bad_request` */
+/** Makes the workspace without storing it. @throws ServiceError `bad_request` */
 export function newWorkspace(name: string, at: Instant): Workspace {
   checkWorkspaceName(name)
   return { id: newId('ws_', at), name, createdAt: at }
@@ -47,10 +47,10 @@ export function checkWorkspaceName(name: string): void {
   if (NAME.test(name)) return
   throw new ServiceError(
     'bad_request',
-    'a workspace name has 1 to 64 letters, digits, spaces, dots, dashes or underscores, and begins with a letter or digit (and not with ws_)',
+    'the workspace name is not valid: use 1 to 64 letters, digits, spaces, dots, dashes or underscores, begin with a letter or digit, and not with ws_',
   )
 }
 
 export function nameTaken(name: string): ServiceError {
-  return new ServiceError('conflict', `there is a workspace named ${name} already`)
+  return new ServiceError('conflict', `a workspace named ${name} already exists: choose another name`)
 }

@@ -1,5 +1,6 @@
 /** Due claims are handed out to one worker at a time, in memory and in a database that hosts share. */
 import { createDueClaims } from '@claimcheck/server/claims/due-claims'
+import { createSlots } from '@claimcheck/server/claims/slots'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import type { Dialect } from '../../../test/support/database.ts'
@@ -22,10 +23,9 @@ async function queued(t: Test, dialect: Dialect, dueAt: readonly number[]): Prom
   return storage
 }
 
-function request(afterMs: number, most = 10) {
+function request(afterMs: number, limit = 10) {
   const at = NOON + afterMs
-  const choose = (due: readonly { readonly claimId: string }[]) => due.map(({ claimId }) => claimId)
-  return { at, leaseEnd: at + LEASE_MS, most, busyLanes: [], choose }
+  return { at, leaseEnd: at + LEASE_MS, limit, slots: createSlots(100) }
 }
 
 for (const dialect of DIALECTS) {

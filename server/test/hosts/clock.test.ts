@@ -40,7 +40,7 @@ class World {
     const clock = await openClock({
       storage: { shared: { clock: this.#database, counters: undefined as never } },
       logger: { warn: (fields: object) => this.warnings.push(fields) } as never,
-      own: this.own,
+      monotonic: this.own,
       everyMs: 1,
       ...more,
     })
@@ -154,7 +154,7 @@ t.test('a closed clock is measured no more', async (t) => {
 t.test('where there is one host, its own clock is the clock', async (t) => {
   const world = new World()
   const logger = { warn: t.fail } as never
-  const clock = await openClock({ storage: { shared: undefined }, logger, own: world.own })
+  const clock = await openClock({ storage: { shared: undefined }, logger, monotonic: world.own })
   t.equal(clock.now(), NOON)
   await clock.close()
 

@@ -268,7 +268,7 @@ t.test('a batch takes what waits together, and fails together', async (t) => {
       if (items.includes(13)) throw new Error('unlucky')
       return items.map((item) => 2 * item)
     },
-    { most: 3 },
+    { maxItems: 3 },
   )
   t.strictSame(await Promise.all([1, 2, 3, 4].map((item) => batch.add(item))), [2, 4, 6, 8])
   t.strictSame(flushed, [[1, 2, 3], [4]])

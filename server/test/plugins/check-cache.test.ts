@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createCheckCache, partFor } from '@claimcheck/server/plugins/check-cache'
+import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import t from 'tap'
 
 function gate() {
@@ -118,10 +118,10 @@ t.test('after a read for several, those who come together share one read, the fi
 
 t.test('what was read through a connection is known there alone, and while it has the same credentials', async (t) => {
   const cache = createCheckCache()
-  const part = (id: string, token: string) => partFor({ id, provider: 'mailbox', options: { token } }, cache)
+  const part = (id: string, token: string) => cacheFor({ id, provider: 'mailbox', options: { token } }, cache)
   const own = part('conn_1', 'old')
   own.set('seen', 1)
-  const others = [part('conn_2', 'old'), part('conn_1', 'new'), partFor(null, cache)]
+  const others = [part('conn_2', 'old'), part('conn_1', 'new'), cacheFor(null, cache)]
   t.equal(part('conn_1', 'old').get('seen'), 1)
   for (const other of others) t.equal(other.get('seen'), undefined)
 
