@@ -1,5 +1,5 @@
 /** The anchorer: each of its methods asks the chain for its id, and then does its work. */
-import { type Anchorer, AnchorerError } from '@claimcheck/core'
+import { type Anchorer, AnchorerError } from '@claimcheck/core/plugin'
 import { signerOf } from './account.ts'
 import { previousAttestation } from './attestations.ts'
 import { attestCall, SCHEMA_UID } from './eas.ts'

@@ -1,5 +1,5 @@
 /** Attestations as the contract has them. It is asked what it attests: an event only tells where to ask. */
-import { AnchorerError, type AnchorSubject } from '@claimcheck/core'
+import { AnchorerError, type AnchorSubject } from '@claimcheck/core/plugin'
 import { type Attestation, attestedUids, getAttestationCall, isAttestationOf, readAttestation } from './eas.ts'
 import type { Log, Node } from './node.ts'
 import { notUnderstood } from './values.ts'

@@ -1,5 +1,5 @@
 /** Anchors in the words of the Ethereum Attestation Service: its calls and events, our schema, and a subject as an attestation's data. */
-import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core'
+import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core/plugin'
 import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'

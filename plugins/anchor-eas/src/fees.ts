@@ -1,5 +1,5 @@
 /** What a transaction offers for its gas: enough for the next blocks, more than what it replaces, and never above the operator's ceiling. */
-import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
+import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 
 /** In wei for a unit of gas. */
 export interface Fees {

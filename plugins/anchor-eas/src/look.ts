@@ -5,7 +5,7 @@ import {
   type AnchorSubject,
   type SignedAnchor,
   toBase64url,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
 import { previousAttestation, uidAmong } from './attestations.ts'
 import { finalBlock } from './final-block.ts'
 import type { Node, Receipt } from './node.ts'

@@ -1,5 +1,5 @@
 /** The chain as a node shows it: what we ask, and answers in types of ours. Whoever has one has asked the chain for its id. */
-import { AnchorerError } from '@claimcheck/core'
+import { AnchorerError } from '@claimcheck/core/plugin'
 import type { Rpc } from './rpc.ts'
 import { count, data, type Fields, fields, hash, list, notUnderstood, quantity, toQuantity } from './values.ts'
 

@@ -1,5 +1,5 @@
 /** Errors of JSON-RPC, told apart by the words that the common nodes use. The words themselves go no further: services put keys into them. */
-import { AnchorerError, type AnchorerErrorCode } from '@claimcheck/core'
+import { AnchorerError, type AnchorerErrorCode } from '@claimcheck/core/plugin'
 
 /** As it came over the wire: nothing of it is certain. */
 export interface RefusalObject {

@@ -1,5 +1,5 @@
 /** Calls to the chain's node: one request each, bounded in time and size. Whatever goes wrong has a code, and shows nothing of the URL but its origin. */
-import { AnchorerError } from '@claimcheck/core'
+import { AnchorerError } from '@claimcheck/core/plugin'
 import { refusal } from './refusal.ts'
 
 /** @throws AnchorerError */

@@ -1,7 +1,7 @@
 /** Sees to it that the service goes by the registry that is configured, and that this has the schema of our anchors. */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
+import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 import { getSchemaCall, getSchemaRegistryCall, readSchema, readSchemaRegistry, registerCall } from './eas.ts'
 import type { Node } from './node.ts'
 import { sendSigned, signCall, type TransactionOptions } from './transaction.ts'

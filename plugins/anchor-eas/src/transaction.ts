@@ -1,5 +1,5 @@
 /** Makes a signed transaction of a call, when it would succeed, and the account can pay for it within the operator's ceiling. */
-import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
+import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 import type { Account } from './account.ts'
 import { chooseFees } from './fees.ts'
 import type { Block, Call, Node } from './node.ts'

@@ -1,5 +1,5 @@
 /** What a node answers, read strictly: anything of another form is not understood, and never guessed at. */
-import { AnchorerError } from '@claimcheck/core'
+import { AnchorerError } from '@claimcheck/core/plugin'
 
 export type Fields = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,7 @@
  * changes. But it is a server's word, and the host's memory parts what one connection has shown from the others': a lying server
  * decides no claims about another.
  */
-import type { CheckCache } from '@claimcheck/core'
+import type { CheckCache } from '@claimcheck/core/plugin'
 
 export async function isReachable(
   sha: string,

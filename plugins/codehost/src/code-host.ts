@@ -1,5 +1,5 @@
 /** What a provider of code hosting is to the verifier. A new provider implements this and is added to the list in `index.ts`. */
-import type { Appearance, CheckContext, Connection, ConnectionType, Instant } from '@claimcheck/core'
+import type { Appearance, CheckContext, Connection, ConnectionType, Instant } from '@claimcheck/core/plugin'
 
 export interface CommitQuery {
   readonly owner: string

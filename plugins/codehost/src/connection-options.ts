@@ -1,6 +1,5 @@
 /** What connections to code hosts have in common: their base URL, whose repositories they are for, and which claims fit them. */
-import type { Claim } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { type Claim, Type } from '@claimcheck/core/plugin'
 
 export function baseUrl(description: string) {
   // No credentials in it: it is shown, they are not.

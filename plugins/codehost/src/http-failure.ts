@@ -1,5 +1,5 @@
 /** What an HTTP answer that is no answer says about why the destination could not be read. */
-import { DestinationError, type Instant } from '@claimcheck/core'
+import { DestinationError, type Instant } from '@claimcheck/core/plugin'
 
 /** What GitHub asks callers to wait for when a secondary limit names no time. */
 const UNTOLD_LIMIT_MS = 60_000

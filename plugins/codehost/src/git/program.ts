@@ -1,6 +1,6 @@
 /** Runs the `git` program: bounded in time, output and the size of the files it writes, and never left behind. */
 import { spawn } from 'node:child_process'
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 
 export interface GitRun {
   readonly folder: string

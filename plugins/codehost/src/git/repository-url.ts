@@ -1,5 +1,5 @@
 /** Smart HTTP, looked at before git is let near it: is there a git server, and will it show us this repository? */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { httpFailure } from '../http-failure.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'

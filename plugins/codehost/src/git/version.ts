@@ -1,7 +1,7 @@
 /** The git program that is installed: old ones do not know `http.curloptResolve`, and would pass over it in silence. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 
 const NEEDED = [2, 37] as const
 

@@ -1,7 +1,5 @@
 /** GitHub's REST API, read-only: pinned to one version, every answer checked, polled with conditional requests. */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
-import type { Static, TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+import { type CheckContext, DestinationError, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
 import { httpFailure, isDestinationError } from '../http-failure.ts'
 import { FailureAnswer } from './answers.ts'
 

@@ -1,5 +1,5 @@
 /** The questions put to one repository at GitHub, each answered from the one endpoint that can be trusted with it. */
-import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core'
+import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import {
   ActivityAnswer,
