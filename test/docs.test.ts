@@ -11,7 +11,12 @@ import { PageShell } from './docs/page-shell.ts'
 import { World } from './docs/world.ts'
 
 /** Read one after the other in one checkout, the README first. */
-const PAGES = ['README.md', ...readdirSync('server/docs').map((file) => `server/docs/${file}`)]
+const PAGES = [
+  'README.md',
+  ...readdirSync('server/docs')
+    .toSorted()
+    .map((file) => `server/docs/${file}`),
+]
 const NOT_RUN = /^not run: (.+)$/
 
 /** What blocks with these words print. That none of their commands fails is held of every block. */
@@ -71,6 +76,13 @@ for (const file of PAGES) {
     }
   })
 }
+
+t.test('the configuration of the first anchor on a public network is accepted', async (t) => {
+  const { blocks } = readPage(readFileSync('plugins/anchor-eas/REHEARSAL.md', 'utf8'))
+  const examples = blocks.filter(({ language }) => language === 'json')
+  t.equal(examples.length, 1)
+  await loadExample(t, examples[0]!)
+})
 
 t.test('a page whose command has a wrong option fails', async (t) => {
   const shell = await PageShell.open(

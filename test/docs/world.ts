@@ -105,23 +105,21 @@ export class World {
 
   /** What a reader puts in the place of words that stand for something of their own. */
   async fill(text: string): Promise<string> {
-    const words: [RegExp, string | (() => string)][] = [
-      [/^((?:\w+=\S+ )*)npm start$/gm, '$1start_service'],
-      [/^# stop the server.*$/gm, 'stop_service'],
-      [/http:\/\/127\.0\.0\.1:8080/g, `http://127.0.0.1:${this.#port}`],
-      [/OWNER\/REPO/g, 'acme/api'],
-      [/40 hexadecimal characters/g, this.#sha],
+    const words: [RegExp, () => string][] = [
+      [/(?<=^(?:\w+=\S+ )*)npm start$/gm, () => 'start_service'],
+      [/^# stop the server.*$/gm, () => 'stop_service'],
+      [/http:\/\/127\.0\.0\.1:8080/g, () => `http://127.0.0.1:${this.#port}`],
+      [/OWNER\/REPO/g, () => 'acme/api'],
+      [/40 hexadecimal characters/g, () => this.#sha],
       [/svc_sk_\.\.\./g, () => this.#last(/svc_sk_[\w-]{20,}/g)],
       [/clm_\.\.\./g, () => this.#last(/clm_\w{26}/g)],
       [/rcpt_\.\.\./g, () => this.#last(/rcpt_\w{26}/g)],
-      [/https:\/\/github\.example\.com\/api\/v3/g, this.#github.url],
-      [/https:\/\/git\.example\.com/g, this.#gitServer.url],
-      [/https:\/\/sepolia\.base\.org/g, this.#anchoring.rpcUrl],
-      [/"anchor\.key"/g, JSON.stringify(join(this.folder, 'anchor.key'))],
+      [/https:\/\/github\.example\.com\/api\/v3/g, () => this.#github.url],
+      [/https:\/\/git\.example\.com/g, () => this.#gitServer.url],
+      [/https:\/\/sepolia\.base\.org/g, () => this.#anchoring.rpcUrl],
+      [/"(\/home\/operator\/)?anchor\.key"/g, () => JSON.stringify(join(this.folder, 'anchor.key'))],
     ]
-    const filled = words.reduce((text, [pattern, word]) => {
-      return typeof word === 'string' ? text.replace(pattern, word) : text.replace(pattern, word)
-    }, text)
+    const filled = words.reduce((text, [pattern, word]) => text.replace(pattern, word), text)
     for (const [, name] of filled.matchAll(DATABASE)) await this.#database(name!)
     return filled.replace(DATABASE, (_, name) => this.#databases.get(name)!.env.DATABASE_URL!)
   }
