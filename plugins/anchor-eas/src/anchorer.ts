@@ -1,5 +1,5 @@
 /** The anchorer for the Ethereum Attestation Service. Each of its methods opens the node, which checks the chain's id, and then does its work. */
-import { type Anchorer, AnchorerError } from '@claimcheck/core'
+import { type Anchorer, AnchorerError } from '@claimcheck/core/plugin'
 import { signerOf } from './account.ts'
 import { previousAttestation } from './attestations.ts'
 import { attestCall, SCHEMA_UID } from './eas.ts'

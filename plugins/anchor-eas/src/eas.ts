@@ -1,5 +1,5 @@
 /** Encodes and decodes the calls and events of the Ethereum Attestation Service, with the schema of our anchors. */
-import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core'
+import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core/plugin'
 import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'

@@ -1,5 +1,5 @@
 /** Chooses a transaction's fees: enough for the next blocks, more than the transaction that it replaces, and at most the operator's ceiling. */
-import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
+import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 
 /** Wei for a unit of gas. */
 export interface Fees {

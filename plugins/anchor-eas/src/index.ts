@@ -1,5 +1,5 @@
 /** The plugin anchor-eas: anchors the log's root as attestations of the Ethereum Attestation Service. */
-import { definePlugin } from '@claimcheck/core'
+import { definePlugin } from '@claimcheck/core/plugin'
 import { createEasAnchorer } from './anchorer.ts'
 import { Options, readOptions } from './options.ts'
 

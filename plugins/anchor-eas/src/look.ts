@@ -8,7 +8,7 @@ import {
   type AnchorSubject,
   type SignedAnchor,
   toBase64url,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
 import { attestedUid, previousAttestation } from './attestations.ts'
 import { unexpectedResponse } from './errors.ts'
 import { finalBlock } from './final-block.ts'

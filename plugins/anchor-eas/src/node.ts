@@ -1,5 +1,5 @@
 /** The questions that the anchorer asks a node of its chain, and the parts of the answers that it uses. */
-import { AnchorerError, type JsonObject, type JsonValue } from '@claimcheck/core'
+
 import {
   type Block as BlockHeader,
   type Log,
@@ -15,6 +15,7 @@ import {
   type TransactionReceipt,
   unexpectedValue,
 } from '@claimcheck/core/anchor'
+import { AnchorerError, type JsonObject, type JsonValue } from '@claimcheck/core/plugin'
 import type { Ask } from './rpc.ts'
 
 export type { Log }

@@ -1,6 +1,7 @@
 /** The plugin's options, and the anchorer's settings that follow from them. */
+
+import { type Static, Type } from '@claimcheck/core/plugin'
 import { isAddress } from 'ethers/address'
-import { type Static, Type } from 'typebox'
 import { type Account, readAccount } from './account.ts'
 import { CHAINS, type Chain } from './chains.ts'
 

@@ -1,5 +1,5 @@
 /** Signs and sends transactions. A call is signed only if it would succeed, and the account can pay for it within the operator's ceiling. */
-import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
+import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 import type { Account } from './account.ts'
 import { Refusal, unexpectedResponse } from './errors.ts'
 import { chooseFees } from './fees.ts'

@@ -1,5 +1,5 @@
 /** Whether one commit can be reached from another, with a cache: a commit's id is a hash over its parents, so that the answer never changes. */
-import type { CheckCache } from '@claimcheck/core'
+import type { CheckCache } from '@claimcheck/core/plugin'
 
 /**
  * @param cache one that only checks of the same server share, because the answer is the server's: a lying one must not decide claims about

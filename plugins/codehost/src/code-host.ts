@@ -1,5 +1,5 @@
 /** The interface of a code host. A new kind of host implements it as a `Provider`, and is added to the list in `index.ts`. */
-import type { Appearance, CheckContext, Connection, ConnectionType, Instant } from '@claimcheck/core'
+import type { Appearance, CheckContext, Connection, ConnectionType, Instant } from '@claimcheck/core/plugin'
 
 export interface CommitQuery {
   readonly owner: string

@@ -6,7 +6,7 @@ import {
   type Instant,
   type Observation,
   type Verifier,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
 import type { CodeHost, FoundCommit, Provider } from './code-host.ts'
 import { commitPushProfile, type Facts, isBranchName } from './profile.ts'
 

@@ -1,6 +1,5 @@
 /** What all connections to code hosts share: options for the base URL and the repositories' owners, and which claims fit them. */
-import type { Claim } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { type Claim, Type } from '@claimcheck/core/plugin'
 
 export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people.

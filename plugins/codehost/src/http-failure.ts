@@ -1,5 +1,5 @@
 /** Turns an HTTP answer other than success into the reason why the destination could not be read. */
-import { DestinationError, type Instant, retryAfterMs } from '@claimcheck/core'
+import { DestinationError, type Instant, retryAfterMs } from '@claimcheck/core/plugin'
 
 /** How long GitHub asks callers to wait when an answer about a secondary limit names no time. */
 const DEFAULT_LIMIT_MS = 60_000

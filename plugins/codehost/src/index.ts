@@ -1,6 +1,5 @@
 /** The plugin codehost: checks pushes at code hosts. A new kind of host is one more provider in the list below. */
-import { definePlugin } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { definePlugin, Type } from '@claimcheck/core/plugin'
 import { createCommitPush } from './commit-push.ts'
 import { baseUrl, withoutTrailingSlash } from './connection-options.ts'
 import { createGitProvider } from './git/provider.ts'

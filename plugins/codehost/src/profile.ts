@@ -1,7 +1,5 @@
 /** The profile of the action `codehost.commit.push`. */
-import type { ActionProfile } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { type ActionProfile, type Static, Type, Value } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { dirname } from 'node:path'
-import type { ResolvedAddress } from '@claimcheck/core'
+import type { ResolvedAddress } from '@claimcheck/core/plugin'
 
 /** Where git finds programs, and the certificates that the operator trusts. */
 const INHERITED = ['PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'] as const

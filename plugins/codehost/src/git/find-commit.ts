@@ -1,5 +1,5 @@
 /** Where a git server has a commit. Git has no push log, so that a finding has no time. */
-import type { CheckCache, CheckContext } from '@claimcheck/core'
+import type { CheckCache, CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
 import type { Remote } from './environment.ts'

@@ -1,6 +1,6 @@
 /** Runs the `git` program with limits on its time, its output and the size of its files. No process of it outlives the run. */
 import { spawn } from 'node:child_process'
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 
 export interface GitRun {
   readonly folder: string

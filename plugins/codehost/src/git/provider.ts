@@ -1,6 +1,12 @@
 /** Connections to git servers over smart HTTP. */
-import { type ConnectionType, DestinationError, defineConnectionType, secret } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
+import {
+  type ConnectionType,
+  DestinationError,
+  defineConnectionType,
+  type Static,
+  secret,
+  Type,
+} from '@claimcheck/core/plugin'
 import type { Provider } from '../code-host.ts'
 import { baseUrl, fitsClaim, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { httpFailure } from '../http-failure.ts'

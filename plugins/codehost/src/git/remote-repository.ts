@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CheckContext, DestinationError } from '@claimcheck/core'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { httpFailure } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
 import { gitEnvironment, type Remote } from './environment.ts'

@@ -1,5 +1,5 @@
 /** Finds a repository's URL before git is started: whether it is on a git server, and whether we may read it. */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { httpFailure } from '../http-failure.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'

@@ -1,7 +1,7 @@
 /** Checks the version of the installed git: older ones ignore `http.curloptResolve`, and are not pinned to an address. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 
 const MIN_VERSION = [2, 37] as const
 

@@ -1,7 +1,5 @@
 /** Reads GitHub's REST API: in one version, with every answer checked against a schema, and with conditional requests. */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
-import type { Static, TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+import { type CheckContext, DestinationError, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
 import { httpFailure, isDestinationError } from '../http-failure.ts'
 import { FailureAnswer } from './answers.ts'
 

@@ -1,5 +1,5 @@
 /** Where GitHub has a commit: on the claimed branch (and since when), on another one, or on none that can be seen. */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { CodeHost, CommitQuery, Finding, FoundCommit } from '../code-host.ts'
 import { isDestinationError } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'

@@ -1,6 +1,5 @@
 /** Connections to GitHub: github.com or an Enterprise server. */
-import { defineConnectionType, secret } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
+import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import type { Provider } from '../code-host.ts'
 import { baseUrl, fitsClaim, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { RateLimitAnswer } from './answers.ts'

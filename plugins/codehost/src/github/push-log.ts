@@ -1,5 +1,5 @@
 /** GitHub's push log of a branch: from when and until when the branch had a commit. */
-import { type Appearance, DestinationError, type Instant } from '@claimcheck/core'
+import { type Appearance, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import type { ActivityAnswer } from './answers.ts'
 
 export interface LogEntry {

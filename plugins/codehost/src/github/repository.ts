@@ -1,5 +1,5 @@
 /** Reads a repository at GitHub. Each question has the one endpoint whose answer is reliable for it. */
-import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core'
+import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import {
   ActivityAnswer,
