@@ -1,7 +1,7 @@
 /** Traps at GitHub: what an agent may try, and what may befall an honest one. */
 import { brokenOff, html, redirectTo, silence, status, truncatedJson } from '../destinations/faults.ts'
 import type { Trap } from './trap.ts'
-import { now, soon, times, type World } from './world.ts'
+import { soonest, type Times, type World } from './world.ts'
 
 const about = (slug: string) => new RegExp(`/repos/${slug}`)
 const HOUR_MS = 3_600_000
@@ -10,13 +10,14 @@ const HOUR_MS = 3_600_000
 function pushedBehind(
   fault: Parameters<World['github']['faults']['inject']>[0]['fault'],
   limits: { times?: number } = {},
+  when: (world: World) => Times = (world) => world.soon(),
 ): Trap['play'] {
   return async (world) => {
     const { slug, repository, base } = await world.repository()
     const sha = await repository.commit({ parents: [base] })
     await repository.push('main', sha)
     world.github.faults.inject({ fault, on: about(slug), ...limits })
-    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...when(world) }
   }
 }
 
@@ -29,7 +30,7 @@ function pushedTo(branch: string, claimed = branch): Trap['play'] {
       client: world.anonymous,
       target: slug,
       params: { sha, branch: claimed },
-      ...(branch === claimed ? now() : soon()),
+      ...(branch === claimed ? world.now() : world.soon()),
     }
   }
 }
@@ -39,7 +40,7 @@ function pushedWithDate(date: string): Trap['play'] {
     const { slug, repository, base } = await world.repository()
     const sha = await repository.commit({ parents: [base], date: new Date(date) })
     await repository.push('main', sha)
-    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...now() }
+    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
   }
 }
 
@@ -59,7 +60,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       const tip = await repository.commit({ parents: [await repository.commit({ parents: [sha] })] })
       await repository.push('main', tip)
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...now() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -71,7 +72,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
       const params = { sha: sha.toUpperCase(), branch: 'main' }
-      return { client: world.connected, action: 'github.commit.push', target: slug, params, ...now() }
+      return { client: world.connected, action: 'github.commit.push', target: slug, params, ...world.now() }
     },
   },
   {
@@ -81,7 +82,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, base, repository } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -90,7 +91,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'failed/not_found',
     play: async (world) => {
       const { slug } = await world.repository()
-      return { client: world.anonymous, target: slug, params: { sha: 'f'.repeat(40), branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: 'f'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -102,7 +103,7 @@ export const githubTraps: readonly Trap[] = [
       const fork = await world.github.fork(repository, world.nextSlug())
       const sha = await fork.commit({ parents: [base] })
       await fork.push('main', sha)
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -136,7 +137,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       await repository.tag('v1', base)
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'v1' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'v1' }, ...world.soon() }
     },
   },
   {
@@ -145,7 +146,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'mismatch/target_mismatch',
     play: async (world) => {
       const { slug, base } = await world.repository()
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: base }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: base }, ...world.soon() }
     },
   },
   { name: 'user:branch', truth: 'never', verdict: '422', play: pushedTo('main', 'mallory:main') },
@@ -157,7 +158,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.tag('v1', base, { annotated: true })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -169,7 +170,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('topic', sha)
       await repository.merge('topic', 'main', { squash: true })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -183,7 +184,13 @@ export const githubTraps: readonly Trap[] = [
       const meanwhile = async () => {
         await repository.merge('topic', 'main')
       }
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...times(5000, 2000), meanwhile }
+      return {
+        client: world.anonymous,
+        target: slug,
+        params: { sha, branch: 'main' },
+        ...world.times(5000, 2000),
+        meanwhile,
+      }
     },
   },
   {
@@ -193,7 +200,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const slug = world.nextSlug()
       await world.github.createRepository(slug)
-      return { client: world.anonymous, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -208,7 +215,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(3000, 24_000),
+        ...world.times(3000, 24_000),
         meanwhile,
         afterMs: 16_000,
       }
@@ -220,7 +227,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'late/observed_after_tolerance',
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
-      const claim = times(-3000, HOUR_MS)
+      const claim = world.times(-3000, HOUR_MS)
       const sha = await repository.commit({ parents: [base], date: new Date(claim.claimed_at) })
       await repository.push('main', sha)
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim }
@@ -239,7 +246,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(-2 * HOUR_MS + 60_000, 60_000),
+        ...world.times(-2 * HOUR_MS + 60_000, 60_000),
       }
     },
   },
@@ -251,7 +258,12 @@ export const githubTraps: readonly Trap[] = [
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...times(-HOUR_MS, 60_000) }
+      return {
+        client: world.anonymous,
+        target: slug,
+        params: { sha, branch: 'main' },
+        ...world.times(-HOUR_MS, 60_000),
+      }
     },
   },
   {
@@ -261,7 +273,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      const claim = soon()
+      const claim = world.soon()
       await repository.push('main', sha)
       await repository.push('main', base, { force: true })
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim }
@@ -274,7 +286,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      const claim = times(-2000, HOUR_MS)
+      const claim = world.times(-2000, HOUR_MS)
       await repository.push('main', sha)
       await repository.push('main', base, { force: true })
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim }
@@ -289,7 +301,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
       world.github.rename(repository, world.nextSlug())
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...now() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -299,7 +311,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       world.github.delete(repository)
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -317,7 +329,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha: 'b'.repeat(40), branch: 'main' },
-        ...soon(),
+        ...world.soon(),
         meanwhile,
       }
     },
@@ -328,7 +340,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'unverifiable/permission_denied',
     play: async (world) => {
       const { slug, base } = await world.repository({ isPrivate: true })
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -341,7 +353,7 @@ export const githubTraps: readonly Trap[] = [
       const client = await world.service.client(slug.replace('/', ' '))
       const options = { base_url: world.github.url, token: slug }
       await world.service.claimcheck.connections.add(client.workspaceId, 'github', options)
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -353,7 +365,7 @@ export const githubTraps: readonly Trap[] = [
       const client = await world.service.client(slug.replace('/', ' '))
       const options = { base_url: world.github.url, token: 'unknown' }
       await world.service.claimcheck.connections.add(client.workspaceId, 'github', options)
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -366,7 +378,7 @@ export const githubTraps: readonly Trap[] = [
       const { connections } = world.service.claimcheck
       await connections.add(client.workspaceId, 'github', { base_url: world.github.url })
       await connections.add(client.workspaceId, 'git', { base_url: world.git.url })
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.now() }
     },
   },
   { name: '401', truth: 'unknowable', verdict: 'unverifiable/permission_denied', play: pushedBehind(status(401)) },
@@ -426,7 +438,7 @@ export const githubTraps: readonly Trap[] = [
     name: 'silence',
     truth: 'unknowable',
     verdict: 'unverifiable/destination_unavailable',
-    play: pushedBehind(silence()),
+    play: pushedBehind(silence(), {}, soonest),
   },
   {
     name: 'an empty list of commits from a broken comparison',
@@ -437,7 +449,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', await repository.commit({ parents: [sha] }))
       world.github.faults.inject({ fault: html(), on: new RegExp(`${slug}/compare`) })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -454,7 +466,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...now(),
+        ...world.now(),
         meanwhile,
         skewMs: HOUR_MS,
       }
@@ -468,7 +480,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      const claim = times(-1500, 2500)
+      const claim = world.times(-1500, 2500)
       await world.skewed(-HOUR_MS, () => repository.push('main', sha))
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim, skewMs: -HOUR_MS }
     },
