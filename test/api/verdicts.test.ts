@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import { afterFile } from '../support/after-file.ts'
 import { type Client, Installation } from '../support/installation.ts'
 
 const MINUTE_MS = 60_000
@@ -11,7 +12,7 @@ const TOLERANCE_MS = 10 * MINUTE_MS
 const installation = await Installation.start({
   file: { checks: { closing_ms: 5000, grace_ms: 1500, timeout_ms: 800, first_answer_ms: 400 } },
 })
-t.teardown(() => installation.remove())
+afterFile(() => installation.remove())
 const client: Client = await installation.client('verdicts')
 
 /** A claim whose tolerance ends in `toleranceEndsInMs`, and whose deadline is `deadlineMs` after that. */

@@ -5,14 +5,13 @@ type Ending = () => unknown
 
 const endings: Ending[] = []
 
-/** The last one that was given runs first. */
+/** What was given last runs first. */
 export function afterFile(end: Ending): void {
+  // In a process of several files `endFile` is called after each of them.
+  if (endings.length === 0 && !process.env.TEST_FILES?.includes(' ')) t.teardown(endFile)
   endings.push(end)
 }
 
-/** For who runs several files in one process. In a process of one file this happens at its end. */
 export async function endFile(): Promise<void> {
   for (let end = endings.pop(); end !== undefined; end = endings.pop()) await end()
 }
-
-t.teardown(endFile)
