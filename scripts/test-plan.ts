@@ -24,7 +24,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/browser/' },
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
   { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
-  { at: 'test/api/', processes: 1, onBoth: 'all' },
+  { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
   { at: 'test/chain/' },
   { at: 'test/', onBoth: ['cli'] },
   { at: 'server/test/storage/', processes: 1, onBoth: 'all' },

@@ -43,24 +43,24 @@ export class SkippingClock {
     }
   }
 
-  /** Begins to skip what this service waits for. @returns ends it */
-  skip(claimcheck: Claimcheck): () => Promise<void> {
+  /** Begins to skip what this service waits for. @param mostMs skips to no later than so long after now @returns ends it */
+  skip(claimcheck: Claimcheck, mostMs = Number.POSITIVE_INFINITY): () => Promise<void> {
     let isEnded = false
-    const looking = this.#look(claimcheck, () => isEnded)
+    const looking = this.#look(claimcheck, this.now() + mostMs, () => isEnded)
     return async () => {
       isEnded = true
       await looking
     }
   }
 
-  async #look({ storage }: Claimcheck, isEnded: () => boolean): Promise<void> {
+  async #look({ storage }: Claimcheck, last: number, isEnded: () => boolean): Promise<void> {
     for (; !isEnded(); await setTimeout(LOOK_EVERY_MS)) {
       for (const { until, wake } of this.#sleepers) if (until <= this.now()) wake()
       if (this.#atWork > 0) continue
       const next = Math.min(await nextDue(storage), ...[...this.#sleepers].map(({ until }) => until))
-      // A claim whose check is under way is due until the check is recorded, and nothing is skipped.
-      const aheadMs = next - this.now()
-      if (aheadMs > 0 && Number.isFinite(next) && this.#atWork === 0) this.#skippedMs += aheadMs
+      if (!Number.isFinite(next) || this.#atWork > 0) continue
+      // A claim whose check is under way is due until the check is recorded: there is nothing to skip.
+      this.#skippedMs += Math.max(0, Math.min(next, last) - this.now())
     }
   }
 }
