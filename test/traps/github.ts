@@ -188,7 +188,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...world.times(5000, 2000),
+        ...world.soon(),
         meanwhile,
       }
     },

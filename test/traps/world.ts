@@ -64,7 +64,7 @@ export class World {
       plugins: [{ use: CODEHOST, with: { public_base_url: github.url } }],
       env: { ALLOW_PRIVATE: `${new URL(github.url).host},${new URL(git.url).host}` },
       file: {
-        checks: { closing_ms: 10_000, grace_ms: 3000, timeout_ms: 6000, first_answer_ms: 3500 },
+        checks: { closing_ms: 10_000, grace_ms: 3000, timeout_ms: 6000, first_answer_ms: 7000 },
         rate_limits: { key: 0, receipts: 0, log: 0 },
       },
       now: clock.now,
@@ -94,7 +94,7 @@ export class World {
 
   /** There is time for a first check, and then the tolerance ends and the deadline comes. */
   soon(): Times {
-    return this.times(20_000, 5000)
+    return this.times(30_000, 15_000)
   }
 
   async close(): Promise<void> {
