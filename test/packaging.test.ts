@@ -148,7 +148,7 @@ t.test('the example of a plugin verifies what the example of a client claims', a
   const { key } = await installation.client('examples')
 
   const client = await readFile(join(folder, 'out/client.js'), 'utf8')
-  const filled = client.replace('http://127.0.0.1:8080', installation.url).replace('https://example.com/news', page)
+  const filled = client.replace('http://localhost:8080', installation.url).replace('https://example.com/news', page)
   await writeFile(join(folder, 'out/client.js'), filled)
   const { code, output } = await run(folder, process.execPath, ['out/client.js'], { ...process.env, KEY: key })
   t.equal(code, 0, output)

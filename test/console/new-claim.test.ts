@@ -125,7 +125,7 @@ t.test('a form without its token, or from another site, makes no claim', async (
 })
 
 t.test('while the host is read-only, the form says so and keeps what was typed', async (t) => {
-  const { installation, owner, path } = await claimsConsole(t)
+  const { installation, owner, path } = await claimsConsole(t, {})
   const { storage, headMemory, logGuard } = installation.claimcheck
   const log = (await storage.read.log.state())!
   // As if the database had been put back to an older one.

@@ -4,7 +4,7 @@ import { html, redirectTo, silence, status } from '../destinations/faults.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { connect } from '../support/connect.ts'
 import type { Trap } from './trap.ts'
-import { now, soon, type Times, times, type World } from './world.ts'
+import { soonest, type Times, type World } from './world.ts'
 
 const about = (slug: string) => new RegExp(`/${slug}`)
 const HOUR_MS = 3_600_000
@@ -18,7 +18,7 @@ function pushedTo(branch: string, claimed = branch): Trap['play'] {
       client: world.atGit,
       target: slug,
       params: { sha, branch: claimed },
-      ...(branch === claimed ? now() : soon()),
+      ...(branch === claimed ? world.now() : world.soon()),
     }
   }
 }
@@ -26,12 +26,12 @@ function pushedTo(branch: string, claimed = branch): Trap['play'] {
 function pushedBehind(
   fault: Parameters<World['git']['faults']['inject']>[0]['fault'],
   limits: { times?: number } = {},
-  when: () => Times = soon,
+  when: (world: World) => Times = (world) => world.soon(),
 ): Trap['play'] {
   return async (world) => {
     const { slug, base } = await world.gitRepository()
     world.git.faults.inject({ fault, on: about(slug), ...limits })
-    return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...when() }
+    return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...when(world) }
   }
 }
 
@@ -63,7 +63,7 @@ export const gitTraps: readonly Trap[] = [
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.commit({ parents: [base], date: new Date('1999-01-01') })
       await repository.push('main', await repository.commit({ parents: [sha] }))
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...now() }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -73,7 +73,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.commit({ parents: [base] })
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -83,7 +83,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       await repository.tag('v1', base)
-      return { client: world.atGit, target: slug, params: { sha: base, branch: 'v1' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha: base, branch: 'v1' }, ...world.soon() }
     },
   },
   {
@@ -93,7 +93,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.tag('v1', base, { annotated: true })
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -103,7 +103,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const slug = world.nextSlug()
       await world.git.createRepository(slug)
-      return { client: world.atGit, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -112,7 +112,7 @@ export const gitTraps: readonly Trap[] = [
     verdict: '422',
     play: async (world) => {
       const { slug, base } = await world.gitRepository()
-      return { client: world.atGit, target: slug, params: { sha: base, branch: '--upload-pack=touch' }, ...now() }
+      return { client: world.atGit, target: slug, params: { sha: base, branch: '--upload-pack=touch' }, ...world.now() }
     },
   },
   {
@@ -127,7 +127,7 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(3000, 24_000),
+        ...world.times(3000, 24_000),
         meanwhile,
         afterMs: 16_000,
       }
@@ -139,7 +139,12 @@ export const gitTraps: readonly Trap[] = [
     verdict: 'unverifiable/claim_ambiguous',
     play: async (world) => {
       const { slug, base } = await world.gitRepository()
-      return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...times(-1000, HOUR_MS) }
+      return {
+        client: world.atGit,
+        target: slug,
+        params: { sha: base, branch: 'main' },
+        ...world.times(-1000, HOUR_MS),
+      }
     },
   },
   {
@@ -152,7 +157,7 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha: 'c'.repeat(40), branch: 'main' },
-        ...times(-HOUR_MS, 60_000),
+        ...world.times(-HOUR_MS, 60_000),
       }
     },
   },
@@ -165,7 +170,7 @@ export const gitTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
       const meanwhile = async () => repository.push('main', base)
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...soon(), meanwhile }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.soon(), meanwhile }
     },
   },
   {
@@ -176,7 +181,7 @@ export const gitTraps: readonly Trap[] = [
       client: world.atGit,
       target: world.nextSlug(),
       params: { sha: 'a'.repeat(40), branch: 'main' },
-      ...soon(),
+      ...world.soon(),
     }),
   },
   {
@@ -186,7 +191,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const credentials = { username: 'reader', password: 'right' }
       const { slug, base } = await world.gitRepository({ credentials })
-      return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -201,7 +206,7 @@ export const gitTraps: readonly Trap[] = [
         base_url: world.git.url,
         ...credentials,
       })
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.now() }
     },
   },
   { name: 'git: 403', truth: 'unknowable', verdict: 'unverifiable/permission_denied', play: pushedBehind(status(403)) },
@@ -215,7 +220,7 @@ export const gitTraps: readonly Trap[] = [
     name: 'git: 500, then fine',
     truth: 'in_time',
     verdict: 'verified',
-    play: pushedBehind(status(500), { times: 1 }, now),
+    play: pushedBehind(status(500), { times: 1 }, (world) => world.now()),
   },
   {
     name: 'git: a web page',
@@ -233,7 +238,7 @@ export const gitTraps: readonly Trap[] = [
     name: 'git: silence',
     truth: 'unknowable',
     verdict: 'unverifiable/destination_unavailable',
-    play: pushedBehind(silence()),
+    play: pushedBehind(silence(), {}, soonest),
   },
   {
     name: 'git: the server is down over the deadline',
@@ -245,7 +250,7 @@ export const gitTraps: readonly Trap[] = [
       await gone.close()
       const client = await world.service.client(world.nextSlug().replace('/', ' '))
       await connect(world.service.claimcheck, client.workspaceId, 'git', { base_url: url })
-      return { client, target: 'acme/app', params: { sha: 'a'.repeat(40), branch: 'main' }, ...soon() }
+      return { client, target: 'acme/app', params: { sha: 'a'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
 ]
