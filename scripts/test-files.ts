@@ -1,6 +1,6 @@
 /**
- * Runs test files, each in a process of its own or in one with others, some processes at a time, and prints what they say as one TAP stream.
- * Not by tap's own runner: that watches each process, and each that those start, for coverage, which takes as long as the tests.
+ * Runs processes of test files, some at a time, and prints what they say as one TAP stream, with the slowest files at the end.
+ * Not with tap's own runner: that watches each process, and each that those start, for coverage, which takes as long as the tests.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,18 +12,20 @@ export interface Counts {
   readonly skip: number
 }
 
-/** One process of tests. */
-export interface TestFile {
+export interface TestProcess {
   readonly name: string
-  /** The script, and what it is given: for tap a part of its name, and so of its folders' names. */
+  /** The test files that it runs. */
+  readonly paths: readonly string[]
+  /** The script, and its arguments. */
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
+  readonly database: string
 }
 
 interface Options {
-  /** How many at a time. */
+  /** How many processes at a time. */
   readonly jobs: number
-  /** What one file may take. */
+  /** The most that one process may take. */
   readonly timeoutMs: number
 }
 
@@ -37,13 +39,28 @@ interface Outcome {
 const NOTHING: Counts = { total: 0, pass: 0, fail: 0, skip: 0 }
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** False unless every file passed; undefined when it was interrupted. */
-export async function runFiles(files: readonly TestFile[], options: Options): Promise<boolean | undefined> {
+interface FileTime {
+  readonly path: string
+  readonly database: string
+  readonly ms: number
+}
+
+const SLOWEST = 10
+const FILE_TIME = /^# file (\S+) took (\d+) ms$/gm
+
+/** A line with which a process of several files says what each of them took. */
+export function fileTime(path: string, ms: number): string {
+  return `file ${path} took ${Math.round(ms)} ms`
+}
+
+/** True when every file passed, undefined when the run was interrupted. */
+export async function runFiles(files: readonly TestProcess[], options: Options): Promise<boolean | undefined> {
   const running = new Set<ChildProcess>()
   const waiting = [...files]
   let isInterrupted = false
   let done = 0
   let counts = NOTHING
+  const times: FileTime[] = []
   const interrupt = () => {
     isInterrupted = true
     waiting.length = 0
@@ -55,10 +72,12 @@ export async function runFiles(files: readonly TestFile[], options: Options): Pr
 
   async function work(): Promise<void> {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const { output, counts: own, problem, ms } = await runFile(file, options, running)
+      const outcome = await runFile(file, options, running)
+      const { output, counts: own, problem, ms } = outcome
       const isGood = problem === undefined
       counts = sum(counts, own)
-      // Whatever is wrong without having been counted has failed once.
+      times.push(...timesOf(file, outcome))
+      // A problem that no test has counted is one failure.
       if (!isGood && own.fail === 0) counts = sum(counts, { ...NOTHING, total: 1, fail: 1 })
       console.log(`# Subtest: ${file.name}`)
       console.log(output.trimEnd().replace(/^/gm, '    '))
@@ -70,18 +89,32 @@ export async function runFiles(files: readonly TestFile[], options: Options): Pr
 
   await Promise.all(Array.from({ length: options.jobs }, work))
   for (const signal of STOPPING) process.off(signal, interrupt)
+  console.log(`# the ${Math.min(SLOWEST, times.length)} slowest files:`)
+  for (const { path, database, ms } of times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
+    console.log(`#   ${(ms / 1000).toFixed(1).padStart(6)} s  ${path} on ${database}`)
+  }
   const { total, pass, fail, skip } = counts
   console.log(`# { total: ${total}, pass: ${pass}, fail: ${fail}, skip: ${skip} }`)
   console.log(`# time=${Date.now() - startedAt}ms`)
   return isInterrupted ? undefined : fail === 0
 }
 
-async function runFile({ args, env }: TestFile, { timeoutMs }: Options, running: Set<ChildProcess>): Promise<Outcome> {
+/** A process of one file takes the time of the process. */
+function timesOf({ paths, database }: TestProcess, { output, ms }: Outcome): FileTime[] {
+  if (paths.length === 1) return [{ path: paths[0]!, database, ms }]
+  return [...output.matchAll(FILE_TIME)].map(([, path, taken]) => ({ path: path!, database, ms: Number(taken) }))
+}
+
+async function runFile(
+  { args, env }: TestProcess,
+  { timeoutMs }: Options,
+  running: Set<ChildProcess>,
+): Promise<Outcome> {
   const startedAt = Date.now()
   const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
     env: { ...env, TAP_TIMEOUT: String(timeoutMs / 1000) },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // In a group with what it starts, which ends with it.
+    // A process group with all that it starts, so that all of it can be ended at once.
     detached: true,
   })
   running.add(child)
@@ -115,7 +148,7 @@ function problemOf({ isLate, code, signal, counts }: Ending): string | undefined
   return counts.fail > 0 ? 'tests failed' : undefined
 }
 
-/** As tap closes each file: `# { total: 12, pass: 11, fail: 1 }`; nothing, where it ended before that. */
+/** tap ends each process with `# { total: 12, pass: 11, fail: 1 }`. A process that broke off has counted nothing. */
 function readCounts(output: string): Counts {
   const [line] = output.match(/^# \{ total: .*\}$/m) ?? []
   if (line === undefined) return NOTHING
@@ -136,6 +169,6 @@ function kill(child: ChildProcess): void {
   try {
     process.kill(-child.pid!, 'SIGKILL')
   } catch {
-    // It has ended.
+    // It has ended already.
   }
 }

@@ -1,9 +1,30 @@
-/** Runs test files in this one process: to load what they have in common takes longer than most of them. */
-import { readFileSync } from 'node:fs'
+/** Runs several test files in this one process, one after another: to load what they have in common takes longer than most of them. */
 import { resolve } from 'node:path'
+import t from 'tap'
+import { endFile } from '../test/support/after-file.ts'
+import { fileTime } from './test-files.ts'
+
+// tap ends the run at the first pause after this was called, and would leave out the tests of the other files.
+t.teardown = () => {
+  throw new Error('a file that shares its process says with afterFile() what comes after its tests')
+}
 
 for (const path of process.env.TEST_FILES!.split(' ')) {
-  // Among others it would not be noticed.
-  if (!readFileSync(path, 'utf8').includes('t.test(')) throw new Error(`${path} has no tests`)
+  const startedAt = performance.now()
+  const before = t.counts.total
   await import(resolve(path))
+  let after = before
+  // It runs when all tests of the file have run.
+  await t.test(`${path} has tests`, async (t) => {
+    after = total()
+    t.ok(after > before)
+  })
+  if (after === before) throw new Error(`the tests of ${path} did not run`)
+  await endFile()
+  t.comment(fileTime(path, performance.now() - startedAt))
+}
+t.end()
+
+function total(): number {
+  return t.counts.total
 }

@@ -1,75 +1,53 @@
-/** `npm test`: every test on SQLite, and those of the whole service on PostgreSQL as well. Arguments choose among the files. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { createTemplate, type Dialect } from '../test/support/database.ts'
+/**
+ * `npm test`: every test on SQLite, and on PostgreSQL as well what a database could change; one PostgreSQL server for all of them.
+ *
+ *     npm test                                  everything
+ *     npm test -- test/console                  a folder
+ *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
+ *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
+ *
+ * How the files of a folder run is in the table of `test-plan.ts`. The ten slowest files are printed at the end.
+ */
+import { createTemplate } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { runFiles, type TestFile } from './test-files.ts'
+import { changedFiles, changedTests } from './test-changed.ts'
+import { runFiles, type TestProcess } from './test-files.ts'
+import { allTests, chosenTests, planProcesses } from './test-plan.ts'
 
-/** Of the console, what finds, counts, sorts and races; the rest shows it. */
-const CONSOLE = [
-  'claims',
-  'sign-in',
-  'isolation',
-  'keys',
-  'members',
-  'oauth',
-  'oauth-grants',
-  'oauth-hosts',
-  'passkeys',
-]
-/** What a database must not change. */
-const ON_BOTH = [
-  'build/server/test/storage/',
-  ...['anchors/published.test.js', 'api/', 'cli.test.js', 'crash/'].map((path) => `build/test/${path}`),
-  ...CONSOLE.map((name) => `build/test/console/${name}.test.js`),
-]
-/** Many small ones, which share processes. */
-const SMALL = ['build/core/', 'build/plugins/', 'build/server/', 'build/test/console/']
-const MOST_TOGETHER = 12
-/** Prepares something for all of its tests, which is for them alone. */
-const PREPARES = /^(const .* = await |await |t\.(before|after|teardown|jobs))/m
 /** More would be no faster on two processors, and tests that are about moments would miss theirs. */
 const JOBS = 2
 const LONGEST_MS = 300_000
 
-const chosen = process.argv.slice(2)
+const names = process.argv.slice(2)
+const tests = chooseTests()
+if (tests.length === 0) {
+  console.log('no test file is concerned')
+  process.exit(names.includes('--changed') ? 0 : 1)
+}
 
 // No test takes the machine's power away.
 const postgres = await startPostgres({ fsync: false })
 try {
   const template = await createTemplate(postgres.url)
   const common = { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_TEMPLATE: template }
-
-  /** Together where they can be, on one database. */
-  function on(database: Dialect, paths: readonly string[]): TestFile[] {
-    const env = { ...common, TEST_DATABASE: database }
-    const isTogether = (path: string) => chosen.length === 0 && isSmall(path)
-    const groups = batches(paths.filter(isTogether), MOST_TOGETHER).map((group, index) => ({
-      name: `${group.join(' ')} on ${database}`,
-      args: ['build/scripts/test-group.js', `${database}-${index}`],
-      env: { ...env, TEST_FILES: group.join(' ') },
-    }))
-    const others = paths.filter((path) => !isTogether(path))
-    return [...others.map((path) => ({ name: `${path} on ${database}`, args: [path, database], env })), ...groups]
-  }
-
-  const paths = chosen.length === 0 ? testFiles() : chosen
-  const again = paths.filter((path) => ON_BOTH.some((start) => path.startsWith(start)))
-  const files = [...on('postgres', again), ...on('sqlite', paths)]
-  if (!(await runFiles(files, { jobs: JOBS, timeoutMs: LONGEST_MS }))) process.exitCode = 1
+  const processes = planProcesses(tests).map(
+    ({ name, database, paths }, index): TestProcess => ({
+      name: `${name} on ${database}`,
+      paths,
+      // tap names its folders after the arguments.
+      args: paths.length === 1 ? [paths[0]!, database] : ['build/scripts/test-group.js', `${database}-${index}`],
+      env: { ...common, TEST_DATABASE: database, TEST_FILES: paths.join(' ') },
+      database,
+    }),
+  )
+  if (!(await runFiles(processes, { jobs: JOBS, timeoutMs: LONGEST_MS }))) process.exitCode = 1
 } finally {
   await postgres.remove()
 }
 
-function testFiles(): string[] {
-  const found = readdirSync('build', { recursive: true, encoding: 'utf8' })
-  return found.filter((file) => file.endsWith('.test.js')).map((file) => `build/${file}`)
-}
-
-function isSmall(path: string): boolean {
-  return SMALL.some((start) => path.startsWith(start)) && !PREPARES.test(readFileSync(path, 'utf8'))
-}
-
-function batches<T>(items: readonly T[], most: number): T[][] {
-  const count = Math.ceil(items.length / most)
-  return Array.from({ length: count }, (_, batch) => items.filter((_, index) => index % count === batch))
+function chooseTests(): readonly string[] {
+  const all = allTests()
+  const folders = names.filter((name) => name !== '--changed')
+  const chosen = folders.length === 0 ? all : chosenTests(all, folders)
+  return names.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
 }

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { runClaimcheck } from './support/command.ts'
 import { Installation } from './support/installation.ts'
-import { emailOf, PASSWORD, Visitor } from './support/visitor.ts'
+import { emailOf, PASSWORD, textOf, Visitor } from './support/visitor.ts'
 
 async function installed(t: Test) {
   const installation = await Installation.start()
@@ -60,12 +60,53 @@ t.test('an invitation that the command prints makes one member, of the role that
   t.match(await run('workspace', 'invite', 'acme', '--role', 'king'), { code: 2 })
 })
 
+t.test(
+  'a workspace of the command line belongs to the account that set the service up, and to nobody else',
+  async (t) => {
+    const { installation, host, run, json } = await installed(t)
+    t.match(await json('workspace', 'create', 'before'), { owner: null })
+    t.match((await run('workspace', 'create', 'before too')).stdout, /set-up link of the server becomes its owner/)
+
+    const owner = await Visitor.first(host)
+    const created = await json('workspace', 'create', 'later')
+    t.match(created, { id: /^ws_/, name: 'later', owner: { id: /^usr_/, email: emailOf('owner') } })
+    t.match((await run('workspace', 'create', 'latest')).stdout, /Its owner is owner \(owner@example\.com\)/)
+    const page = textOf((await owner.get('/console/workspaces/new')).html)
+    for (const name of ['before', 'before too', 'later', 'latest']) t.match(page, `${name} owner`)
+
+    const { members } = installation.claimcheck
+    const mia = await Visitor.joining(host, created.id, 'owner', 'Mia')
+    const [first] = await members.list(created.id)
+    await members.remove(created.id, first!.id)
+    t.equal((await owner.get(`/console/w/${created.id}/claims`)).status, 404, 'who was removed does not come back')
+    await json('workspace', 'create', 'another')
+    t.strictSame(
+      (await members.list(created.id)).map(({ name }) => name),
+      ['Mia'],
+    )
+    t.notMatch(textOf((await mia.get('/console/workspaces/new')).html), 'another')
+  },
+)
+
+t.test('who came by an invitation before the set-up owns no workspace of the command line', async (t) => {
+  const { installation, host, run, json } = await installed(t)
+  const { id } = await json('workspace', 'create', 'first')
+  await Visitor.joining(host, id, 'member', 'Mia')
+  t.match(await json('workspace', 'create', 'second'), { owner: null })
+  t.match((await run('workspace', 'create', 'third')).stdout, /workspace invite third --role owner/)
+  t.strictSame(
+    (await installation.claimcheck.members.list(id)).map(({ name }) => name),
+    ['Mia'],
+  )
+})
+
 t.test('without a public address, links lead to where the service listens', async (t) => {
   const { installation, host } = await installed(t)
   await Visitor.first(host)
   const rows = [
     [{ HOST: '127.0.0.1', PORT: '8123' }, /^http:\/\/localhost:8123\/console\/reset\//],
-    [{ HOST: '::', PORT: '8123' }, /^http:\/\/\[::\]:8123\/console\/reset\//],
+    [{ HOST: '0.0.0.0', PORT: '8123' }, /^http:\/\/localhost:8123\/console\/reset\//],
+    [{ HOST: '192.0.2.7', PORT: '8123' }, /^http:\/\/192\.0\.2\.7:8123\/console\/reset\//],
     [{ HOST: '::1', PUBLIC_URL: 'https://claims.example.com/' }, /^https:\/\/claims\.example\.com\/console\/reset\//],
   ] as const
   for (const [env, expected] of rows) {

@@ -53,6 +53,29 @@ t.test('wrong usage is explained, and ends with 2', async (t) => {
   t.match(await cli.run(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/ })
 })
 
+t.test('with --json, a command that fails prints one JSON value, and ends as without', async (t) => {
+  const cli = await commandLine(t)
+  const rows: [args: readonly string[], exitCode: number, code: string, message: RegExp][] = [
+    [['workspace', 'create'], 2, 'usage', /missing required argument/],
+    [['workspace', 'create', 'ws_sneaky'], 1, 'bad_request', /name/],
+    [['key', 'create', '--workspace', 'nobody'], 1, 'not_found', /nobody/],
+    [['nonsense'], 2, 'usage', /nonsense/],
+    [['verify', 'missing.json', '--keys', 'keys.json'], 2, 'could_not_check', /missing\.json/],
+    [['connection', 'add', 'git', '--workspace', 'w', '--set', 'token=@missing'], 1, 'not_found', /w/],
+    [['anchor', 'now', '--timeout', 'soon'], 1, 'usage', /soon/],
+    [['log', 'new'], 1, 'not_confirmed', /--yes/],
+  ]
+  for (const [args, exitCode, code, message] of rows) {
+    const { code: ended, stdout, stderr } = await cli.run([...args, '--json'])
+    t.equal(ended, exitCode, args.join(' '))
+    t.match(JSON.parse(stdout), { error: { code, message } }, args.join(' '))
+    t.match(stderr, message, 'people read it, too')
+    t.equal((await cli.run(args)).stdout, '', 'nothing without --json')
+  }
+  const broken = await cli.run(['migrate', '--json'], { PORT: 'x' })
+  t.match(JSON.parse(broken.stdout), { error: { code: 'invalid_config', message: /PORT/ } })
+})
+
 t.test('a configuration with several mistakes is refused with each of them listed', async (t) => {
   const cli = await commandLine(t, { plugins: 'all', rate_limits: { key: -1 }, checks: { grace: 5 } })
   const env = { PORT: '99999', SECRET_KEY: 'short', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://u:password@host/db' }

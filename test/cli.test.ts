@@ -43,12 +43,11 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   await cli.json('workspace', 'create', 'acme')
   writeFileSync(join(cli.folder, 'token.txt'), 'secret-token-1234\n')
   const add = ['connection', 'add', 'github', '--workspace', 'acme', '--set']
-  const { id } = await cli.json(
-    ...add,
-    'base_url=https://github.invalid/api/v3',
-    'token=@token.txt',
-    'owners=acme,beta',
-  )
+  const settings = ['base_url=https://github.invalid/api/v3', 'token=@token.txt', 'owners=acme,beta']
+  t.match(await cli.run([...add, ...settings]), { code: 1, stdout: '', stderr: /Nothing was connected.*--untested/ })
+  t.strictSame(await cli.json('connection', 'list'), [], 'as in the console, a connection is tried before it is kept')
+  const { id, notes } = await cli.json(...add, ...settings, '--untested')
+  t.match(notes, [/could not be read just now/])
   t.match(id, /^conn_/)
   t.match(await cli.json('connection', 'list'), [{ id, provider: 'github', actions: ['codehost.commit.push'] }])
   t.notOk((await dump(cli.databaseUrl)).includes('secret-token'))
@@ -58,12 +57,17 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   const nameless = await cli.run([...add, 'secret-token-alone'])
   t.match(nameless, { code: 1, stderr: /name=value/ })
   t.notMatch(nameless.stderr, 'secret-token-alone')
+  for (const file of ['missing.txt', '.']) {
+    const unread = await cli.run([...add, `token=@${file}`])
+    t.match(unread, { code: 1, stdout: '', stderr: /^--set token=@.*\n$/ })
+    t.equal(unread.stderr.split('\n').length, 2, 'one line')
+  }
   t.match(await cli.run(['connection', 'add', 'nowhere', '--workspace', 'acme']), { code: 1, stderr: /nowhere/ })
 
   writeFileSync(join(cli.folder, 'newer.txt'), 'newer-token-5678\n')
   const update = ['connection', 'update', id, '--set', 'token=@newer.txt']
-  t.match(await cli.run(update), { code: 1, stdout: '', stderr: /Nothing is changed.*unavailable/ })
-  t.match(await cli.json(...update, '--insist'), { id, provider: 'github', notes: [/could not be read just now/] })
+  t.match(await cli.run(update), { code: 1, stdout: '', stderr: /Nothing was changed.*unavailable/ })
+  t.match(await cli.json(...update, '--untested'), { id, provider: 'github', notes: [/could not be read just now/] })
   t.notOk((await dump(cli.databaseUrl)).includes('newer-token'))
   const stays = { code: 1, stdout: '', stderr: /only these.*owners/s }
   t.match(await cli.run(['connection', 'update', id, '--set', 'owners=gamma']), stays)

@@ -4,6 +4,7 @@ import { openStorage } from '@claimcheck/server/storage/open'
 import { copyInstallation } from '@claimcheck/server/upkeep/copy'
 import t from 'tap'
 import type { Env } from './support/command.ts'
+import { connect } from './support/connect.ts'
 import { claimcheck, configOf, DIALECTS, emptyDatabase, execute, rowsIn, startSource } from './support/copies.ts'
 
 t.test('a source whose rows do not belong together is refused, and nothing is copied', async (t) => {
@@ -84,7 +85,7 @@ t.test('a source that is not there, is none, or is of another version is refused
 t.test('credentials and keys that would not open in the copy are told before the target is touched', async (t) => {
   const source = await startSource(t, 'sqlite')
   const { workspaceId } = await source.client('acme')
-  await source.claimcheck.connections.add(workspaceId, 'cave', { token: 'open sesame' })
+  await connect(source.claimcheck, workspaceId, 'cave', { token: 'open sesame' })
   const target = await emptyDatabase(t, 'postgres')
   const copyUnder = (env: Env) =>
     copyInstallation({

@@ -3,6 +3,7 @@ import { secretKeyPath } from '@claimcheck/server/base/secrets'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { copyInstallation } from '@claimcheck/server/upkeep/copy'
 import t from 'tap'
+import { connect } from './support/connect.ts'
 import {
   claimcheck,
   configOf,
@@ -24,7 +25,7 @@ for (const from of DIALECTS) {
   t.test(`an installation on ${from} goes on in its copy`, async (t) => {
     const source = await startSource(t, from)
     const client = await source.client('acme')
-    await source.claimcheck.connections.add(client.workspaceId, 'cave', { token: 'open sesame' })
+    await connect(source.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
     const revoked = await source.client('revoked')
     const [{ id: revokedId } = { id: '' }] = await source.claimcheck.keys.list(revoked.workspaceId)
     await source.claimcheck.keys.revoke(revokedId)
@@ -152,7 +153,7 @@ t.test('an installation that made its own secret key is copied with that', async
   const source = await Installation.start({ database: await createDatabase('sqlite'), plugins: [SCRIPTED, LOCKED] })
   t.teardown(() => source.remove())
   const client = await source.client('acme')
-  await source.claimcheck.connections.add(client.workspaceId, 'cave', { token: 'open sesame' })
+  await connect(source.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
   await source.stop()
   const url = await emptyDatabase(t, 'postgres')
   const { databaseUrl, dataDir } = source.config

@@ -1,14 +1,18 @@
-/** How `npm test` runs its files: what fails, breaks off, hangs or tests nothing is told, and ends with a failure. */
+/** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
+import { builtFile, changedTests } from '../scripts/test-changed.ts'
+import { allTests, chosenTests, planProcesses } from '../scripts/test-plan.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
 
 async function run(t: TapTest, files: Readonly<Record<string, string>>) {
   const folder = t.testdir(files)
-  const described = Object.keys(files).map((name) => ({ name, args: [join(folder, name)], env: {} }))
+  const described = Object.keys(files).map((name) => ({
+    ...{ name, paths: [name], args: [join(folder, name)], env: {}, database: 'sqlite' },
+  }))
   const script = `import { runFiles } from ${JSON.stringify(resolve('build/scripts/test-files.js'))}
     const passed = await runFiles(${JSON.stringify(described)}, { jobs: 2, timeoutMs: 1000 })
     console.log('passed: ' + passed)`
@@ -20,9 +24,11 @@ async function run(t: TapTest, files: Readonly<Record<string, string>>) {
   return { child, ended: once(child, 'close').then(() => output), output: () => output }
 }
 
-t.test('what every file says is counted together', async (t) => {
+t.test('the tests of every file are counted together, and the slowest files are named before the count', async (t) => {
   const { ended } = await run(t, { 'one.mjs': PASSING, 'two.mjs': PASSING })
-  t.match(await ended, /\n# \{ total: 2, pass: 2, fail: 0, skip: 0 \}\n.*passed: true\n$/s)
+  const text = await ended
+  t.match(text, /\n# \{ total: 2, pass: 2, fail: 0, skip: 0 \}\n.*passed: true\n$/s)
+  t.match(text, /\n# the 2 slowest files:\n(# {2,}\d+\.\d s {2}(one|two)\.mjs on sqlite\n){2}# \{ total/)
 })
 
 const BROKEN: Readonly<Record<string, readonly [code: string, problem: string]>> = {
@@ -43,9 +49,93 @@ for (const [what, [code, problem]] of Object.entries(BROKEN)) {
   })
 }
 
-t.test('who interrupts it ends the files, too', async (t) => {
+t.test('an interruption ends the files, too', async (t) => {
   const { child, ended } = await run(t, { 'endless.mjs': `console.log('# begun'); setInterval(() => {}, 1000)` })
   await new Promise((done) => setTimeout(done, 500))
   child.kill('SIGINT')
   t.match(await ended, 'passed: undefined')
 })
+
+/** Runs files in one process, as `npm test` runs a folder. */
+async function runGroup(t: TapTest, files: Readonly<Record<string, string>>) {
+  // Inside the project, so that they find tap.
+  const folder = t.testdir(files)
+  const paths = Object.keys(files).map((name) => join(folder, name))
+  const env = { ...process.env, TEST_FILES: paths.join(' ') }
+  const child = spawn(process.execPath, ['build/scripts/test-group.js'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let output = ''
+  child.stdout.on('data', (text) => {
+    output += text
+  })
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
+const tests = (name: string) => `import t from 'tap'
+t.test('${name}', async (t) => { await new Promise((done) => setTimeout(done, 50)); t.pass() })`
+
+t.test('files that share a process run one after another, each with its time', async (t) => {
+  const { code, output } = await runGroup(t, { 'one.mjs': tests('first'), 'two.mjs': tests('second') })
+  t.equal(code, 0, output)
+  t.match(
+    output,
+    /ok \d - first .*# file \S+one\.mjs took \d+ ms\n.*ok \d - second .*# file \S+two\.mjs took \d+ ms\n/s,
+  )
+})
+
+for (const [what, code] of [
+  ['tests nothing', ''],
+  ['ends the run of all of them', `import t from 'tap'\nt.test('x', async (t) => { t.pass() })\nt.teardown(() => {})`],
+] as const) {
+  t.test(`a file that shares a process and ${what} is a failure`, async (t) => {
+    const { code: exit, output } = await runGroup(t, { 'bad.mjs': code, 'good.mjs': tests('good') })
+    t.not(exit, 0, output)
+  })
+}
+
+t.test('every test file has a place in the table, and runs on SQLite at least once', async (t) => {
+  const all = allTests()
+  const planned = planProcesses(all)
+  const onSqlite = planned.filter(({ database }) => database === 'sqlite').flatMap(({ paths }) => paths)
+  t.strictSame(onSqlite.toSorted(), all.toSorted())
+})
+
+t.test('files are chosen by folder, by source and by what is built', async (t) => {
+  const all = ['build/test/api/log.test.js', 'build/test/api/claims.test.js', 'build/test/cli.test.js']
+  const [log, claims, cli] = all
+  const rows: [names: string[], chosen: (string | undefined)[]][] = [
+    [['test/api'], [log, claims]],
+    [['build/test/api/'], [log, claims]],
+    [['test/cli.test.ts'], [cli]],
+    [
+      ['build/test/cli.test.js', 'test/api/log.test.ts'],
+      [cli, log],
+    ],
+  ]
+  for (const [names, chosen] of rows) t.strictSame(chosenTests(all, names), chosen, names.join(' '))
+  t.throws(() => chosenTests(all, ['test/ap']), { message: 'test/ap: no test file' })
+})
+
+t.test(
+  'a change concerns the test files that import it, directly or not, and all of them when it is no module',
+  async (t) => {
+    const all = [
+      'build/core/test/tiles.test.js',
+      'build/test/console/keys.test.js',
+      'build/test/crash/statements.test.js',
+    ]
+    const [tiles, keys, statements] = all
+    const rows: [changed: string, concerned: (string | undefined)[]][] = [
+      ['core/test/tiles.test.ts', [tiles]],
+      ['core/src/log/tiles.ts', all],
+      ['server/src/console/console.tsx', [keys, statements]],
+      ['test/support/visitor.ts', [keys]],
+      ['test/plugins/scripted.ts', [keys, statements]],
+      ['test/crash/host.ts', [statements]],
+      ['README.md', []],
+      ['package.json', all],
+    ]
+    for (const [changed, concerned] of rows) t.strictSame(changedTests(all, [changed]), concerned, changed)
+    t.equal(builtFile('plugins/codehost/src/git/provider.ts'), 'plugins/codehost/dist/git/provider.js')
+  },
+)

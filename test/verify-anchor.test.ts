@@ -56,13 +56,13 @@ t.test('an anchored receipt has level 2, and existed by the time of its block', 
   const report = JSON.parse(stdout)
   t.match(report, { valid: true, achieved_trust_level: 2, checks: { anchor: 'anchored' }, proven_by: /^20.*Z$/ })
   const inWords = await verify(t, anchor, ...asking())
-  t.match(inWords, { code: 0, stdout: /trust level 2/, stderr: '' })
+  t.match(inWords, { code: 0, stdout: /Trust level 2/, stderr: '' })
   t.ok(inWords.stdout.includes(report.proven_by))
 })
 
 t.test('without a node the anchor is not checked, and that is no failure', async (t) => {
   const anchor = await attestations.attest()
-  t.match(await verify(t, anchor), { code: 0, stdout: /trust level 1.*anchor +not checked\n/s })
+  t.match(await verify(t, anchor), { code: 0, stdout: /Trust level 1 of 2.*anchor +not checked: pass --rpc/s })
   const report = JSON.parse((await verify(t, anchor, '--json')).stdout)
   t.match(report, { valid: true, achieved_trust_level: 1, checks: { anchor: 'not_checked_offline' } })
 })
@@ -77,7 +77,7 @@ t.test('an anchor that does not hold is told with its code, and leaves the recei
   for (const [code, anchor] of rows) {
     const { stdout, ...outcome } = await verify(t, anchor, ...asking())
     t.strictSame(outcome, { code: 0, stderr: '' }, code)
-    t.match(stdout, new RegExp(`trust level 1.*anchor .*${code}\n`, 's'))
+    t.match(stdout, new RegExp(`Trust level 1.*anchor .*${code}\\)\n`, 's'))
   }
 })
 
@@ -86,7 +86,7 @@ t.test('a node that can not be read is told, without its URL, and leaves the rec
   proxy.inject({ fault: status(401) })
   t.teardown(() => proxy.clear())
   const outcome = await verify(t, anchor, ...asking(`${proxy.url}/secret-key`))
-  t.match(outcome, { code: 0, stdout: /trust level 1.*unreadable\n/s, stderr: /\w/ })
+  t.match(outcome, { code: 0, stdout: /Trust level 1.*unreadable\)\n/s, stderr: /\w/ })
   t.notMatch(outcome.stdout + outcome.stderr, /secret-key/)
 })
 
@@ -98,7 +98,7 @@ t.test('on a chain without a finalized block, so many confirmations make an anch
   const verified = (...args: readonly string[]) => verify(t, anchor, ...asking(proxy.url), ...args)
   t.match(await verified(), { code: 0, stdout: /unreadable/ })
   t.match(await verified('--confirmations', '3'), { code: 0, stdout: /attestation_not_found/ })
-  t.match(await verified('--confirmations', '2'), { code: 0, stdout: /trust level 2/, stderr: '' })
+  t.match(await verified('--confirmations', '2'), { code: 0, stdout: /Trust level 2/, stderr: '' })
 })
 
 t.test('nobody is asked about the anchor of a receipt that does not hold', async (t) => {
@@ -140,7 +140,7 @@ t.test("an anchor of another size is connected by what the issuer's host proves"
   const receipt = `${host}/v1/receipts/rcpt_1`
 
   const outcome = await run('.', receipt, ...asking())
-  t.match(outcome, { code: 0, stdout: /trust level 2/ })
+  t.match(outcome, { code: 0, stdout: /Trust level 2/ })
   t.match(await verify(t, anchor, ...asking()), { code: 0, stdout: /consistency_proof_required/ }, 'no host is known')
   delete documents['/v1/log/consistency?first=7&second=11']
   t.match(await run('.', receipt, ...asking()), { code: 0, stdout: /consistency_proof_required/ }, 'the host has none')

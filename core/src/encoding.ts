@@ -1,4 +1,7 @@
-/** Binary values as text and back: base64url without padding, exactly one text for each value. */
+/**
+ * Bytes as text: base64url without padding (RFC 4648, section 5), with exactly one text for each value. `@scure/base` is as strict,
+ * and would add 0.8 kB to what a browser loads for the checker.
+ */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const SEXTETS: ReadonlyMap<string, number> = new Map([...ALPHABET].map((letter, sextet) => [letter, sextet]))
@@ -17,8 +20,11 @@ export function toBase64url(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a text, or `undefined` when the text is not the one that `toBase64url` writes: padding, other letters and
- * trailing bits that are not zero are refused, or one signature would have several spellings.
+ * Refuses every text that `toBase64url` does not write: padding, other letters, trailing bits that are not zero. With those, one
+ * signature would have several texts.
+ *
+ * @param lengthBytes when given, a text of any other length is refused
+ * @returns `undefined` for a refused text
  */
 export function fromBase64url(text: string, lengthBytes?: number): Uint8Array | undefined {
   const bytes = new Uint8Array(Math.floor((text.length * 6) / 8))

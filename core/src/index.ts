@@ -1,4 +1,4 @@
-/** What @claimcheck/core offers. */
+/** What @claimcheck/core offers to hosts and plugins. */
 
 export {
   type Anchor,
@@ -94,7 +94,6 @@ export {
   claimDigest,
   digestOf,
   type SubmittedClaim,
-  sha256Text,
   textFingerprint,
   type WireClaim,
 } from './receipt/digest.ts'
@@ -109,8 +108,9 @@ export {
 } from './receipt/evidence.ts'
 export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
 export { canonicalize } from './receipt/jcs.ts'
-export { isChangeEntry, isReceipt, isTreeHead } from './receipt/schema.ts'
+export { isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
+export { retryAfterMs } from './retry-after.ts'
 export { decide, knowsRules } from './rules/decide.ts'
 export { graceEnd, largestAge } from './rules/v2.ts'
 export { nextCheckAt } from './schedule.ts'

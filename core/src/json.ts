@@ -1,4 +1,4 @@
-/** Plain JSON data, as it travels in claims, facts and receipts. */
+/** The types of plain JSON data. */
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
 
@@ -10,7 +10,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A member named __proto__ becomes a member like any other, and so does what else objects have by nature. */
+/** Sets a member whose name comes from outside: `__proto__` and other inherited names become ordinary members. */
 export function setMember<T>(members: Record<string, T>, name: string, value: T): void {
   if (!(name in members)) members[name] = value
   else Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })

@@ -1,33 +1,33 @@
-/** Action profiles: what the claims of one action look like, and by which rules they are judged. */
+/** Action profiles: the form of an action's claims, and the rules by which they are judged. */
 import type { TSchema, TString } from 'typebox'
 
-/** Which part of the claim a required field belongs to; it chooses the reason of a `mismatch`. */
+/** Whether a field that differs means another target or another content: the reason of a `mismatch`. */
 export type FieldRole = 'target' | 'content'
 
 /**
- * One declaration with five readers: validation, OpenAPI, console form, testkit and docs.
- * It is plain data. Any change of its rules is a new `version`.
+ * Plain data from which validation, the OpenAPI description and the console's forms are made. Any change of its rules needs a new
+ * `version`.
  */
 export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = TSchema> {
-  /** Three dotted parts, `codehost.commit.push`. */
+  /** Three names with dots between them: `codehost.commit.push`. */
   readonly action: string
   /** Digits only. */
   readonly version: string
-  /** One sentence on what a claim of this action says. */
+  /** What a claim of this action says, in one sentence. */
   readonly summary: string
-  /** Other names of the action, each open only to connections of the named providers. */
+  /** Other names of the action. A claim under such a name is read only through connections of these providers. */
   readonly aliases?: Readonly<Record<string, { readonly providers: readonly string[] }>>
   readonly target: TString
   readonly params: P
-  /** What a check may record: identifiers, times, counts, booleans, fingerprints. Never content, never a credential. */
+  /** What a check may record, and a receipt shows: identifiers, times, counts, booleans, fingerprints. No content, no credentials. */
   readonly facts: F
-  /** The fields that must match. A verifier names those that do not in `Observation.differs`. */
+  /** The fields that must match. A verifier lists those that do not in `Observation.differs`. */
   readonly required: Readonly<Record<string, FieldRole>>
-  /** How long after `claimed_at` the outcome may appear and still be in time. Milliseconds. */
+  /** An outcome that appears later than this after `claimed_at` is late. Milliseconds. */
   readonly toleranceMs: number
-  /** From `claimed_at` to the deadline when the claim sets none. Milliseconds. */
+  /** From `claimed_at` to the deadline, when the claim sets none. Milliseconds. */
   readonly deadlineMs: number
-  /** The furthest deadline that a claim may ask for, from `claimed_at`. Milliseconds. */
+  /** From `claimed_at` to the latest deadline that a claim may set. Milliseconds. */
   readonly maxDeadlineMs: number
   /** The version of core's verdict rules that judges its claims; 2 is the newest. */
   readonly rulesVersion: 1 | 2
@@ -39,18 +39,18 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
    */
   readonly removedWithinMs?: number
   readonly access: {
-    /** The least read-only permission, in words. */
+    /** The smallest read-only permission that a check needs, in words. */
     readonly permission: string
-    /** A public action: it can be read without a connection. */
+    /** Claims can be read without a connection. */
     readonly anonymous: boolean
   }
 }
 
-/** The part of a profile that decides verdicts and the times of checks. */
+/** The part of a profile on which verdicts and the times of checks depend. */
 export type Rules = Pick<ActionProfile, 'rulesVersion' | 'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs'>
 
-// The `action` pattern of the published receipt schema.
+/** From the published schema of receipts. */
 export const ACTION_PATTERN = '^[a-z0-9]+(\\.[a-z0-9_]+){2}$'
 
-/** The deadline of a claim whose action nobody here can check: 15 minutes after `claimed_at`. */
+/** From `claimed_at` to the deadline of a claim whose action no plugin can check. */
 export const UNSUPPORTED_DEADLINE_MS = 15 * 60_000

@@ -1,14 +1,14 @@
-/** Moments as text: UTC, exactly three fraction digits, so that comparing the texts compares the moments. */
+/** Moments as text: in UTC with exactly three fraction digits, so that the texts sort like the moments. */
 import type { Instant } from './evidence.ts'
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const DAY_MS = 86_400_000
 
-// Moments that are written one after the other are mostly of one day: its text is kept, and the rest is small change.
+// Moments written one after the other are mostly of the same day, and the day is the slow part of the text.
 let latest = { day: Number.NaN, text: '' }
 
-/** `2026-09-25T14:02:11.000Z`. @throws RangeError for a moment outside of the years 0000 to 9999 */
+/** As `2026-09-25T14:02:11.000Z`. @throws RangeError for a moment outside the years 0000 to 9999 */
 export function formatInstant(instant: Instant): string {
   const whole = Math.trunc(instant)
   const day = Math.floor(whole / DAY_MS)
@@ -34,10 +34,10 @@ function threeDigits(value: number): string {
   return value < 100 ? `0${twoDigits(value)}` : String(value)
 }
 
-/** `undefined` when the text is not in exactly that form, or names a day or time that does not exist. */
+/** `undefined` unless the text is exactly what `formatInstant` writes for some moment. */
 export function parseInstant(text: string): Instant | undefined {
   if (!TIMESTAMP.test(text)) return undefined
   const instant = Date.parse(text)
-  // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
+  // Date.parse reads 30 February as 2 March, and 24:00 as the next day.
   return Number.isNaN(instant) || formatInstant(instant) !== text ? undefined : instant
 }

@@ -1,7 +1,4 @@
-/**
- * The contract between Claimcheck and a plugin. One rule carries it: a verifier reports what it saw, core decides.
- * A plugin has no way to say "verified".
- */
+/** The contract between Claimcheck and a plugin: a verifier reports what it saw, and core decides the verdict. A plugin cannot say "verified". */
 
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Anchorer } from './anchor/anchorer.ts'
@@ -9,9 +6,9 @@ import type { DestinationErrorCode, Instant, Observation } from './evidence.ts'
 import type { JsonObject } from './json.ts'
 import type { ActionProfile } from './profile.ts'
 
-/** A claim as a verifier sees it: validated against the profile, and normalized. */
+/** A claim as a verifier gets it: validated against the profile, and normalized. */
 export interface Claim<P = JsonObject> {
-  /** The name claimed: the profile's action or one of its aliases. */
+  /** The name under which it was submitted: the profile's action or one of its aliases. */
   readonly action: string
   readonly target: string
   readonly params: P
@@ -21,42 +18,42 @@ export interface Claim<P = JsonObject> {
 
 export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSchema> {
   readonly profile: ActionProfile<P, F>
-  /** The providers of the connections it reads through. */
+  /** The connection types through which it can read. */
   readonly providers: readonly string[]
   /**
-   * Where claims are read without a connection, for `access.anonymous`. Requests of such a check to other origins are refused.
-   * `provider` and `baseUrl` are signed into the receipt.
+   * Where claims are read without a connection, for `access.anonymous`. The host refuses requests of such a check to other origins,
+   * and signs `provider` and `baseUrl` into the receipt.
    */
   anonymousSource?(claim: Claim<Static<P>>): { readonly provider: string; readonly baseUrl: string }
-  /** The one form of a target and params that may be written in several, such as an upper-case sha. Applied before the claim is digested. */
+  /** Brings what can be written in several ways into one form, such as a commit id in upper case. Applied before the claim's digest is made. */
   normalize?(claim: { target: string; params: Static<P> }): { target: string; params: Static<P> }
   /**
-   * Reads the destination once and says what it saw.
-   * @throws DestinationError when it could not read. Anything else thrown is the verifier's own fault and recorded as that.
+   * Reads the destination and reports what it saw.
+   * @throws DestinationError when it could not read. Anything else that it throws is recorded as `verifier_error`.
    */
   check(claim: Claim<Static<P>>, context: CheckContext): Promise<Observation<Static<F>>>
 }
 
 export interface CheckContext {
-  /** What the claim is read through; null for a public action without one. */
+  /** `null` for a public action that is read without a connection. */
   readonly connection: Connection | null
   /**
-   * GET and HEAD only. Every address is checked and pinned, time and size are bounded, redirects stay on the same origin.
-   * @throws DestinationError `unavailable` or `timeout` when there is no answer. An answer of any status is returned; its `url` is
-   * where it came from, after redirects.
+   * GET and HEAD only. Private addresses are refused, time and size are limited, and only redirects to the same origin are followed.
+   * An answer of any status is returned; its `url` is the address after redirects.
+   * @throws DestinationError `unavailable` or `timeout` when there is no answer
    */
   readonly fetch: GuardedFetch
   /**
-   * The address that a host may be reached at, checked as `fetch` checks it; for programs that make their own requests.
+   * The IP address of a URL's host, checked as `fetch` does it, for programs that send their own requests.
    * @throws DestinationError `unavailable`
    */
   readonly resolve: (url: string) => Promise<ResolvedAddress>
-  /** Aborts when the check's time is over. */
+  /** Aborted when the check's time is over. */
   readonly signal: AbortSignal
   readonly now: () => Instant
   readonly logger: Logger
   readonly cache: CheckCache
-  /** What earlier checks of this claim saw, oldest first. */
+  /** What earlier checks of this claim saw, oldest first. Checks that could not read are not among them. */
   readonly previous: readonly PreviousRead[]
 }
 
@@ -69,7 +66,7 @@ export interface PreviousRead {
 export interface Connection<O = JsonObject> {
   readonly id: string
   readonly provider: string
-  /** The connection type's options, secrets included. Of these alone there may be others at the next check. */
+  /** The connection type's options with their secrets. They can change between two checks; the rest cannot. */
   readonly options: O
 }
 
@@ -92,26 +89,26 @@ export interface Logger {
 }
 
 /**
- * A bounded memory of one plugin, shared by its checks through one connection while that has the same credentials, and by those
- * through none. Entries may go at any time.
+ * A plugin's memory between checks. Checks share one when they read through the same connection with the same credentials, or all
+ * without a connection. It is limited in size: entries can disappear at any time.
  */
 export interface CheckCache {
   get(key: string): unknown
   set(key: string, value: unknown): void
   /**
-   * One read for all checks that wait for it. A caller never joins a read that has already begun: it would
-   * take an answer from before its own check for evidence of now.
+   * One read for all checks that wait for it. A caller never joins a read that has already begun: the answer could be older than its
+   * check.
    */
   share<T>(key: string, read: () => Promise<T>): Promise<T>
 }
 
-/** Could not read: the destination gave no answer that tells about the outcome. Never evidence for or against the agent. */
+/** The destination could not be read. It is never evidence for or against the agent. */
 export class DestinationError extends Error {
   override readonly name = 'DestinationError'
   readonly code: DestinationErrorCode
-  /** How long the destination asked not to be read again. Milliseconds. */
+  /** How long the destination asks to wait. Milliseconds. */
   readonly retryAfterMs?: number
-  /** The HTTP status that was the answer, where there was one. */
+  /** The HTTP status of the answer, if there was an answer. */
   readonly status?: number
 
   constructor(
@@ -125,21 +122,21 @@ export class DestinationError extends Error {
   }
 }
 
-/** A kind of destination that a workspace can connect to. A new one needs no change in console, command line or API. */
+/** A kind of destination that a workspace can connect to. The console, the command line and the API get their forms from it. */
 export interface ConnectionType<O extends TObject = TObject> {
-  /** `github` */
+  /** The name in the API: `github`. */
   readonly provider: string
-  /** `GitHub` */
+  /** The name that people see: `GitHub`. */
   readonly title: string
-  /** Its options; secrets are marked with `secret()`. */
+  /** The options of a connection. Secrets are marked with `secret()`. */
   readonly options: O
-  /** How to make credentials that can only read. */
+  /** How to make credentials that can only read, for the person who connects. */
   readonly help: string
-  /** The base address of the destination, as the options have it or by default. Requests to other origins are refused. */
+  /** The base address of the destination, from the options or by default. The host refuses requests of a check to other origins. */
   baseUrl(options: Static<O>): string
-  /** The connection is one that this claim can be read through. */
+  /** Whether this claim can be read through a connection with these options. */
   fits(options: Static<O>, claim: Claim): boolean
-  /** Tries the destination with these options. @throws DestinationError */
+  /** Sends a request with these options to see whether they work. @throws DestinationError */
   probe(
     options: Static<O>,
     context: Pick<CheckContext, 'fetch' | 'resolve' | 'signal' | 'logger'>,
@@ -149,13 +146,13 @@ export interface ConnectionType<O extends TObject = TObject> {
 export interface ProbeResult {
   /** The permissions that the credentials have, in the destination's own names. */
   readonly scopes: readonly string[]
-  /** What the owner should know: permissions that are more than reading needs, above all. */
+  /** What the owner should know, above all that the credentials can do more than read. */
   readonly warnings: readonly string[]
 }
 
 const SECRET = 'x-secret'
 
-/** A string option that is stored encrypted and never shown again. */
+/** A string option that is stored encrypted and never shown. */
 export function secret(options: { readonly description: string }) {
   return Type.String({ minLength: 1, maxLength: 4096, ...options, [SECRET]: true })
 }
@@ -164,12 +161,12 @@ export function isSecret(schema: object): boolean {
   return (schema as Record<string, unknown>)[SECRET] === true
 }
 
-/** Of a connection type's options. */
+/** The names of a connection type's secret options. */
 export function secretNames({ options }: Pick<ConnectionType, 'options'>): string[] {
   return Object.keys(options.properties).filter((name) => isSecret(options.properties[name]!))
 }
 
-/** What the host gives a plugin: an allow-list, nothing more. */
+/** Everything that a plugin gets from the host. */
 export interface PluginHost {
   readonly logger: Logger
   readonly now: () => Instant
@@ -178,7 +175,7 @@ export interface PluginHost {
 export interface PluginParts {
   readonly verifiers?: readonly Verifier[]
   readonly connections?: readonly ConnectionType[]
-  /** An installation has one at most. */
+  /** Only one of an installation's plugins may have one. */
   readonly anchorer?: Anchorer
   /** Called once when the host stops, after the last check. */
   close?(): Promise<void>
@@ -188,15 +185,15 @@ export interface Plugin<O extends TObject = TObject> {
   readonly name: string
   /** The version of this contract that the plugin was written for. */
   readonly api: 1
-  /** What its entry in the configuration may say under `with`. */
+  /** The schema of what the configuration gives the plugin under `with`. */
   readonly options: O
   setup(host: PluginHost, options: Static<O>): PluginParts | Promise<PluginParts>
 }
 
-// A registered symbol: a plugin may carry a copy of core of its own, so that instanceof would not know it.
+// A registered symbol, because a plugin can be installed with another copy of core: instanceof would fail.
 const PLUGIN_TAG = Symbol.for('claimcheck.plugin')
 
-/** Tags a plugin's declaration; its result is the default export of the plugin's package. */
+/** Marks a plugin. A plugin's package has the result as its default export. */
 export function definePlugin<O extends TObject>(plugin: Plugin<O>): Plugin<O> {
   return Object.assign(plugin, { [PLUGIN_TAG]: true })
 }
@@ -205,12 +202,12 @@ export function isPlugin(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[PLUGIN_TAG] === true
 }
 
-/** Loses nothing but the type parameters, which a host cannot know. */
+/** Drops the type parameters, which a host cannot know. */
 export function defineVerifier<P extends TSchema, F extends TSchema>(verifier: Verifier<P, F>): Verifier {
   return verifier as unknown as Verifier
 }
 
-/** Loses nothing but the type parameter, which a host cannot know. */
+/** Drops the type parameter, which a host cannot know. */
 export function defineConnectionType<O extends TObject>(type: ConnectionType<O>): ConnectionType {
   return type as unknown as ConnectionType
 }

@@ -1,3 +1,4 @@
+/** Making receipts from decided claims: bodies, digests and fingerprints. */
 import {
   canonicalize,
   claimDigest,
@@ -41,7 +42,7 @@ const DECIDED: DecidedClaim = {
   verdict: { value: 'late', reasonCode: 'observed_after_tolerance' },
 }
 
-t.test('a receipt says everything that was decided, under the names of the wire', async (t) => {
+t.test('a receipt has everything that was decided, under the names of the wire format', async (t) => {
   t.strictSame(receiptBody(DECIDED), {
     spec_version: 'poaw/0.1',
     receipt_id: 'rcpt_01K5ZQ6T3V8XJ2M4N7P9R0S1T2',
@@ -73,7 +74,7 @@ t.test('a receipt says everything that was decided, under the names of the wire'
   })
 })
 
-t.test('what is not known is absent, never null', async (t) => {
+t.test('a member that is not known is absent, never null', async (t) => {
   const { appeared: _, ...observation } = DECIDED.observation
   const body = receiptBody({ ...DECIDED, observation, verdict: { value: 'verified' } })
   t.notOk('appeared' in body.observation)
@@ -83,7 +84,7 @@ t.test('what is not known is absent, never null', async (t) => {
   t.strictSame(appeared, { not_after: '2026-09-25T14:01:50.000Z', source: 'destination' })
 })
 
-t.test('a built body, signed, is a receipt', async (t) => {
+t.test('a signed body is a receipt', async (t) => {
   const body = receiptBody({ ...DECIDED, issuer: { keyId: signer.keyId, name: 'Acme' } })
   const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
   t.ok(isReceipt({ body, signature }))
@@ -96,7 +97,7 @@ t.test('the claim digest covers the claim as it is written in the receipt, and n
   t.not(claimDigest({ ...DECIDED.claim, clientClaimId: 'claim-2' }), claim_digest)
 })
 
-t.test('the text of a leaf is the canonical body and signature, without the proof', async (t) => {
+t.test('a leaf is the canonical text of body and signature, without the proof', async (t) => {
   const body = receiptBody(DECIDED)
   const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
   const receipt = { signature, proof: {} as never, body }
@@ -104,7 +105,7 @@ t.test('the text of a leaf is the canonical body and signature, without the proo
   t.equal(entryText(receipt), entryText({ body, signature }))
 })
 
-t.test('a fingerprint tells texts apart by what they say, not by how they are laid out', async (t) => {
+t.test('texts that differ only in spaces, line ends or Unicode normalization have the same fingerprint', async (t) => {
   const same = [
     'caf\u00e9\n\n  two',
     'cafe\u0301\n\n  two',

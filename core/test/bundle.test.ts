@@ -1,4 +1,4 @@
-/** The checker as a web page gets it. */
+/** The checker, bundled for a web page. */
 import { readFileSync } from 'node:fs'
 import { createContext, runInContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
@@ -23,7 +23,7 @@ async function bundle() {
   return { code: outputFiles[0]!.text, inputs: Object.keys(metafile.inputs) }
 }
 
-t.test('the checker, bundled for browsers, imports nothing of Node and is at most 25 kB gzipped', async (t) => {
+t.test('the checker, bundled for browsers, imports nothing from Node and is at most 25 kB gzipped', async (t) => {
   const { code, inputs } = await bundle()
   t.notMatch(code, /["']node:/)
   t.notMatch(code, /\brequire\(/)
@@ -33,7 +33,7 @@ t.test('the checker, bundled for browsers, imports nothing of Node and is at mos
   t.ok(sizeBytes <= GZIP_LIMIT_BYTES)
 })
 
-t.test('the bundle checks receipts where there is nothing but the language and TextEncoder', async (t) => {
+t.test('the bundle needs only the language itself and TextEncoder', async (t) => {
   const { code } = await bundle()
   const context = createContext({ TextEncoder })
   runInContext(`${code}; globalThis.claimcheck = claimcheck`, context)

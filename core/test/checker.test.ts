@@ -1,3 +1,4 @@
+/** The checker with changed, edited and arbitrary texts, and with anchors. */
 import { readFileSync } from 'node:fs'
 import { type AnchorFinding, checkReceipt, parseKeySet, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'
@@ -11,22 +12,22 @@ const CHANGE = JSON.stringify(JSON.parse(read('valid-included-change.json')))
 const ANCHORED = read('valid-included-anchor-offline.json')
 
 /**
- * What a receipt says, or `undefined` for a text that says nothing. A proof's log_id and tree_size are not among it: only
- * an anchor or a signed tree head can vouch for them.
+ * The content of a receipt; `undefined` for a text that is not strict JSON. A proof's log_id and tree_size are left out: only an anchor or a
+ * signed tree head proves them.
  */
 function meaning(text: string): string | undefined {
   try {
     const { value, integersOnly } = parseStrictJson(text)
     if (!integersOnly) return undefined
     const { proof, ...rest } = value as { proof?: Record<string, unknown> }
-    const vouched = proof && [proof.leaf_index, proof.root_hash, proof.inclusion]
-    return JSON.stringify([rest, vouched], (_, member) => (isObject(member) ? Object.entries(member).sort() : member))
+    const proven = proof && [proof.leaf_index, proof.root_hash, proof.inclusion]
+    return JSON.stringify([rest, proven], (_, member) => (isObject(member) ? Object.entries(member).sort() : member))
   } catch {
     return undefined
   }
 }
 
-t.test('no byte of a receipt can change without making it invalid or leaving its meaning as it is', async (t) => {
+t.test('a receipt with any byte changed is invalid or has the same meaning', async (t) => {
   for (const original of [PLAIN, PROVEN, CHANGE]) {
     const bytes = Buffer.from(original)
     const changed: string[] = []
@@ -41,7 +42,7 @@ t.test('no byte of a receipt can change without making it invalid or leaving its
   }
 })
 
-t.test('no edit of a receipt leaves it valid with another meaning', async (t) => {
+t.test('no edited receipt is valid with another meaning', async (t) => {
   const originals = fc.constantFrom(PLAIN, PROVEN, CHANGE)
   const syntax = fc.constantFrom(...'{}[]",:0123456789.e-\\ \n', 'null', '"a":1,', '\\u0061')
   const pieces = fc.oneof(syntax, fc.string({ maxLength: 3 }))
@@ -59,7 +60,7 @@ t.test('no edit of a receipt leaves it valid with another meaning', async (t) =>
   await t.resolves(fc.assert(property, { numRuns: 2000 }))
 })
 
-t.test('whatever the text, the answer is a report, and an invalid one has level 0 and no verdict', async (t) => {
+t.test('any text gives a report, and an invalid one has level 0 and no verdict', async (t) => {
   const texts = fc.oneof(fc.string(), fc.json(), fc.jsonValue().chain(misshapen))
   const pipelines = fc.option(fc.string(), { nil: undefined })
   const property = fc.asyncProperty(texts, pipelines, async (text, pipeline) => {
@@ -69,34 +70,34 @@ t.test('whatever the text, the answer is a report, and an invalid one has level 
   await t.resolves(fc.assert(property, { numRuns: 3000 }))
 })
 
-t.test('an anchor that holds gives level 2 and the time by which the receipt existed', async (t) => {
+t.test('a valid anchor gives level 2 and the time by which the receipt existed', async (t) => {
   const checkAnchor = async (): Promise<AnchorFinding> => ({ anchor: 'anchored', provenBy: Date.UTC(2026, 8, 26) })
   const report = await checkReceipt(ANCHORED, { keys, checkAnchor })
   t.match(report, { valid: true, achieved_trust_level: 2, proven_by: '2026-09-26T00:00:00.000Z' })
   t.equal(report.checks.anchor, 'anchored')
 })
 
-t.test('the level is never higher than the one stated', async (t) => {
+t.test('the level is never higher than the one that the receipt states', async (t) => {
   const checkAnchor = async (): Promise<AnchorFinding> => ({ anchor: 'anchored', provenBy: 0 })
   const stated1 = await checkReceipt(read('valid-attested.json'), { keys, checkAnchor })
   t.equal(stated1.achieved_trust_level, 1)
 })
 
-t.test('an anchor that does not hold caps the level, and the receipt stays valid', async (t) => {
+t.test('an anchor with a problem lowers the level, and the receipt stays valid', async (t) => {
   const checkAnchor = async (): Promise<AnchorFinding> => ({ anchor: 'root_mismatch' })
   const report = await checkReceipt(ANCHORED, { keys, checkAnchor })
   t.match(report, { valid: true, achieved_trust_level: 1, checks: { anchor: 'root_mismatch' } })
   t.notOk('proven_by' in report)
 })
 
-t.test('nobody is asked about the anchor of a receipt that does not hold', async (t) => {
+t.test('the anchor of an invalid receipt is not checked', async (t) => {
   const checkAnchor = async (): Promise<AnchorFinding> => t.fail('asked') as never
   const tampered = ANCHORED.replace('"agent-1"', '"agent-2"')
   const report = await checkReceipt(tampered, { keys, checkAnchor })
   t.match(report, { valid: false, achieved_trust_level: 0, checks: { anchor: 'not_checked_offline' } })
 })
 
-t.test('a pipeline document that is not strict JSON of integers does not vouch for a policy', async (t) => {
+t.test('a policy is refused when the pipeline document is not strict JSON with integers only', async (t) => {
   const receipt = read('valid-policy-checked.json')
   const pipeline = read('pipeline.json')
   t.equal((await checkReceipt(receipt, { keys, pipeline })).checks.policy, true)
@@ -116,7 +117,7 @@ async function isValid(text: string): Promise<boolean> {
   return (await checkReceipt(text, { keys })).valid
 }
 
-/** A good receipt with one node replaced by this value. */
+/** A valid receipt with one of its values replaced. */
 function misshapen(value: unknown): fc.Arbitrary<string> {
   return fc.nat().map((pick) => {
     const receipt = JSON.parse(PROVEN)
@@ -124,7 +125,7 @@ function misshapen(value: unknown): fc.Arbitrary<string> {
     const visit = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return
       for (const [name, child] of Object.entries(node)) {
-        // These two are vouched for by nothing that is in the receipt.
+        // Nothing in the receipt proves these two.
         if (name === 'log_id' || name === 'tree_size') continue
         places.push([node as Record<string, unknown>, name])
         visit(child)

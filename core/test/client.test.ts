@@ -1,3 +1,4 @@
+/** The client, with a server that gives scripted answers. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +7,7 @@ import t, { type Test } from 'tap'
 
 type Reply = readonly [status: number, body: unknown, headers?: Record<string, string>]
 
-/** A server that gives these answers, one after the other, and tells what it was asked. */
+/** A client of a server that gives these answers one after the other, and records its requests. */
 async function against(t: Test, replies: readonly Reply[], key?: string): Promise<{ client: Client; asked: string[] }> {
   const asked: string[] = []
   const left = [...replies]
@@ -52,13 +53,13 @@ t.test('a claim is submitted with the key, and its answer is returned', async (t
   t.strictSame(asked, [`POST /v1/claims Bearer svc_sk_x ${JSON.stringify(claim)}`])
 })
 
-t.test('claims are listed by what is asked for', async (t) => {
+t.test('the filters of a list of claims are sent as its query', async (t) => {
   const { client, asked } = await against(t, [[200, { claims: [], next_cursor: null }]])
   t.strictSame(await client.claims({ limit: 5, agent_id: 'a b' }), { claims: [], next_cursor: null })
   t.strictSame(asked, ['GET /v1/claims?limit=5&agent_id=a+b'])
 })
 
-t.test('waiting for a decision goes on over passing refusals, and honours Retry-After', async (t) => {
+t.test('waiting for a decision goes on after a temporary refusal, and respects Retry-After', async (t) => {
   const { client, asked } = await against(t, [
     [200, { state: 'queued' }],
     [429, { detail: 'too many requests' }, { 'retry-after': '1' }],
@@ -70,18 +71,18 @@ t.test('waiting for a decision goes on over passing refusals, and honours Retry-
   t.equal(asked.length, 3)
 })
 
-t.test('waiting for a decision ends with a refusal that does not pass', async (t) => {
+t.test('waiting for a decision ends with any other refusal', async (t) => {
   const { client } = await against(t, [[404, { detail: 'not found' }]])
   t.equal((await refusal(client.decided('clm_1'))).status, 404)
 })
 
-t.test('waiting for a decision ends when its signal does', async (t) => {
+t.test('waiting for a decision ends when its signal is aborted', async (t) => {
   const { client } = await against(t, [[200, { state: 'queued' }]])
   const signal = AbortSignal.timeout(100)
   await t.rejects(client.decided('clm_1', { signal }), { name: 'TimeoutError' })
 })
 
-t.test('a refusal tells its status, its mistakes and how long to wait', async (t) => {
+t.test('a refusal has its status, the mistakes in the input and how long to wait', async (t) => {
   const issue = { loc: ['body', 'params', 'sha'], msg: 'Field required', type: 'missing' }
   const { client } = await against(t, [
     [422, { detail: [issue] }],
@@ -93,7 +94,7 @@ t.test('a refusal tells its status, its mistakes and how long to wait', async (t
   t.match(await refusal(client.claim('a')), { status: 502, issues: [], retryAfterMs: undefined })
 })
 
-t.test('receipts and keys come as the text that was sent', async (t) => {
+t.test('receipts and keys are returned as the text that was sent', async (t) => {
   const { client, asked } = await against(t, [
     [200, '{"body": 1.0}'],
     [200, '{"keys": []}'],

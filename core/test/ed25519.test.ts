@@ -1,3 +1,4 @@
+/** Ed25519 signatures, compared with OpenSSL, and those that a strict verifier refuses. */
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import {
   canonicalize,
@@ -45,7 +46,7 @@ t.test('a signature with any bit flipped is refused', async (t) => {
   }
 })
 
-t.test('S + L, the second spelling of a signature, is refused', async (t) => {
+t.test('S + L, another encoding of a valid signature, is refused', async (t) => {
   t.notOk(verifyEd25519(withScalar(SIGNATURE, scalarOf(SIGNATURE) + L), MESSAGE, PUBLIC))
 })
 
@@ -57,19 +58,19 @@ t.test('a signature that holds only after multiplying by the cofactor is refused
   const { scalar } = ed25519.utils.getExtendedPublicKey(SECRET)
   const k = Point.Fn.create(littleEndian(sha512(Buffer.concat([encodedR, PUBLIC, MESSAGE]))))
   const signature = withScalar(Buffer.concat([encodedR, new Uint8Array(32)]), Point.Fn.create(r + k * scalar))
-  t.ok(ed25519.verify(signature, MESSAGE, PUBLIC, { zip215: false }), 'the library takes it')
+  t.ok(ed25519.verify(signature, MESSAGE, PUBLIC, { zip215: false }), 'the library accepts it')
   t.notOk(verifyEd25519(signature, MESSAGE, PUBLIC))
 })
 
-t.test('keys and points of small order are refused, also where the equation holds', async (t) => {
+t.test('keys and points of small order are refused, even if the equation holds', async (t) => {
   const identity = Point.ZERO.toBytes()
   const signature = Buffer.concat([identity, new Uint8Array(32)])
   t.notOk(verifyEd25519(signature, MESSAGE, identity))
   t.notOk(verifyEd25519(signature, MESSAGE, PUBLIC))
 })
 
-t.test('points that are not written canonically are refused', async (t) => {
-  // y = p + 1 is another spelling of the identity's y; the sign bit says nothing where x is 0.
+t.test('points that are not encoded canonically are refused', async (t) => {
+  // y = p + 1 is another encoding of the identity's y = 1. The second has a sign bit, although x is 0.
   const beyondP = Buffer.from(`ee${'ff'.repeat(30)}7f`, 'hex')
   const negativeZero = Buffer.from(`01${'00'.repeat(30)}80`, 'hex')
   for (const point of [beyondP, negativeZero]) {
@@ -84,20 +85,23 @@ t.test('keys and signatures of another length are refused', async (t) => {
   t.notOk(verifyEd25519(SIGNATURE, MESSAGE, PUBLIC.subarray(0, 31)))
 })
 
-t.test('a signer signs the domain, a line feed and the canonical body, and no domain passes for another', async (t) => {
-  const signer = createNobleSigner(SECRET)
-  const signature = await signer.sign(DOMAINS.receipt, canonicalize({ b: 1, a: 'é' }))
-  t.match(signature, { alg: 'Ed25519', key_id: keyIdOf(PUBLIC) })
-  t.equal(
-    Buffer.from(signedMessage(DOMAINS.receipt, canonicalize({ b: 1, a: 'é' }))).toString(),
-    'POAW-RECEIPT-V0\n{"a":"é","b":1}',
-  )
-  t.equal(fromBase64url(signature.value)?.length, 64)
-  for (const domain of Object.values(DOMAINS)) {
-    const accepted = verifySignature(PUBLIC, domain, { a: 'é', b: 1 }, signature.value)
-    t.equal(accepted, domain === DOMAINS.receipt, domain)
-  }
-})
+t.test(
+  'a signer signs the domain, a line feed and the canonical body, and the signature is valid in no other domain',
+  async (t) => {
+    const signer = createNobleSigner(SECRET)
+    const signature = await signer.sign(DOMAINS.receipt, canonicalize({ b: 1, a: 'é' }))
+    t.match(signature, { alg: 'Ed25519', key_id: keyIdOf(PUBLIC) })
+    t.equal(
+      Buffer.from(signedMessage(DOMAINS.receipt, canonicalize({ b: 1, a: 'é' }))).toString(),
+      'POAW-RECEIPT-V0\n{"a":"é","b":1}',
+    )
+    t.equal(fromBase64url(signature.value)?.length, 64)
+    for (const domain of Object.values(DOMAINS)) {
+      const accepted = verifySignature(PUBLIC, domain, { a: 'é', b: 1 }, signature.value)
+      t.equal(accepted, domain === DOMAINS.receipt, domain)
+    }
+  },
+)
 
 function scalarOf(signature: Uint8Array): bigint {
   return littleEndian(signature.subarray(32))

@@ -1,3 +1,4 @@
+/** base64url, strictly. */
 import { fromBase64url, toBase64url, utf8 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
@@ -19,7 +20,7 @@ t.test('base64url follows RFC 4648, without padding', async (t) => {
   t.equal(toBase64url(Uint8Array.of(0xfb, 0xff)), '-_8')
 })
 
-t.test('any bytes come back from their text', async (t) => {
+t.test('any bytes are decoded from their text', async (t) => {
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
@@ -30,7 +31,7 @@ t.test('any bytes come back from their text', async (t) => {
   )
 })
 
-t.test('bytes have one text: a text that is read is the one that is written', async (t) => {
+t.test('bytes have exactly one text', async (t) => {
   const letters = fc.string({ unit: fc.constantFrom(...'AQgw159-_zZ='), maxLength: 12 })
   t.doesNotThrow(() =>
     fc.assert(
@@ -43,13 +44,13 @@ t.test('bytes have one text: a text that is read is the one that is written', as
   )
 })
 
-t.test('padding, other alphabets, lone letters and trailing bits are refused', async (t) => {
+t.test('padding, other alphabets, single letters and trailing bits are refused', async (t) => {
   for (const text of ['Zg==', 'Zg=', 'Zh', 'Zm9', 'Z', 'Zm9vY', '+_8', '-/8', 'Zm 9v', 'Zm9v\n', 'Zé']) {
     t.equal(fromBase64url(text), undefined, text)
   }
 })
 
-t.test('a text of another length than asked for is refused', async (t) => {
+t.test('a text of another length than requested is refused', async (t) => {
   t.strictSame(fromBase64url('Zm9v', 3), utf8('foo'))
   t.equal(fromBase64url('Zm9v', 4), undefined)
   t.equal(fromBase64url('Zm9vYg', 3), undefined)

@@ -1,3 +1,4 @@
+/** Reading key documents. */
 import {
   createNobleSigner,
   type KeyEntry,
@@ -33,7 +34,7 @@ t.test('a key without revocation stays in use', async (t) => {
   t.ok(keyInUse(keys, keyId, parseInstant('9999-12-31T23:59:59.999Z')!))
 })
 
-t.test('a malformed entry is left out, and the others stay', async (t) => {
+t.test('a malformed entry is ignored, and the others are used', async (t) => {
   const other = createNobleSigner(new Uint8Array(32).fill(2))
   const good = { ...ENTRY, key_id: other.keyId, public_key: toBase64url(other.publicKey) }
   const malformed = [
@@ -55,11 +56,11 @@ t.test('a malformed entry is left out, and the others stay', async (t) => {
   for (const entry of malformed.slice(4)) t.strictSame(keysOf(entry), [], JSON.stringify(entry))
 })
 
-t.test('of entries that share an id none is used', async (t) => {
+t.test('entries that share an id are ignored', async (t) => {
   t.strictSame(keysOf(ENTRY, { ...ENTRY, revoked_at: null }), [])
 })
 
-t.test('the accounts and schemas of anchors are read, and members that are not known are passed over', async (t) => {
+t.test('the accounts and schemas of anchors are read, and unknown members are ignored', async (t) => {
   const document = { issuer: 'x', keys: [], anchor_addresses: ['0xab', 1], anchor_schemas: ['0xcd'], more: {} }
   const { anchorAddresses, anchorSchemas } = parseKeySet(JSON.stringify(document))
   t.strictSame(anchorAddresses, ['0xab'])

@@ -1,4 +1,4 @@
-/** The definitions of RFC 6962 2.1 as they stand there, over leaves that are mostly alike, so that a tree can be as large as it likes. */
+/** The definitions of RFC 6962 2.1, written as they are there. Most leaves are equal, so that a tree can be as large as a test needs. */
 import { hash } from 'node:crypto'
 import { type TileId, treeHasher } from '@claimcheck/core'
 
@@ -10,14 +10,14 @@ export function leafOf(name: string): Uint8Array {
   return hasher.leaf(Buffer.from(name))
 }
 
-/** @param special the leaves that are not like the others */
+/** @param special the leaves that differ, by index */
 export function naiveTree(special: ReadonlyMap<number, Uint8Array>) {
-  const places = [...special.keys()].sort((a, b) => a - b)
+  const specialIndexes = [...special.keys()].sort((a, b) => a - b)
   const known = new Map<string, Uint8Array>()
-  const alike = [COMMON_LEAF]
+  const equalRoots = [COMMON_LEAF]
 
-  function isAlike(start: number, end: number): boolean {
-    return !places.some((place) => place >= start && place < end)
+  function areEqual(start: number, end: number): boolean {
+    return !specialIndexes.some((index) => index >= start && index < end)
   }
 
   /** MTH(D[start:end]) */
@@ -25,9 +25,9 @@ export function naiveTree(special: ReadonlyMap<number, Uint8Array>) {
     const width = end - start
     if (width === 0) return hasher.empty
     if (width === 1) return special.get(start) ?? COMMON_LEAF
-    // Rounded, the logarithm of what is almost a power of two is one of a power.
+    // Math.log2 is not exact near 2^48: only the comparison shows whether the width is a power of two.
     const level = Math.round(Math.log2(width))
-    if (2 ** level === width && isAlike(start, end)) return rootOfAlike(level)
+    if (2 ** level === width && areEqual(start, end)) return rootOfEqual(level)
     const key = `${start}-${end}`
     const middle = start + split(width)
     const hash = known.get(key) ?? hasher.node(root(start, middle), root(middle, end))
@@ -35,9 +35,9 @@ export function naiveTree(special: ReadonlyMap<number, Uint8Array>) {
     return hash
   }
 
-  function rootOfAlike(level: number): Uint8Array {
-    while (alike.length <= level) alike.push(hasher.node(alike.at(-1)!, alike.at(-1)!))
-    return alike[level]!
+  function rootOfEqual(level: number): Uint8Array {
+    while (equalRoots.length <= level) equalRoots.push(hasher.node(equalRoots.at(-1)!, equalRoots.at(-1)!))
+    return equalRoots[level]!
   }
 
   /** PATH(m, D[start:end]) */

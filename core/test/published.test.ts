@@ -1,4 +1,4 @@
-/** The core held against what others published: receipts, Merkle proofs, signatures, canonical JSON. */
+/** Core, checked with test data that others published: receipts, Merkle proofs, signatures, canonical JSON. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { canonicalize, parseStrictJson, verifyConsistency, verifyEd25519, verifyInclusion } from '@claimcheck/core'
@@ -7,7 +7,7 @@ import { CONFORMANCE_DIR, published, readPublished } from './conformance.ts'
 import { readManifest, runVectors } from './vector-suite.ts'
 
 t.test(
-  'every published receipt, change entry, tree head and consistency document gets its outcome',
+  'every published receipt, change entry, tree head and consistency document gets the published result',
   published,
   async (t) => {
     const folder = join(CONFORMANCE_DIR, 'poaw')
@@ -51,7 +51,7 @@ t.test('RFC 6962 consistency proofs are accepted or refused as published', publi
   }
 })
 
-t.test('all Wycheproof Ed25519 signatures are judged as published', published, async (t) => {
+t.test('all Wycheproof Ed25519 signatures are accepted or refused as published', published, async (t) => {
   const { testGroups } = JSON.parse(readPublished('ed25519', 'wycheproof_ed25519_test.json'))
   let count = 0
   for (const { publicKey, tests } of testGroups) {
@@ -64,14 +64,14 @@ t.test('all Wycheproof Ed25519 signatures are judged as published', published, a
   t.equal(count, 151)
 })
 
-// Every CCTV signature satisfies the equation that is multiplied by the cofactor; the flags say why some verifiers refuse it.
-// A strict one refuses an A or R of small order (low_order_A, low_order_R), an encoding of A or R that is not canonical
+// Every CCTV signature satisfies the equation with the cofactor. Its flags say why some verifiers refuse it.
+// A strict verifier refuses an A or R of small order (low_order_A, low_order_R), an encoding of A or R that is not canonical
 // (non_canonical_A, non_canonical_R; reencoded_k comes only with these), and a signature that needs the cofactor (low_order_residue).
-// A and R that merely have a component of small order satisfy the plain equation, and RFC 8032 does not refuse them.
+// An A or R with only a component of small order satisfies the equation without the cofactor, and RFC 8032 does not refuse it.
 const HARMLESS = new Set(['low_order_component_A', 'low_order_component_R'])
 
 t.test(
-  'a CCTV signature is accepted exactly when no flag but a low-order component stands at it',
+  'a CCTV signature is accepted exactly when it has no flags but those of a low-order component',
   published,
   async (t) => {
     const vectors = JSON.parse(readPublished('ed25519', 'cctv_ed25519vectors.json'))

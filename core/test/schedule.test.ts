@@ -1,3 +1,4 @@
+/** When a claim is checked. */
 import { type CheckRecord, CLOSING, type ClaimTimes, nextCheckAt, type Rules } from '@claimcheck/core'
 import t from 'tap'
 
@@ -20,11 +21,11 @@ const failed = (sentAt: number, retryAt?: number): CheckRecord => ({
 })
 const next = (history: CheckRecord[], rules = RULES, claim = CLAIM) => nextCheckAt(rules, claim, history, CLOSING)
 
-t.test('a claim is looked at at once', async (t) => {
+t.test('a new claim is checked at once', async (t) => {
   t.equal(next([]), CLAIM.submittedAt)
 })
 
-t.test('gaps grow from five seconds to five minutes', async (t) => {
+t.test('the intervals between checks grow from five seconds to five minutes', async (t) => {
   const history: CheckRecord[] = []
   const gaps: number[] = []
   const claim = { ...CLAIM, deadlineAt: 10_000_000 }
@@ -37,7 +38,7 @@ t.test('gaps grow from five seconds to five minutes', async (t) => {
   t.strictSame(gaps, [0, 5000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000])
 })
 
-t.test('a pair of checks stands around the end of the tolerance and a pair around the deadline', async (t) => {
+t.test('there is a pair of checks around the end of the tolerance, and one around the deadline', async (t) => {
   const history: CheckRecord[] = []
   while ((history.at(-1)?.sentAt ?? 0) < D) history.push(read(next(history)))
   const sent = history.map((record) => record.sentAt)
@@ -45,7 +46,7 @@ t.test('a pair of checks stands around the end of the tolerance and a pair aroun
   t.ok(sent.length <= 16, `${sent.length} checks in all`)
 })
 
-t.test('the first check of a pair leaves twice the time that the slowest check took', async (t) => {
+t.test('the first check of a pair is early by twice the time that the slowest check took', async (t) => {
   t.equal(next([read(L - 8000, false, 2000)]), L - 4000)
   t.equal(
     next([read(L - 60_000, false, 9000), read(L - 50_000), read(L - 49_000), read(L - 30_000)]),
@@ -54,24 +55,28 @@ t.test('the first check of a pair leaves twice the time that the slowest check t
   )
 })
 
-t.test('with stale replicas the second check of a pair waits for the lag', async (t) => {
+t.test('when answers can be old, the second check of a pair is later by that age', async (t) => {
   const rules = { ...RULES, lagMs: 2000 }
   t.equal(next([read(L - 400)], rules), L + 2000)
   t.equal(next([read(D - 400)], rules), D + 2000)
 })
 
-t.test('an outcome that was seen is looked at on and once more at the deadline', async (t) => {
-  t.equal(next([read(L - 20_000, true)]), L - 14_900, 'in growing gaps, in case the destination tells the time')
+t.test('an outcome that was seen is checked again until the deadline', async (t) => {
+  t.equal(
+    next([read(L - 20_000, true)]),
+    L - 14_900,
+    'at growing intervals, because the destination may say the time later',
+  )
   t.equal(next([read(D - 1000, true)]), D)
 })
 
-t.test('never before a Retry-After', async (t) => {
+t.test('no check is made before a Retry-After', async (t) => {
   t.equal(next([failed(1000, 400_000)]), 400_000)
-  t.equal(next([failed(1000, L + 5000)]), L + 5000, 'not even for the moments that decide')
+  t.equal(next([failed(1000, L + 5000)]), L + 5000, 'not even for a pair of checks')
   t.equal(next([failed(1000, 2000)]), 6100)
 })
 
-t.test('after the deadline failing checks are tried again, the last time when the grace ends', async (t) => {
+t.test('after the deadline failing checks are repeated, the last time when the grace ends', async (t) => {
   const history = [failed(D)]
   t.equal(next(history), D + 100 + 1000)
   while (history.at(-1)!.sentAt < D + CLOSING.graceMs) history.push(failed(next(history)))
@@ -79,6 +84,6 @@ t.test('after the deadline failing checks are tried again, the last time when th
   t.ok(history.length < 20, `${history.length} tries`)
 })
 
-t.test('a host that was down over the deadline looks at once when it is back', async (t) => {
+t.test('a host that was down at the deadline checks at once when it is back', async (t) => {
   t.ok(next([read(D - 60_000)]) <= D)
 })

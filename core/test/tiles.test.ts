@@ -1,3 +1,4 @@
+/** The log from tiles: appending, roots and proofs, compared with the definition of RFC 6962. */
 import {
   appendLeaves,
   type CompactRange,
@@ -21,11 +22,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import { hasher, leafOf, naiveTree } from './naive-tree.ts'
 
-const MOST = 600
+const MAX_SIZE = 600
 const LEAVES = Array.from({ length: 2000 }, (_, index) => leafOf(`leaf ${index}`))
 const naive = naiveTree(new Map(LEAVES.entries()))
 
-/** Keeps tiles as a host does: written once, the newest leaves apart, read at the narrowest width that will do. */
+/** Stores tiles as a host does: each once, the newest leaves elsewhere, and reads the narrowest one that is wide enough. */
 function tileStore(leaves: readonly Uint8Array[]) {
   const stored: Tile[] = []
   return {
@@ -58,39 +59,33 @@ function filledStore(size: number) {
   return store
 }
 
-t.test(
-  'up to 600 leaves, roots and proofs are those of the definition, from tiles written one leaf at a time',
-  async (t) => {
-    const store = tileStore(LEAVES)
-    let range = EMPTY_RANGE
-    const wrong: string[] = []
-    for (let size = 1; size <= MOST; size++) {
-      const appended = appendLeaves(range, [LEAVES[size - 1]!], hasher)
-      range = appended.range
-      store.add(appended.tiles)
-      if (!same([appended.rootHash], [naive.root(size)])) wrong.push(`root ${size}`)
+t.test('up to 600 leaves, roots and proofs from tiles are those that RFC 6962 defines', async (t) => {
+  const store = tileStore(LEAVES)
+  let range = EMPTY_RANGE
+  const wrong: string[] = []
+  for (let size = 1; size <= MAX_SIZE; size++) {
+    const appended = appendLeaves(range, [LEAVES[size - 1]!], hasher)
+    range = appended.range
+    store.add(appended.tiles)
+    if (!same([appended.rootHash], [naive.root(size)])) wrong.push(`root ${size}`)
 
-      for (const index of new Set([0, size >> 1, (size * 7919) % size, size - 1, Math.min(255, size - 1)])) {
-        const { leafHash, rootHash, path } = await proveInclusion(index, size, store.read, hasher)
-        const right = same(
-          [leafHash, rootHash, ...path],
-          [LEAVES[index]!, naive.root(size), ...naive.path(index, size)],
-        )
-        const accepted = verifyInclusion({ leafIndex: index, treeSize: size, leafHash, rootHash, path }, hasher)
-        if (!right || !accepted) wrong.push(`inclusion ${index} ${size}`)
-      }
-      for (const first of new Set([1, Math.max(1, size >> 1), Math.min(256, size), (size * 31) % size || 1, size])) {
-        const { firstRoot, secondRoot, path } = await proveConsistency(first, size, store.read, hasher)
-        const expected = [naive.root(first), naive.root(size), ...naive.proof(first, size)]
-        const accepted = verifyConsistency({ first, second: size, firstRoot, secondRoot, path }, hasher)
-        if (!same([firstRoot, secondRoot, ...path], expected) || !accepted) wrong.push(`consistency ${first} ${size}`)
-      }
+    for (const index of new Set([0, size >> 1, (size * 7919) % size, size - 1, Math.min(255, size - 1)])) {
+      const { leafHash, rootHash, path } = await proveInclusion(index, size, store.read, hasher)
+      const right = same([leafHash, rootHash, ...path], [LEAVES[index]!, naive.root(size), ...naive.path(index, size)])
+      const accepted = verifyInclusion({ leafIndex: index, treeSize: size, leafHash, rootHash, path }, hasher)
+      if (!right || !accepted) wrong.push(`inclusion ${index} ${size}`)
     }
-    t.strictSame(wrong, [])
-  },
-)
+    for (const first of new Set([1, Math.max(1, size >> 1), Math.min(256, size), (size * 31) % size || 1, size])) {
+      const { firstRoot, secondRoot, path } = await proveConsistency(first, size, store.read, hasher)
+      const expected = [naive.root(first), naive.root(size), ...naive.proof(first, size)]
+      const accepted = verifyConsistency({ first, second: size, firstRoot, secondRoot, path }, hasher)
+      if (!same([firstRoot, secondRoot, ...path], expected) || !accepted) wrong.push(`consistency ${first} ${size}`)
+    }
+  }
+  t.strictSame(wrong, [])
+})
 
-t.test('up to 70 leaves, every inclusion and consistency proof is that of the definition', async (t) => {
+t.test('up to 70 leaves, every inclusion and consistency proof is the one that RFC 6962 defines', async (t) => {
   const { read } = filledStore(70)
   const wrong: string[] = []
   for (let size = 1; size <= 70; size++) {
@@ -104,27 +99,24 @@ t.test('up to 70 leaves, every inclusion and consistency proof is that of the de
   t.strictSame(wrong, [])
 })
 
-t.test(
-  'however the leaves come in batches, the root is the same, and every size in between can be proven',
-  async (t) => {
-    const batches = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 6 })
-    const property = fc.asyncProperty(batches, fc.nat(), fc.nat(), async (sizes, pickSize, pickLeaf) => {
-      const store = tileStore(LEAVES)
-      let range = EMPTY_RANGE
-      for (const count of sizes) {
-        const appended = appendLeaves(range, LEAVES.slice(range.treeSize, range.treeSize + count), hasher)
-        store.add(appended.tiles)
-        range = appended.range
-        if (!same([appended.rootHash], [naive.root(range.treeSize)])) return false
-      }
-      if (range.treeSize === 0) return true
-      const size = 1 + (pickSize % range.treeSize)
-      const { rootHash, path } = await proveInclusion(pickLeaf % size, size, store.read, hasher)
-      return same([rootHash, ...path], [naive.root(size), ...naive.path(pickLeaf % size, size)])
-    })
-    await t.resolves(fc.assert(property, { numRuns: 60 }))
-  },
-)
+t.test('the root does not depend on how leaves are batched, and there are proofs at every size', async (t) => {
+  const batches = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 6 })
+  const property = fc.asyncProperty(batches, fc.nat(), fc.nat(), async (sizes, pickSize, pickLeaf) => {
+    const store = tileStore(LEAVES)
+    let range = EMPTY_RANGE
+    for (const count of sizes) {
+      const appended = appendLeaves(range, LEAVES.slice(range.treeSize, range.treeSize + count), hasher)
+      store.add(appended.tiles)
+      range = appended.range
+      if (!same([appended.rootHash], [naive.root(range.treeSize)])) return false
+    }
+    if (range.treeSize === 0) return true
+    const size = 1 + (pickSize % range.treeSize)
+    const { rootHash, path } = await proveInclusion(pickLeaf % size, size, store.read, hasher)
+    return same([rootHash, ...path], [naive.root(size), ...naive.path(pickLeaf % size, size)])
+  })
+  await t.resolves(fc.assert(property, { numRuns: 60 }))
+})
 
 const sizes = fc.oneof(
   fc.integer({ min: 1, max: 70_000 }),
@@ -135,7 +127,7 @@ const sizes = fc.oneof(
 )
 
 t.test(
-  'proofs of trees beyond 2^16, 2^24 and 2^32 leaves are those of the definition, out of a handful of tiles',
+  'proofs in trees beyond 2^16, 2^24 and 2^32 leaves are those that RFC 6962 defines, and read few tiles',
   async (t) => {
     const property = fc.asyncProperty(sizes, sizes, fc.nat(), async (one, other, pick) => {
       const [first, size] = one < other ? [one, other] : [other, one]
@@ -166,7 +158,7 @@ t.test(
   },
 )
 
-t.test('a restored range goes on as the one that was never lost', async (t) => {
+t.test('appending to a restored range gives the same tree as appending to the original', async (t) => {
   const property = fc.asyncProperty(sizes, fc.integer({ min: 0, max: 600 }), async (size, count) => {
     const added = Array.from({ length: count }, (_, index) => leafOf(`added ${index}`))
     const tree = naiveTree(new Map(added.map((leaf, index) => [size + index, leaf])))
@@ -181,14 +173,14 @@ t.test('a restored range goes on as the one that was never lost', async (t) => {
   await t.resolves(fc.assert(property, { numRuns: 60, examples: [[2 ** 52 - 11, 0]] }))
 })
 
-t.test('appending leaves the range it started from as it was', async (t) => {
+t.test('appending does not change the range that it starts from', async (t) => {
   const { range } = appendLeaves(EMPTY_RANGE, LEAVES.slice(0, 300), hasher)
   const before = structuredClone(range)
   appendLeaves(range, LEAVES.slice(300, 900), hasher)
   t.strictSame(structuredClone(range), before)
 })
 
-t.test('the range of a tree is its tiles that are not full', async (t) => {
+t.test('each level has at most one partial tile', async (t) => {
   t.strictSame(partialTiles(0), [])
   t.strictSame(partialTiles(255), [{ level: 0, index: 0, width: 255 }])
   t.strictSame(partialTiles(256), [{ level: 1, index: 0, width: 1 }])
@@ -199,14 +191,14 @@ t.test('the range of a tree is its tiles that are not full', async (t) => {
   ])
 })
 
-t.test('the root of a size is read from tiles, and that of the empty tree is the hash of nothing', async (t) => {
+t.test('the root at a size is made from tiles, and that of the empty tree is the hash of no bytes', async (t) => {
   const { read } = filledStore(600)
   t.ok(same([await rootAt(600, read, hasher)], [treeRoot(LEAVES.slice(0, 600), hasher)]))
   t.ok(same([await rootAt(0, read, hasher)], [treeRoot([], hasher)]))
   t.equal(Buffer.from(treeRoot([])).toString('hex'), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
 })
 
-t.test('a leaf or tree that is not there has no proof', async (t) => {
+t.test('a leaf or tree that does not exist has no proof', async (t) => {
   const { read } = filledStore(10)
   await t.rejects(proveInclusion(10, 10, read), RangeError)
   await t.rejects(proveInclusion(-1, 10, read), RangeError)
@@ -214,7 +206,7 @@ t.test('a leaf or tree that is not there has no proof', async (t) => {
   await t.rejects(proveConsistency(11, 10, read), RangeError)
 })
 
-t.test('a tile with hashes missing is told apart from a proof', async (t) => {
+t.test('a tile with missing hashes is an error', async (t) => {
   const damaged = async (tiles: readonly TileId[]) => tiles.map(() => new Uint8Array(31))
   await t.rejects(proveInclusion(3, 10, damaged), { code: 'short_tile', tile: { level: 0, index: 0, width: 10 } })
   await t.rejects(
@@ -224,10 +216,10 @@ t.test('a tile with hashes missing is told apart from a proof', async (t) => {
   t.throws(() => restoreRange(10, []), TileError)
 })
 
-t.test('a proof does not hold for anything but what it was made for', async (t) => {
-  const { read } = filledStore(MOST)
+t.test('an inclusion proof with any change is refused', async (t) => {
+  const { read } = filledStore(MAX_SIZE)
   const property = fc.asyncProperty(
-    fc.integer({ min: 2, max: MOST }),
+    fc.integer({ min: 2, max: MAX_SIZE }),
     fc.nat(),
     fc.nat(),
     async (treeSize, pick, flip) => {
@@ -252,10 +244,10 @@ t.test('a proof does not hold for anything but what it was made for', async (t) 
   await t.resolves(fc.assert(property, { numRuns: 200 }))
 })
 
-t.test('a consistency proof does not hold for anything but what it was made for', async (t) => {
-  const { read } = filledStore(MOST)
+t.test('a consistency proof with any change is refused', async (t) => {
+  const { read } = filledStore(MAX_SIZE)
   const property = fc.asyncProperty(
-    fc.integer({ min: 2, max: MOST }),
+    fc.integer({ min: 2, max: MAX_SIZE }),
     fc.nat(),
     fc.nat(),
     async (second, pick, flip) => {
@@ -280,12 +272,12 @@ t.test('a consistency proof does not hold for anything but what it was made for'
   await t.resolves(fc.assert(property, { numRuns: 200 }))
 })
 
-/** As a tile is stored: a full one with the nodes above its hashes. */
+/** The hashes of a tile as it is stored: a full one with the nodes above them. */
 function withNodes({ width }: TileId, hashes: Uint8Array): Uint8Array {
   return width === TILE_WIDTH ? completeTile(width, hashes, hasher) : hashes
 }
 
-/** Where the newest tile of a level is full, what one range leaves out the other may have without any node in it. */
+/** A level whose last tile is full has no nodes in the range: one range may leave it out, and the other have it with zeros. */
 function sameRange(actual: CompactRange, expected: CompactRange): boolean {
   const { length } = actual.tiles
   return (

@@ -1,3 +1,4 @@
+/** Moments as text. */
 import { formatInstant, parseInstant } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
@@ -16,7 +17,7 @@ t.test('a moment without a four-digit year has no text', async (t) => {
   }
 })
 
-t.test('every moment comes back from its text, and texts sort as the moments do', async (t) => {
+t.test('every moment is read from its text again, and texts sort like the moments', async (t) => {
   const instants = fc.integer({ min: FIRST, max: LAST })
   t.doesNotThrow(() =>
     fc.assert(
@@ -28,7 +29,7 @@ t.test('every moment comes back from its text, and texts sort as the moments do'
   )
 })
 
-t.test('any other way to write a moment is refused', async (t) => {
+t.test('a moment that is written in any other way is refused', async (t) => {
   const others = [
     '2026-09-25T14:02:11Z',
     '2026-09-25T14:02:11.0Z',

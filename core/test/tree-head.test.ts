@@ -1,3 +1,4 @@
+/** Signed tree heads. */
 import {
   checkConsistency,
   checkTreeHead,
@@ -25,7 +26,7 @@ const keys = parseKeySet(
   }),
 )
 
-t.test('a signed tree head holds exactly the log, the size, the root and the time', async (t) => {
+t.test('a signed tree head has exactly the log, the size, the root and the time', async (t) => {
   const logId = logIdOf('a log')
   const head = await signTreeHead(signer, { logId, treeSize: 0, rootHash: treeRoot([]), issuedAt: ISSUED_AT })
   t.strictSame(head.body, {
@@ -44,7 +45,7 @@ t.test('the id of a log is the hash of its name', async (t) => {
   t.equal(logIdOf('abc'), 'ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0')
 })
 
-t.test('a tree head or consistency document that is nested too deeply is refused like any other', async (t) => {
+t.test('a tree head or consistency document that is nested too deeply is invalid', async (t) => {
   const deep = '['.repeat(1e5)
   t.equal(checkTreeHead(deep, keys).valid, false)
   t.equal(checkConsistency(deep).valid, false)

@@ -1,4 +1,4 @@
-/** Holds the checker against a folder of vectors: the published ones and our own have the same form. */
+/** Runs the checker with a folder of test vectors. The published ones and our own have the same form. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkConsistency, checkReceipt, checkTreeHead, parseKeySet } from '@claimcheck/core/checker'

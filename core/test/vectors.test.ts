@@ -1,4 +1,4 @@
-/** Our own vectors: the checker gives their outcomes, the script makes them, and no rule is without one. */
+/** Our own test vectors: the checker gives their expected results, the script makes them, and each rule has one. */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { readManifest, runVectors } from './vector-suite.ts'
 
 const FOLDER = 'test/vectors'
 
-t.test('every vector of ours gets its outcome', async (t) => {
+t.test('every vector of ours gets its expected result', async (t) => {
   await runVectors(t, FOLDER)
 })
 
@@ -22,18 +22,18 @@ t.test('the script makes the vectors byte for byte as they are committed', async
   }
 })
 
-// A check that can not be made because an earlier one failed fails with it.
-const ENTAILED: Readonly<Record<string, readonly string[]>> = { spec_version: ['schema'], key: ['signature'] }
+// When the first check fails, the others cannot be made and fail, too.
+const FAIL_WITH: Readonly<Record<string, readonly string[]>> = { spec_version: ['schema'], key: ['signature'] }
 
 const CHECKS = ['spec_version', 'schema', 'integers_only', 'key', 'signature', 'claim_digest', 'inclusion', 'policy']
 
-t.test('each check of an entry has a vector that it alone refuses', async (t) => {
+t.test('for each check of an entry there is a vector that only this check refuses', async (t) => {
   const { vectors } = readManifest(FOLDER)
   const known = new Set(vectors.flatMap(({ expected }) => Object.keys(expected.checks!)))
-  // An anchor never refuses an entry.
+  // The check of the anchor never makes an entry invalid.
   t.strictSame([...known].sort(), [...CHECKS, 'anchor'].sort())
   for (const check of CHECKS) {
-    const alone = [check, ...(ENTAILED[check] ?? [])].sort()
+    const alone = [check, ...(FAIL_WITH[check] ?? [])].sort()
     const refusedBy = vectors
       .filter(({ rule }) => rule!.startsWith(`${check}/`))
       .map(({ expected }) => failing(expected.checks!))
@@ -44,7 +44,7 @@ t.test('each check of an entry has a vector that it alone refuses', async (t) =>
   }
 })
 
-t.test('each check of a tree head has a vector that it refuses', async (t) => {
+t.test('for each check of a tree head there is a vector that it refuses', async (t) => {
   const refused = readManifest(FOLDER).tree_head_vectors.filter(({ expected }) => !expected.valid)
   for (const check of ['shape', 'key', 'signature']) {
     t.ok(
@@ -54,7 +54,7 @@ t.test('each check of a tree head has a vector that it refuses', async (t) => {
   }
 })
 
-t.test('no rule is broken by two vectors, and every vector says what it must give', async (t) => {
+t.test('each rule is broken by one vector at most', async (t) => {
   const { vectors, tree_head_vectors, consistency_vectors } = readManifest(FOLDER)
   const all = [...vectors, ...tree_head_vectors, ...consistency_vectors]
   const broken = all.filter(({ expected }) => !expected.valid)

@@ -1,3 +1,4 @@
+/** The verdict rules, one row for each case. */
 import {
   type CheckRecord,
   CLOSING,
@@ -10,7 +11,7 @@ import {
 } from '@claimcheck/core'
 import t from 'tap'
 
-// The claim was made at 0; it is in time until L = 600 s, and its deadline is D = 900 s.
+// The claim was made at 0. L = 600 s is the end of the tolerance, D = 900 s the deadline.
 const L = 600_000
 const D = 900_000
 const GRACE_END = D + CLOSING.graceMs
@@ -42,7 +43,7 @@ const failure = (sentAt: number, code: FailureCode, retryAt?: number): CheckReco
 interface Row {
   readonly name: string
   readonly history: readonly CheckRecord[]
-  /** `value` or `value/reason`; undefined: not decided yet. */
+  /** `value` or `value/reason`; `undefined`: not decided yet. */
   readonly expected: string | undefined
   readonly appeared?: Interval
   readonly now?: number
@@ -51,9 +52,9 @@ interface Row {
 }
 
 const rows: Row[] = [
-  { name: 'nothing was checked yet: not decided', history: [], expected: undefined, now: GRACE_END },
+  { name: 'a claim without checks is not decided', history: [], expected: undefined, now: GRACE_END },
 
-  // Present, all required fields equal.
+  // Present with all required fields equal.
   {
     name: 'an outcome seen at the end of the tolerance is verified',
     history: [present(L - 100)],
@@ -61,18 +62,18 @@ const rows: Row[] = [
     appeared: { notAfter: L, source: 'observation' },
   },
   {
-    name: 'an outcome whose answer came 1 ms after the tolerance is not decided by that',
+    name: 'an outcome whose answer comes 1 ms after the tolerance is not decided yet',
     history: [present(L - 99)],
     expected: undefined,
   },
   {
-    name: 'an outcome first seen after the tolerance, whose push log says it was in time, is verified',
+    name: 'an outcome first seen after the tolerance is verified when the push log shows that it was in time',
     history: [present(L + 50_000, { appeared: [1000, 1999] })],
     expected: 'verified',
     appeared: { notBefore: 1000, notAfter: 1999, source: 'destination' },
   },
   {
-    name: 'an outcome seen between two reads around the end of the tolerance straddles it and waits',
+    name: 'an outcome that appeared between two reads around the end of the tolerance is not decided yet',
     history: [absent(L - 5000), present(L + 1)],
     expected: undefined,
   },
@@ -83,104 +84,104 @@ const rows: Row[] = [
     appeared: { notBefore: L, notAfter: L + 5100, source: 'observation' },
   },
   {
-    name: 'an outcome that the push log puts after the tolerance is late',
+    name: 'an outcome that came after the tolerance by the push log is late',
     history: [present(D - 1000, { appeared: [L + 1000, L + 1999] })],
     expected: 'late/observed_after_tolerance',
   },
   {
-    name: 'an outcome that answered exactly at the deadline is not late: late ends before it',
+    name: 'an outcome whose answer comes exactly at the deadline is not late',
     history: [absent(L), present(D - 100)],
     expected: undefined,
   },
   {
-    name: 'an outcome absent after the tolerance and seen only after the deadline cannot be told late from missing',
+    name: 'an outcome that appeared between the tolerance and a read after the deadline is ambiguous',
     history: [absent(L), present(D)],
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'an outcome that the push log puts at the deadline was not there by it',
+    name: 'an outcome that came at the deadline by the push log is failed',
     history: [present(D + 5000, { appeared: [D, D + 999] })],
     expected: 'failed/not_found',
   },
   {
-    name: 'a straddle that is settled is ambiguous at once',
+    name: 'an outcome that may be in time or late is ambiguous at once when the read is settled',
     history: [present(L + 1, { settled: true })],
     expected: 'unverifiable/claim_ambiguous',
     appeared: { notAfter: L + 101, source: 'observation' },
   },
   {
-    name: 'a straddle is ambiguous after the closing read',
+    name: 'an outcome that may be in time or late is ambiguous after the closing read',
     history: [present(L + 1), present(D)],
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'a straddle that a later read places in time is verified',
+    name: 'an outcome that may be in time or late is verified when a later read shows that it was in time',
     history: [present(L + 1), present(L + 60_000, { appeared: [5000, 5999] })],
     expected: 'verified',
   },
   {
-    name: 'a straddle is ambiguous when the closing reads fail until the grace is over',
+    name: 'an outcome that may be in time or late is ambiguous when the closing reads fail until the grace is over',
     history: [present(L + 1), failure(D, 'timeout'), failure(GRACE_END, 'timeout')],
     expected: 'unverifiable/claim_ambiguous',
   },
 
   // The destination's clock.
   {
-    name: 'a point in time is widened by the clock offset: no more verified',
+    name: 'a time of the destination is uncertain by the clock offset: it is not verified',
     history: [present(L + 50_000, { appeared: [L - 1000, L - 1], offset: 40_000 })],
     expected: undefined,
   },
   {
-    name: 'a point in time is widened by the clock offset: no more late',
+    name: 'a time of the destination is uncertain by the clock offset: it is not late',
     history: [present(L + 50_000, { appeared: [L + 1000, L + 1999], offset: 2000 })],
     expected: undefined,
   },
   {
-    name: 'a widened point is narrowed by our own reads',
+    name: 'our own reads narrow a time that is uncertain by the clock offset',
     history: [absent(L + 1), present(L + 50_000, { appeared: [L + 1000, L + 1999], offset: 2000 })],
     expected: 'late/observed_after_tolerance',
     appeared: { notBefore: L + 1, notAfter: L + 3999, source: 'destination' },
   },
   {
-    name: 'a point after our read of it contradicts itself and waits',
+    name: 'a time after the read that shows the outcome is a contradiction and not decided yet',
     history: [present(L + 5000, { appeared: [L + 60_000, L + 60_999] })],
     expected: undefined,
   },
   {
-    name: 'a point before our last read that did not show it contradicts itself: ambiguous in the end',
+    name: 'a time before a read without the outcome is a contradiction and ambiguous in the end',
     history: [absent(10_000), present(20_000, { appeared: [1000, 1999] }), present(D)],
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'our own clock, set back between two reads, contradicts itself: no more verified',
+    name: 'when our own clock was set back between two reads, the outcome is not verified',
     history: [absent(L + 100_000), present(L - 50_000)],
     expected: undefined,
   },
   {
-    name: 'a point in time by a clock that is a day off counts for nothing',
+    name: 'a time by a clock that is more than a day off does not count',
     history: [present(L + 50_000, { appeared: [1000, 1999], offset: 86_400_001 })],
     expected: undefined,
   },
   {
-    name: 'stale replicas: an absent read bounds from its time less the lag',
+    name: 'with a lag, an absent read shows the state before the lag',
     history: [absent(L), present(L + 5000)],
     rules: { lagMs: 10_000 },
     expected: undefined,
   },
   {
-    name: 'stale replicas: an absent read a lag after the tolerance bounds late',
+    name: 'with a lag, absence at the tolerance plus the lag makes a later outcome late',
     history: [absent(L + 10_000), present(L + 15_000)],
     rules: { lagMs: 10_000 },
     expected: 'late/observed_after_tolerance',
   },
   {
-    name: 'stale replicas: absence at the deadline is no closing read yet',
+    name: 'with a lag, a read at the deadline is not a closing read yet',
     history: [absent(D)],
     rules: { lagMs: 10_000 },
     expected: undefined,
   },
   {
-    name: 'stale replicas: absence a lag after the deadline is failed',
+    name: 'with a lag, absence at the deadline plus the lag is failed',
     history: [absent(D + 10_000)],
     rules: { lagMs: 10_000 },
     expected: 'failed/not_found',
@@ -199,12 +200,12 @@ const rows: Row[] = [
     expected: 'mismatch/target_mismatch',
   },
   {
-    name: 'where target and content differ, the target names the reason',
+    name: 'when target and content differ, the reason is the target',
     history: [differs(D, ['sha', 'branch'])],
     expected: 'mismatch/target_mismatch',
   },
   {
-    name: 'a difference that is gone at the closing read is what the closing read shows',
+    name: 'a difference followed by absence at the closing read is failed',
     history: [differs(1000, ['branch']), absent(D)],
     expected: 'failed/not_found',
   },
@@ -214,7 +215,7 @@ const rows: Row[] = [
     expected: 'verified',
   },
   {
-    name: 'a difference read too late blames nobody',
+    name: 'a difference that is read too late is ambiguous',
     history: [differs(D + CLOSING.closingMs, ['branch'])],
     expected: 'unverifiable/claim_ambiguous',
   },
@@ -232,12 +233,12 @@ const rows: Row[] = [
     expected: 'failed/not_found',
   },
   {
-    name: 'absence answered after the closing window blames nobody: the outcome may have come and gone',
+    name: 'absence answered after the closing window is ambiguous: the outcome may have been removed',
     history: [absent(D + CLOSING.closingMs - 99)],
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: "absence read late that the destination's own record settles is failed",
+    name: "absence that is read late is failed when the destination's own record settles it",
     history: [absent(D + 60_000, { settled: true })],
     expected: 'failed/not_found',
   },
@@ -247,21 +248,21 @@ const rows: Row[] = [
     expected: undefined,
   },
   {
-    name: 'a claim submitted long after its deadline and absent is ambiguous',
+    name: 'absence for a claim that was submitted long after its deadline is ambiguous',
     history: [absent(D + 3_600_000)],
     claim: { submittedAt: D + 3_600_000 },
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'a claim submitted long after its deadline is verified by a push log that has it in time',
+    name: 'a claim that was submitted long after its deadline is verified when the push log shows that it was in time',
     history: [present(D + 3_600_000, { appeared: [5000, 5999] })],
     claim: { submittedAt: D + 3_600_000 },
     expected: 'verified',
   },
 
-  // Seen once, gone later.
+  // Seen once, and removed later.
   {
-    name: 'an outcome that was seen and is gone at the closing read is ambiguous, never failed',
+    name: 'an outcome that was seen and is absent at the closing read is ambiguous, never failed',
     history: [present(L + 1), absent(D)],
     expected: 'unverifiable/claim_ambiguous',
   },
@@ -271,12 +272,12 @@ const rows: Row[] = [
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'an outcome that was seen and differs for good is ambiguous, never a mismatch',
+    name: 'an outcome that was seen and then has a settled difference is ambiguous, never a mismatch',
     history: [present(L + 1), differs(L + 5000, ['branch'], { settled: true }), absent(D)],
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'absence after the first read that showed it does not bound when it appeared',
+    name: 'absence after the first read that showed the outcome says nothing about when it appeared',
     history: [present(L + 1), absent(L + 5000), present(L + 9000)],
     expected: undefined,
   },
@@ -284,7 +285,7 @@ const rows: Row[] = [
   // Could not read.
   { name: 'a failed read waits', history: [failure(1000, 'unavailable')], expected: undefined },
   {
-    name: 'a failed closing read is tried again until the grace is over',
+    name: 'a failed closing read is repeated until the grace is over',
     history: [absent(1000), failure(D, 'timeout')],
     now: GRACE_END - 1,
     expected: undefined,
@@ -300,7 +301,7 @@ const rows: Row[] = [
       ['verifier_error', 'verifier_error'],
     ] as const
   ).map(([code, reason]) => ({
-    name: `reads that end in ${code} when the grace is over are unverifiable: ${reason}`,
+    name: `${code} when the grace is over is unverifiable: ${reason}`,
     history: [absent(1000), failure(D, 'timeout'), failure(GRACE_END - 100, code)],
     expected: `unverifiable/${reason}`,
   })),
@@ -310,34 +311,34 @@ const rows: Row[] = [
     expected: 'unverifiable/rate_limited',
   },
   {
-    name: 'a Retry-After up to the end of the grace is waited for',
+    name: 'a Retry-After before the end of the grace is respected',
     history: [failure(1000, 'rate_limited', GRACE_END)],
     expected: undefined,
   },
   {
-    name: 'a host that was down over the deadline and reads nothing when it is back does not blame',
+    name: 'a failed read by a host that was down at the deadline is unverifiable',
     history: [absent(1000), failure(D + 3_600_000, 'unavailable')],
     expected: 'unverifiable/destination_unavailable',
   },
   {
-    name: 'a late submission has its own two minutes of trying again',
+    name: 'the grace of a claim that is submitted late begins with its submission',
     history: [failure(D + 3_600_000, 'unavailable')],
     claim: { submittedAt: D + 3_600_000 },
     expected: undefined,
   },
   {
-    name: 'a successful read before the deadline does not end the waiting, however late it is',
+    name: 'a read before the deadline does not decide, however much time has passed',
     history: [absent(1000)],
     now: D + 86_400_000,
     expected: undefined,
   },
   {
-    name: 'a closing read that succeeds after failed ones, within the window, is failed',
+    name: 'absence read in the closing window after failed reads is failed',
     history: [failure(D, 'timeout'), absent(D + 10_000)],
     expected: 'failed/not_found',
   },
 
-  // Nothing to wait for.
+  // Failures that no later check can change.
   ...(
     [
       ['ambiguous_claim', 'claim_ambiguous'],
@@ -358,6 +359,6 @@ for (const { name, history, expected, appeared, now, claim, rules } of rows) {
     const verdict = decision && [decision.verdict.value, decision.verdict.reasonCode].filter(Boolean).join('/')
     t.equal(verdict, expected)
     if (appeared) t.strictSame(decision?.appeared, appeared)
-    if (decision) t.ok(history.includes(decision.basis), 'the verdict rests on a recorded check')
+    if (decision) t.ok(history.includes(decision.basis), 'the verdict is based on a recorded check')
   })
 }

@@ -1,4 +1,4 @@
-/** The one place where the parts of an installation are put together. The parts know what they use, not where it comes from. */
+/** Wires the parts of an installation. Each part declares its dependencies; only this module knows where they come from. */
 import type { Instant } from '@claimcheck/core'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
@@ -49,7 +49,7 @@ import { createKeyService, type KeyService } from './workspaces/keys.ts'
 import { createSources, type Sources } from './workspaces/sources.ts'
 import { createWorkspaceService, type WorkspaceService } from './workspaces/workspaces.ts'
 
-/** An installation, opened: its parts, each made when it is first asked for. */
+/** The parts of an open installation. Each part is created on first use. */
 export interface Claimcheck {
   readonly config: Config
   readonly logger: Logger
@@ -72,7 +72,7 @@ export interface Claimcheck {
   readonly dueClaims: DueClaims
   readonly recheckWorker: Worker
   readonly activity: Activity
-  /** Undefined where no anchorer is configured. */
+  /** Undefined when no anchorer is configured. */
   readonly anchoring: Anchoring | undefined
   readonly anchorWorker: Worker
 
@@ -82,7 +82,7 @@ export interface Claimcheck {
   readonly tickets: TicketService
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
-  /** Undefined where no outside provider is configured. */
+  /** Undefined when no OpenID provider is configured. */
   readonly oidcSignIn: OidcSignIn | undefined
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
@@ -102,15 +102,15 @@ export interface Claimcheck {
 }
 
 interface OpenOptions {
-  /** Loads the configured plugins; what needs no destination works without. */
+  /** Loads the configured plugins. Commands that use no destination work without them. */
   readonly plugins: boolean
   /** This host's clock. */
   readonly now?: () => Instant
   /** Called before each statement to the database. */
   readonly beforeStatement?: BeforeStatement
-  /** Waits for the database however long it takes. */
+  /** Waits for a busy database without a time limit. */
   readonly patient?: boolean
-  /** The module of a thread that the sequencer runs in; without one, it runs in this thread. */
+  /** The module of the sequencer's thread; without it the sequencer runs in this thread. */
   readonly sequencerThread?: URL | undefined
 }
 
@@ -119,7 +119,7 @@ export async function openClaimcheck(
   config: Config,
   { plugins, now: hostClock, beforeStatement, patient = false, sequencerThread }: OpenOptions,
 ): Promise<Claimcheck> {
-  // Standard output belongs to what commands print.
+  // Logs go to standard error, because commands print their results on standard output.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
   const storage = await openStorage(config, { beforeStatement, patient })
   const clock = await openClock({ storage, logger, ...(hostClock ? { monotonic: hostClock } : {}) }).catch(
@@ -195,7 +195,7 @@ export async function openClaimcheck(
   return container.cradle
 }
 
-/** For what fails when other parts are open already. */
+/** Closes the parts that are already open, and rethrows the error. */
 function closing(...opened: readonly { close(): Promise<void> }[]) {
   return async (error: unknown): Promise<never> => {
     for (const part of opened) await part.close()

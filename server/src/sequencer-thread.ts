@@ -1,4 +1,4 @@
-/** The module of the sequencer's thread: opens the installation once more, for the sequencer alone. */
+/** The entry point of the sequencer's thread: opens the installation a second time, for the sequencer only. */
 import { openClaimcheck } from './container.ts'
 import { runSequencerThread } from './log/thread/serve.ts'
 

@@ -1,5 +1,6 @@
-/** The running service: HTTP in front, plugins and workers behind, all with one life that starts and ends in the order that loses nothing. */
+/** Starts and stops the service: HTTP server, plugins and workers, in an order in which nothing is lost. */
 import fastifyPlugin from 'fastify-plugin'
+import { listeningUrl } from './config/address.ts'
 import { consoleRoutes } from './console/console.tsx'
 import { oauthEndpoints } from './console/oauth/endpoints.ts'
 import type { Claimcheck } from './container.ts'
@@ -10,29 +11,35 @@ import type { LoadedPlugin } from './plugins/plugins.ts'
 import { createMetrics } from './upkeep/metrics.ts'
 
 export interface RunningServer {
+  /** Where it listens. */
   readonly url: string
-  /** Answers what was asked, finishes the checks that are under way, and records what they found. */
+  /** Answers the open requests, finishes the running checks and stores their outcomes. */
   stop(): Promise<void>
 }
 
-/** @throws SigningError when the log's key is not here, and what `listen` throws */
+/** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
   const { config, registry, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
   await signingKeys.ensureLog()
   await logGuard.examine()
   const app = await createApp(claimcheck)
-  // Closed in reverse: requests are answered, the workers end, and only then the plugins that they work with.
+  // Fastify closes these in reverse order: it answers the open requests, then stops the workers, then closes the plugins that they use.
   for (const plugin of registry.plugins) await app.register(hosted(plugin))
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
-  claimcheck.oauth.listensAt(() => app.listeningOrigin)
+  const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
+  claimcheck.oauth.setListeningOrigin(url)
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
-  return { url: app.listeningOrigin, stop: () => app.close() }
+  return { url: url(), stop: () => app.close() }
 }
 
-/** A plugin of ours as one of Fastify's: named, and closed with the server. */
+function boundPort(app: App): number {
+  return Number(new URL(app.listeningOrigin).port || 80)
+}
+
+/** Wraps a plugin as a Fastify plugin, so that Fastify closes it with the server. */
 function hosted({ name, parts }: LoadedPlugin) {
   return fastifyPlugin(
     async (app) => {
@@ -63,7 +70,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       authenticate: (text) => tokens.authenticate(text),
       metadataUrl: () => oauth.metadataUrl(),
       documents: (app) => metadataRoutes(app, oauth),
-      endpoints: (app, limit) => oauthEndpoints(app, oauth, limit),
+      endpoints: (app, limit) => oauthEndpoints(app, { oauth, limit, publicUrl: config.publicUrl }),
     },
     console: (app) => consoleRoutes(app, claimcheck),
     profiles: registry.profiles(),
@@ -77,7 +84,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
         const problem = logGuard.problem()
         return problem === undefined ? { ok: true, problems: [] } : { ok: false, problems: [`read-only: ${problem}`] }
       } catch (error) {
-        logger.error({ err: error }, 'the database cannot be read')
+        logger.error({ err: error }, 'cannot read the database')
         return { ok: false, problems: ['the database cannot be read'] }
       }
     },

@@ -53,7 +53,7 @@ t.test('monitoring is told how far the log is anchored, and what the anchor unde
   })
   t.match(await text(), 'claimcheck_log_tree_size 3\n')
   world.chain.fail('sign', 'fee_ceiling')
-  t.equal(await world.one.step(), 'hindered')
+  t.equal(await world.one.step(), 'blocked')
   t.match(await text(), 'claimcheck_anchor_open{state="planned",problem="fee_ceiling"} 1\n')
   t.match(await text(), 'claimcheck_anchoring_problem{problem="fee_ceiling"} 1\n')
   await steps(t, world.one, SENT)
@@ -171,7 +171,7 @@ t.test(
     world.now += STUCK_AFTER_MS
     world.chain.forget()
     world.chain.fail('sign', 'fee_ceiling')
-    await steps(t, world.one, ['hindered'])
+    await steps(t, world.one, ['blocked'])
     t.match(await newest(world), { state: 'sent', problem: 'fee_ceiling' })
     t.equal(world.chain.state.pool.length, 1, 'it was sent again')
     world.chain.mine(3)
@@ -219,15 +219,15 @@ t.test('what hinders is recorded with its code, told, and tried again; it change
     world.chain.fail(method, code, 5000)
     const anchor = await world.one.anchoring.take()
     const signal = new AbortController().signal
-    t.match(await world.one.anchoring.advance(anchor!, signal), { outcome: 'hindered', retryAfterMs: 5000 })
+    t.match(await world.one.anchoring.advance(anchor!, signal), { outcome: 'blocked', retryAfterMs: 5000 })
     t.match(await newest(world), { state: 'planned', problem: code, signed: [] })
     t.match(world.one.logged.at(-1), { problem: code, reason: `scripted: ${code}` })
   }
   await steps(t, world.one, ['moved'])
   world.chain.fail('send', 'rate_limited')
-  await steps(t, world.one, ['hindered', 'moved'])
+  await steps(t, world.one, ['blocked', 'moved'])
   world.chain.fail('look', 'unexpected_response')
-  await steps(t, world.one, ['hindered'])
+  await steps(t, world.one, ['blocked'])
   t.match(await newest(world), { state: 'sent', problem: 'unexpected_response' })
   await steps(t, world.one, ['waiting'])
   t.match(await newest(world), { state: 'sent', problem: null })
@@ -238,7 +238,7 @@ t.test('a node that asks for days of rest is asked again after a quarter of an h
   world.chain.fail('prepare', 'rate_limited', 10 ** 12)
   const anchor = await world.one.anchoring.take()
   const advance = await world.one.anchoring.advance(anchor!, new AbortController().signal)
-  t.strictSame(advance, { outcome: 'hindered', problem: 'rate_limited', retryAfterMs: 900_000 })
+  t.strictSame(advance, { outcome: 'blocked', problem: 'rate_limited', retryAfterMs: 900_000 })
 })
 
 t.test(
@@ -264,7 +264,7 @@ t.test('an anchorer that fails in its own way is told by where, and not by what 
       throw new TypeError('the key is s3cret')
     },
   })
-  t.match(await world.one.anchoring.advance(anchor, new AbortController().signal), { outcome: 'hindered' })
+  t.match(await world.one.anchoring.advance(anchor, new AbortController().signal), { outcome: 'blocked' })
   t.match(await newest(world), { problem: 'anchorer_error' })
   t.notMatch(JSON.stringify(world.one.logged), /s3cret/)
 })
@@ -313,7 +313,7 @@ t.test(
     await steps(t, world.one, SENT)
     const other = await world.host({ account: '0xother' })
     world.now += STUCK_AFTER_MS
-    await steps(t, other, ['hindered'])
+    await steps(t, other, ['blocked'])
     t.match(await newest(world), { state: 'sent', problem: 'anchorer_changed', signed: { length: 1 } })
     world.chain.takeNonce()
     world.chain.mine(3)
@@ -326,7 +326,7 @@ t.test('an anchor that was sent on another chain waits until that is configured 
   const world = await start(t)
   await steps(t, world.one, SENT)
   const other = await world.host({ chain: 'scripted:2' })
-  await steps(t, other, ['hindered'])
+  await steps(t, other, ['blocked'])
   t.match(await newest(world), { state: 'sent', problem: 'anchorer_changed' })
   world.chain.mine(3)
   await steps(t, world.one, ['moved'])

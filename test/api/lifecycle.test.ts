@@ -40,7 +40,7 @@ t.test('stopping finishes the checks that are under way', async (t) => {
 })
 
 t.test('a verifier that hangs costs only its own check', async (t) => {
-  const installation = await Installation.start({ file: { checks: { timeout_ms: 3000, first_answer_ms: 3000 } } })
+  const installation = await Installation.start({ file: { checks: { timeout_ms: 1500, first_answer_ms: 1500 } } })
   t.teardown(() => installation.remove())
   const client = await installation.client('hanging')
   const hanging = client.submit({ params: { see: 'hang' } })
@@ -49,7 +49,7 @@ t.test('a verifier that hangs costs only its own check', async (t) => {
 })
 
 t.test('more claims than can be checked at once are taken all the same, and checked in turn', async (t) => {
-  const checks = { timeout_ms: 1500, first_answer_ms: 5000, concurrency: 1 }
+  const checks = { timeout_ms: 800, first_answer_ms: 3000, concurrency: 1 }
   const installation = await Installation.start({ file: { checks } })
   t.teardown(() => installation.remove())
   const client = await installation.client('many')
@@ -64,14 +64,15 @@ t.test('more claims than can be checked at once are taken all the same, and chec
 })
 
 /** `claimcheck serve` as a process of its own. */
-async function serve(folder: string): Promise<{ child: ChildProcess; url: string }> {
+async function serve(folder: string): Promise<{ child: ChildProcess; url: string; setupUrl: string }> {
   const child = spawn(process.execPath, [CLAIMCHECK, 'serve', '--json'], {
     cwd: folder,
     env: { ...process.env, PORT: '0', LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = await once(child.stdout!, 'data')
-  return { child, url: JSON.parse(String(line)).url }
+  const { url, setup_url: setupUrl } = JSON.parse(String(line))
+  return { child, url, setupUrl }
 }
 
 async function command(folder: string, ...args: string[]) {
@@ -88,6 +89,7 @@ t.test(
       JSON.stringify({ plugins: [SCRIPTED], rate_limits: { key: 0, receipts: 0 } }),
     )
     const first = await serve(folder)
+    t.equal((await fetch(first.setupUrl)).status, 200, 'it prints the link that sets it up')
     await command(folder, 'workspace', 'create', 'load')
     const { key } = (await command(folder, 'key', 'create', '--workspace', 'load')).output
     const client = createClient({ baseUrl: first.url, key })

@@ -7,12 +7,13 @@ import {
   verifyInclusion,
 } from '@claimcheck/core'
 import t from 'tap'
+import { afterFile } from '../support/after-file.ts'
 import { Installation } from '../support/installation.ts'
 
 const LEAVES = 600
 
 const installation = await Installation.start({ file: { rate_limits: { key: 0, receipts: 0, log: 0 } } })
-t.teardown(() => installation.remove())
+afterFile(() => installation.remove())
 const client = await installation.client('log')
 const get = (path: string) => installation.request(path)
 const bytes = (text: string) => fromBase64url(text, 32)!

@@ -3,20 +3,28 @@ import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import { afterFile } from '../support/after-file.ts'
 import { type Client, Installation } from '../support/installation.ts'
+import { SkippingClock } from '../support/skipping-clock.ts'
 
 const MINUTE_MS = 60_000
 const TOLERANCE_MS = 10 * MINUTE_MS
 
+const clock = new SkippingClock()
 const installation = await Installation.start({
   file: { checks: { closing_ms: 5000, grace_ms: 1500, timeout_ms: 800, first_answer_ms: 400 } },
+  now: clock.now,
 })
-t.teardown(() => installation.remove())
+const stopSkipping = clock.skip(installation.claimcheck)
+afterFile(async () => {
+  await stopSkipping()
+  await installation.remove()
+})
 const client: Client = await installation.client('verdicts')
 
 /** A claim whose tolerance ends in `toleranceEndsInMs`, and whose deadline is `deadlineMs` after that. */
 function times(toleranceEndsInMs: number, deadlineMs: number) {
-  const claimedAt = Date.now() + toleranceEndsInMs - TOLERANCE_MS
+  const claimedAt = clock.now() + toleranceEndsInMs - TOLERANCE_MS
   return {
     claimed_at: new Date(claimedAt).toISOString(),
     deadline_at: new Date(claimedAt + TOLERANCE_MS + deadlineMs).toISOString(),
@@ -47,7 +55,10 @@ const rows: Row[] = [
   },
   {
     name: 'seen only after the end of the tolerance',
-    claim: () => ({ params: { see: 'absent', later: { at: Date.now() + 1500, see: 'present' } }, ...times(800, 4000) }),
+    claim: () => ({
+      params: { see: 'absent', later: { at: clock.now() + 1500, see: 'present' } },
+      ...times(800, 4000),
+    }),
     verdict: 'late',
     reason: 'observed_after_tolerance',
     result: 'present',
@@ -115,8 +126,10 @@ const rows: Row[] = [
 t.test('each verdict and reason comes with a receipt that holds', { jobs: rows.length }, async (t) => {
   for (const { name, claim, verdict, reason, result } of rows) {
     t.test(`${name}: ${[verdict, reason].filter(Boolean).join(' / ')}`, async (t) => {
-      const given = claim()
-      const submitted = await client.submit(given)
+      const { given, submitted } = await clock.during(async () => {
+        const given = claim()
+        return { given, submitted: await client.submit(given) }
+      })
       t.equal(submitted.status, 202)
       t.match(submitted.body, { created: true, claim_id: /^clm_[0-9A-Z]{26}$/ })
       const status = await client.decided(submitted.body.claim_id)

@@ -9,7 +9,7 @@ t.test('copy buttons are there only where the browser lets a page copy', async (
   const elsewhere = 'claims.example'
   const browser = await launchBrowser(t, [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`])
   for (const [host, isShown] of [
-    ['127.0.0.1', true],
+    ['localhost', true],
     [elsewhere, false],
   ] as const) {
     const url = new URL(installation.url)

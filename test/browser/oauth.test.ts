@@ -62,6 +62,17 @@ t.test('applications', async (t) => {
     })
   })
 
+  await t.test('an application that knows the service as 127.0.0.1 gets its answer, too', async (t) => {
+    const elsewhere = `http://127.0.0.1:${new URL(host.url).port}`
+    const { page } = await openPage(t, browser, host.url, { alsoAt: [origin, elsewhere] })
+    await page.goto(elsewhere + application.request())
+    await signIn(page)
+    await page.getByRole('button', { name: 'Allow', exact: true }).click()
+    await page.getByText('Back at the application').waitFor()
+    const { body } = await application.exchange(host, returned.at(-1)!.searchParams.get('code'))
+    t.match(await whoami(host, body.access_token), { status: 200 })
+  })
+
   await t.test('who does not allow it is led back with that', async (t) => {
     await page.goto(application.request())
     await page.getByRole('button', { name: 'Do not allow' }).click()

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { Client } from '../support/client.ts'
+import { connect } from '../support/connect.ts'
 import { filled, routesOf } from '../support/console-routes.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { emailOf, Visitor } from '../support/visitor.ts'
@@ -36,7 +37,7 @@ async function fullWorkspace(t: TapTest) {
   await member.post('/console/account/name', { name: MARKUP })
   const { id: key, key: secret } = await claimcheck.keys.create(workspace, MARKUP)
   await claimcheck.keys.revoke((await claimcheck.keys.create(workspace, 'old')).id)
-  const { id: connection } = await claimcheck.connections.add(workspace, 'mailbox', { token: 'secret' })
+  const { id: connection } = await connect(claimcheck, workspace, 'mailbox', { token: 'secret' })
   const client = new Client(host, workspace, secret)
   const fields = { agent_id: MARKUP, target: MARKUP }
   const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString()

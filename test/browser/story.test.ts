@@ -1,11 +1,14 @@
-/** What a new user does, by clicking alone: from the link of the first start to the first verified claim, and what is shown once is shown once. */
+/** What a new user does, by clicking alone: from the link of the first start to the first verified claim. What is shown once is shown once. */
 import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Client, createClient } from '@claimcheck/core/client'
 import t from 'tap'
-import { Service } from '../../scripts/demo/service.ts'
 import { Agent } from '../destinations/agent.ts'
 import { GitServer } from '../destinations/git-server.ts'
+import { runClaimcheck } from '../support/command.ts'
+import { Installation } from '../support/installation.ts'
+import { SkippingClock } from '../support/skipping-clock.ts'
 import { launchBrowser, openPage, type Page } from './browser.ts'
 
 const SLUG = 'acme/api'
@@ -20,15 +23,19 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
 }
 
+const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
 const TOLERANCE_MS = 10 * 60_000
+/** By then every claim is decided that is not to stay queued. */
+const MOST_SKIPPED_MS = 60_000
+const clock = new SkippingClock()
 
-/** One claim for each verdict, and one that waits; those that need an end of the tolerance were made ten minutes ago. */
-async function claimEverything(client: Client, agent: Agent, remote: string): Promise<void> {
+/** One claim for each verdict, and one that waits; those that need an end of the tolerance were made ten minutes ago. @returns the commit that is to come late */
+async function claimEverything(client: Client, agent: Agent, remote: string): Promise<string> {
   let count = 0
   const claim = async (sha: string, agentId: string, action = 'codehost.commit.push', short = true) => {
-    const claimedAt = Date.now() + 3000 - TOLERANCE_MS
+    const claimedAt = clock.now() + 3000 - TOLERANCE_MS
     const soon = { claimed_at: claimedAt, deadline_at: claimedAt + TOLERANCE_MS + 20_000 }
-    const times = Object.entries(short ? soon : { claimed_at: Date.now() })
+    const times = Object.entries(short ? soon : { claimed_at: clock.now() })
     await client.submit({
       client_claim_id: `run-${++count}`,
       agent_id: agentId,
@@ -45,28 +52,33 @@ async function claimEverything(client: Client, agent: Agent, remote: string): Pr
   await claim(late, 'release-bot')
   await claim(never, 'release-bot', 'codehost.release.publish', false)
   await claim(never, 'docs-writer', undefined, false)
-  await new Promise((done) => setTimeout(done, 11_000))
-  await agent.push(remote, late, 'main', { force: true })
+  return late
 }
 
 t.test('from the first start to the first verified claim', { timeout: 180_000 }, async (t) => {
-  const gitServer = await GitServer.start()
+  const gitServer = await GitServer.start(0, clock.now)
   t.teardown(() => gitServer.close())
   await gitServer.createRepository(SLUG, { credentials: READER })
   const agent = await Agent.create()
   t.teardown(() => agent.close())
-  const service = await Service.create([new URL(gitServer.url).host])
+  const service = await Installation.start({
+    plugins: [{ use: CODEHOST }],
+    env: { ALLOW_PRIVATE: new URL(gitServer.url).host },
+    // A person is waiting: unreadable destinations are given up after seconds instead of minutes.
+    file: { checks: { closing_ms: 5000, grace_ms: 2000, timeout_ms: 3000 } },
+    now: clock.now,
+  })
   t.teardown(() => service.remove())
-  await service.start()
+  const setupToken = await service.claimcheck.accounts.setupToken()
 
   const browser = await launchBrowser(t)
-  const { origin } = new URL(service.setupUrl!)
+  const origin = service.url
   const { page } = await openPage(t, browser, origin, { viewport: { width: 1280, height: 860 } })
   page.setDefaultTimeout(15_000)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const follow = (name: string | RegExp) => page.getByRole('link', { name }).first().click()
 
-  await page.goto(service.setupUrl!)
+  await page.goto(`${origin}/console/setup/${setupToken}`)
   await page.getByLabel('Your name').fill('Ann Example')
   await page.getByLabel('E-mail').fill('ann@example.com')
   await page.getByLabel('Password').fill('correct horse battery staple')
@@ -100,7 +112,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
   t.match(await page.locator('h1').innerText(), /verified|Claim/)
   const receipt = await page.getByRole('link', { name: /^rcpt_/ }).getAttribute('href')
   t.match(receipt, /\/v1\/receipts\/rcpt_/)
-  const verify = await service.run('verify', new URL(receipt!, service.url).href)
+  const verify = await runClaimcheck(service.folder, ['verify', new URL(receipt!, service.url).href])
   t.equal(verify.code, 0, 'the receipt holds')
 
   await follow('Claims')
@@ -121,7 +133,11 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
     await t.test('what an agent submits with it comes into the table by itself, with each verdict', async (t) => {
       await follow('Claims')
       const client = createClient({ baseUrl: service.url, key: key! })
-      await claimEverything(client, agent, remote.href)
+      const late = await claimEverything(client, agent, remote.href)
+      const stopSkipping = clock.skip(service.claimcheck, MOST_SKIPPED_MS)
+      t.teardown(stopSkipping)
+      await clock.sleep(11_000)
+      await clock.during(() => agent.push(remote.href, late, 'main', { force: true }))
       for (const verdict of ['late', 'mismatch', 'failed', 'unverifiable', 'queued']) {
         await page.locator('tbody .verdict').getByText(verdict).first().waitFor({ timeout: 60_000 })
       }

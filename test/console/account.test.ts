@@ -1,22 +1,25 @@
 /** One's own account: name, password, and sessions that end where they are told to. */
 import { inspect } from 'node:util'
 import t, { type Test as TapTest } from 'tap'
-import { TEST_DATABASE } from '../support/database.ts'
-import { Installation } from '../support/installation.ts'
+import { createDatabase, TEST_DATABASE } from '../support/database.ts'
+import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
-import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const ACCOUNT = '/console/account'
 
-async function installed(t: TapTest, options = {}): Promise<Installation> {
+const shared = sharedInstallation()
+
+async function installed(t: TapTest, options: InstallationOptions): Promise<Installation> {
   const installation = await Installation.start(options)
   t.teardown(() => installation.remove())
   return installation
 }
 
-async function signedIn(host: Visitor['host'], name: string, userAgent: string): Promise<Visitor> {
-  const visitor = new Visitor(host)
-  await visitor.post('/console/sign-in', { email: emailOf(name), password: PASSWORD }, { 'user-agent': userAgent })
+/** The same person once more, in another browser. */
+async function signedIn({ host, email }: Visitor, userAgent: string): Promise<Visitor> {
+  const visitor = new Visitor(host, email)
+  await visitor.post('/console/sign-in', { email, password: PASSWORD }, { 'user-agent': userAgent })
   return visitor
 }
 
@@ -30,10 +33,10 @@ const EDGE =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36 Edg/143.0.0.0'
 
 t.test('the account shows who one is, and takes another name', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const page = await owner.get(ACCOUNT)
-  t.match(textOf(page.html), /You sign in as owner@example\.com/)
+  t.match(textOf(page.html), `You sign in as ${owner.email}`)
   const renamed = await owner.post(`${ACCOUNT}/name`, { name: ' Ann <b> ' })
   t.equal(renamed.path, `${ACCOUNT}?done=name-changed`)
   t.match(textOf(renamed.html), /Ann <b> Sign out Account The name is changed/)
@@ -46,9 +49,9 @@ t.test('the account shows who one is, and takes another name', async (t) => {
 })
 
 t.test('a new password takes the current one, and ends every other session', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
-  const other = await signedIn(host, 'owner', FIREFOX)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const other = await signedIn(owner, FIREFOX)
   await owner.get(ACCOUNT)
   const next = 'another password altogether'
   const rows = [
@@ -69,13 +72,13 @@ t.test('a new password takes the current one, and ends every other session', asy
   t.equal(changed.path, `${ACCOUNT}?done=password-changed`)
   t.match((await other.get(ACCOUNT)).path, /sign-in/)
   t.equal((await owner.get(ACCOUNT)).status, 200)
-  const old = await new Visitor(host).post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
+  const old = await new Visitor(host).post('/console/sign-in', { email: owner.email, password: PASSWORD })
   t.equal(old.status, 422)
 })
 
 t.test('guesses at the current password are limited like those at signing in', async (t) => {
   const { host } = await installed(t, { file: { rate_limits: { sign_in: 3 } } })
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   await owner.get(ACCOUNT)
   const statuses = []
   for (let count = 0; count < 4; count++) {
@@ -85,10 +88,10 @@ t.test('guesses at the current password are limited like those at signing in', a
 })
 
 t.test('sessions are listed by browser and address, and end one by one or all others at once', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
-  const firefox = await signedIn(host, 'owner', FIREFOX)
-  const edge = await signedIn(host, 'owner', EDGE)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const firefox = await signedIn(owner, FIREFOX)
+  const edge = await signedIn(owner, EDGE)
   const page = await owner.get(ACCOUNT)
   t.match(textOf(page.html), /Firefox on Linux/)
   t.match(textOf(page.html), /Edge on Windows/)
@@ -102,7 +105,7 @@ t.test('sessions are listed by browser and address, and end one by one or all ot
   t.match((await edge.get(ACCOUNT)).path, /sign-in/, 'the newest is the first of the list')
   t.equal((await firefox.get(ACCOUNT)).status, 200)
 
-  const third = await signedIn(host, 'owner', EDGE)
+  const third = await signedIn(owner, EDGE)
   await owner.get(ACCOUNT)
   t.match((await owner.post(`${ACCOUNT}/sessions/end-others`)).path, /done=sessions-ended/)
   for (const visitor of [firefox, third]) t.match((await visitor.get(ACCOUNT)).path, /sign-in/)
@@ -110,10 +113,10 @@ t.test('sessions are listed by browser and address, and end one by one or all ot
 })
 
 t.test("nobody ends or sees somebody else's session", async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const mia = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
-  const again = await signedIn(host, 'Mia', FIREFOX)
+  const again = await signedIn(mia, FIREFOX)
   const [id] = sessionIds((await mia.get(ACCOUNT)).html)
   await owner.get(ACCOUNT)
   await owner.post(`${ACCOUNT}/sessions/end`, { id: id! })
@@ -122,12 +125,11 @@ t.test("nobody ends or sees somebody else's session", async (t) => {
 })
 
 t.test('a session that is ended on one host is over on every other', async (t) => {
-  const installation = await installed(t)
-  if (installation.database.dialect === 'sqlite') return t.pass('one host has a file to itself')
+  const installation = await installed(t, { database: await createDatabase('postgres') })
   const other = await installation.addHost()
-  const owner = await Visitor.first(installation.host)
+  const owner = await Visitor.owner(installation.host)
   const elsewhere = new Visitor(other)
-  await elsewhere.post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
+  await elsewhere.post('/console/sign-in', { email: owner.email, password: PASSWORD })
   t.equal((await elsewhere.get(ACCOUNT)).status, 200)
   await owner.get(ACCOUNT)
   await owner.post(`${ACCOUNT}/sessions/end-others`)
@@ -135,7 +137,7 @@ t.test('a session that is ended on one host is over on every other', async (t) =
 })
 
 t.test('whoever is not signed in is sent to sign in', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await shared()
   t.equal((await new Visitor(host).get(ACCOUNT)).path, '/console/sign-in?next=%2Fconsole%2Faccount')
   for (const path of [
     'name',
@@ -145,13 +147,14 @@ t.test('whoever is not signed in is sent to sign in', async (t) => {
     'passkeys/options',
     'passkeys/remove',
   ]) {
-    t.match((await new Visitor(host).post(`${ACCOUNT}/${path}`)).path, /sign-in/, path)
+    const page = await new Visitor(host).post(`${ACCOUNT}/${path}`)
+    t.match(page, { status: 401, html: /<title>Sign in/ }, path)
   }
 })
 
 t.test('of a password that cannot be kept the error tells nothing, which is logged', async (t) => {
-  const { host, claimcheck, config } = await installed(t)
-  await Visitor.first(host)
+  const { host, claimcheck, config } = await installed(t, {})
+  const { email } = await Visitor.owner(host)
   const refuse = {
     sqlite: [`CREATE TRIGGER full BEFORE UPDATE ON users BEGIN SELECT RAISE(ABORT, 'full'); END`],
     postgres: [
@@ -161,7 +164,7 @@ t.test('of a password that cannot be kept the error tells nothing, which is logg
   }
   for (const sql of refuse[TEST_DATABASE]) await query(config.databaseUrl, sql)
   const { accounts } = claimcheck
-  const error = await accounts.reset(await accounts.resetToken(emailOf('owner')), PASSWORD).catch((error) => error)
+  const error = await accounts.reset(await accounts.resetToken(email), PASSWORD).catch((error) => error)
   t.match(error.message, /full/)
   t.notMatch(inspect(error, { depth: 9 }), /argon2/)
 })

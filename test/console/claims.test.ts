@@ -139,13 +139,52 @@ t.test('pages hold while claims arrive: nothing comes twice, and nothing is left
   t.same(seen.toSorted(), before.toSorted())
 })
 
+t.test('from an older page one comes back, page by page, to the newest', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  for (const agent of ['one', 'other']) {
+    await Promise.all(Array.from({ length: 120 }, () => client.submit({ agent_id: agent })))
+  }
+  const first = `${path}?agent_id=one`
+  const pages: string[][] = []
+  let at: string | undefined = first
+  let last = first
+  while (at !== undefined) {
+    const page = await owner.get(at)
+    pages.push(listed(page.html))
+    last = at
+    at = linkOf(page.html, 'older')
+  }
+  t.strictSame(
+    pages.map((page) => page.length),
+    [50, 50, 20],
+  )
+  const back: string[][] = []
+  for (at = last; at !== undefined; ) {
+    const page = await owner.get(at)
+    back.unshift(listed(page.html))
+    at = linkOf(page.html, 'newer')
+  }
+  t.strictSame(back, pages)
+  t.equal(linkOf((await owner.get(path)).html, 'newer'), undefined, 'nothing is newer than the newest')
+})
+
+t.test('the actions to choose from are those of the plugins and those of the claims', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  await client.submit({ action: 'gone.thing.do', params: {} })
+  const { html } = await owner.get(path)
+  const [, options] = /<select id="action"[^>]*>(.*?)<\/select>/s.exec(html)!
+  const actions = [...options!.matchAll(/value="([^"]*)"/g)].map(([, action]) => action)
+  t.equal(new Set(actions).size, actions.length)
+  for (const action of ['test.outcome.reach', 'gone.thing.do']) t.ok(actions.includes(action), action)
+})
+
 t.test('a place in the list that is none is told, with the way back', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
   await client.submit()
   for (const cursor of ['x', '', '%00', 'W10', Buffer.from('[1,"clm_1"]').toString('base64url')]) {
     const page = await owner.get(`${path}?verdict=verified&cursor=${cursor}`)
     t.equal(page.status, 400, cursor)
-    t.match(textOf(page.html), 'The address names a place in the list that there is not')
+    t.match(textOf(page.html), 'This address leads to no page of the list')
     t.match(page.html, `href="${path}?verdict=verified"`)
   }
 })
@@ -180,11 +219,14 @@ t.test('the table says where it stopped looking, and leads further back', async 
     await storage.write((tx) => tx.claims.insertNew(more))
   }
   const page = await owner.get(`${path}?agent_id=rare`)
-  t.match(textOf(page.html), 'None of the claims that were looked at is as the filters say')
-  t.match(textOf(page.html), 'Only the 10,000 newest claims were looked at for these filters')
+  t.match(textOf(page.html), 'None of the claims that were searched matches these filters')
+  t.match(textOf(page.html), 'These filters were applied to the 10,000 newest claims only')
   const further = await owner.get(linkOf(page.html, 'older')!)
   t.strictSame(listed(further.html), [rare])
-  t.notMatch(textOf(further.html), 'were looked at')
+  t.notMatch(textOf(further.html), 'were applied to')
+  const back = await owner.get(linkOf(further.html, 'newer')!)
+  t.match(textOf(back.html), 'None of the claims that were searched matches these filters', 'and as far forward again')
+  t.equal(linkOf(back.html, 'older'), linkOf(page.html, 'older'))
 })
 
 t.test('the counts tell each verdict of the last day and the last month, as bars and as a table', async (t) => {

@@ -1,11 +1,13 @@
 /** The connections screen: destinations are tried before they are connected, and their secrets never come back. */
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import t, { type Test as TapTest } from 'tap'
+import t from 'tap'
 import { silence, status } from '../destinations/faults.ts'
 import { GitHubStandIn } from '../destinations/github.ts'
+import { afterFile } from '../support/after-file.ts'
 import { Client } from '../support/client.ts'
-import { Installation } from '../support/installation.ts'
+import { connect as connectUntested } from '../support/connect.ts'
+import { sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
@@ -17,29 +19,29 @@ const SECRETS = /-token-text/
 const MARKUP = `<img src=x onerror="alert(1)">'&`
 const TIMEOUT_MS = 500
 
-async function installed(t: TapTest) {
-  const github = await GitHubStandIn.start()
-  t.teardown(() => github.close())
-  github.addToken({ token: RIGHT, scopes: 'read:org' })
-  github.addToken({ token: WRITING, scopes: 'repo, read:org' })
-  const installation = await Installation.start({
-    plugins: [{ use: CODEHOST }, { use: CONNECTED }],
-    env: { ALLOW_PRIVATE: '127.0.0.1' },
-    file: { checks: { timeout_ms: TIMEOUT_MS } },
-  })
-  t.teardown(() => installation.remove())
-  const { host } = installation
-  const owner = await Visitor.first(host)
+const github = await GitHubStandIn.start()
+afterFile(() => github.close())
+github.addToken({ token: RIGHT, scopes: 'read:org' })
+github.addToken({ token: WRITING, scopes: 'repo, read:org' })
+const shared = sharedInstallation({
+  plugins: [{ use: CODEHOST }, { use: CONNECTED }],
+  env: { ALLOW_PRIVATE: '127.0.0.1' },
+  file: { checks: { timeout_ms: TIMEOUT_MS } },
+})
+
+async function workspace() {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const workspaceId = await owner.workspaceId()
   const path = `/console/w/${workspaceId}/connections`
   await owner.get(path)
   return {
-    ...{ host, github, owner, workspaceId, path, connections: host.claimcheck.connections },
+    ...{ host, owner, workspaceId, path, connections: host.claimcheck.connections },
     connect: (fields: Record<string, string>, provider = 'github') => owner.post(`${path}/new/${provider}`, fields),
   }
 }
 
-/** The address of nobody. */
+/** An address at which nothing answers. */
 async function deserted(): Promise<string> {
   const standIn = await GitHubStandIn.start()
   const { url } = standIn
@@ -48,7 +50,7 @@ async function deserted(): Promise<string> {
 }
 
 t.test('a provider is connected by a form that its plugin describes', async (t) => {
-  const { owner, path } = await installed(t)
+  const { owner, path } = await workspace()
   const screen = await owner.get(path)
   t.match(textOf(screen.html), /Nothing is connected/)
   t.match(textOf(screen.html), /What is public is checked without one: codehost\.commit\.push/)
@@ -67,7 +69,7 @@ t.test('a provider is connected by a form that its plugin describes', async (t) 
 })
 
 t.test('a token that is refused is not saved, and the right one then is', async (t) => {
-  const { host, github, owner, workspaceId, path, connections, connect } = await installed(t)
+  const { host, owner, workspaceId, path, connections, connect } = await workspace()
   const refused = await connect({ option_base_url: github.url, option_token: WRONG, option_owners: 'acme\r\nbeta' })
   t.equal(refused.status, 422)
   t.match(textOf(refused.html), /It is not connected: the token was refused\. Type the secrets again\./)
@@ -96,7 +98,7 @@ t.test('a token that is refused is not saved, and the right one then is', async 
 })
 
 t.test('a form that is sent twice while its destination is tried connects once', async (t) => {
-  const { github, workspaceId, path, connections, connect } = await installed(t)
+  const { workspaceId, path, connections, connect } = await workspace()
   const fields = { option_base_url: github.url, option_token: RIGHT }
   const answers = await Promise.all([connect(fields), connect(fields)])
   t.strictSame(
@@ -109,7 +111,7 @@ t.test('a form that is sent twice while its destination is tried connects once',
 })
 
 t.test('a destination that does not let the token read is like one that refuses it', async (t) => {
-  const { github, workspaceId, connections, connect } = await installed(t)
+  const { workspaceId, connections, connect } = await workspace()
   github.faults.inject({ fault: status(403), times: 1 })
   const page = await connect({ option_base_url: github.url, option_token: RIGHT, insist: 'yes' })
   t.equal(page.status, 422)
@@ -118,7 +120,7 @@ t.test('a destination that does not let the token read is like one that refuses 
 })
 
 t.test('a token that can write is saved, with a warning that stays', async (t) => {
-  const { github, owner, path, connect } = await installed(t)
+  const { owner, path, connect } = await workspace()
   const connected = await connect({ option_base_url: github.url, option_token: WRITING })
   t.equal(connected.path, `${path}?done=connected-warned`)
   for (const { html } of [connected, await owner.get(path)]) {
@@ -129,7 +131,7 @@ t.test('a token that can write is saved, with a warning that stays', async (t) =
 })
 
 t.test('what cannot be reached is saved only when somebody insists', async (t) => {
-  const { github, workspaceId, path, connections, connect } = await installed(t)
+  const { workspaceId, path, connections, connect } = await workspace()
   const url = await deserted()
   const failed = await connect({ option_base_url: url, option_token: RIGHT })
   t.equal(failed.status, 422)
@@ -154,7 +156,7 @@ t.test('what cannot be reached is saved only when somebody insists', async (t) =
 })
 
 t.test('options that do not fit are told beside their fields, without the secrets', async (t) => {
-  const { workspaceId, connections, connect } = await installed(t)
+  const { workspaceId, connections, connect } = await workspace()
   const page = await connect({ option_base_url: 'ftp://x', option_token: 'x-token-text'.repeat(400) })
   t.equal(page.status, 422)
   t.match(page.html, /id="option_base_url-problem">This is not written as it has to be/)
@@ -165,7 +167,7 @@ t.test('options that do not fit are told beside their fields, without the secret
 })
 
 t.test('the API lists what the screen shows, and names nobody', async (t) => {
-  const { host, github, owner, workspaceId, path, connect } = await installed(t)
+  const { host, owner, workspaceId, path, connect } = await workspace()
   await connect({ option_base_url: github.url, option_token: RIGHT, option_owners: 'acme' })
   await connect({ option_token: 'a-token-text' }, 'mailbox')
   const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
@@ -188,8 +190,8 @@ t.test('the API lists what the screen shows, and names nobody', async (t) => {
 })
 
 t.test('how a connection is read is shown with it', async (t) => {
-  const { host, owner, workspaceId, path, connections } = await installed(t)
-  const { id } = await connections.add(workspaceId, 'mailbox', { token: 'a-token-text' })
+  const { host, owner, workspaceId, path, connections } = await workspace()
+  const { id } = await connectUntested({ connections }, workspaceId, 'mailbox', { token: 'a-token-text' })
   const now = host.claimcheck.now()
   const { activity } = host.claimcheck
   activity.connectionRead(id, {
@@ -205,7 +207,7 @@ t.test('how a connection is read is shown with it', async (t) => {
 })
 
 t.test('other credentials are tried before they take the place of those that ran out', async (t) => {
-  const { host, github, owner, workspaceId, path, connections, connect } = await installed(t)
+  const { host, owner, workspaceId, path, connections, connect } = await workspace()
   await connect({ option_base_url: github.url, option_token: WRITING, option_owners: 'acme' })
   const [connection] = await connections.list(workspaceId)
   const { id } = connection!
@@ -265,7 +267,7 @@ t.test('other credentials are tried before they take the place of those that ran
 })
 
 t.test('disconnecting asks first, and forgets the credentials', async (t) => {
-  const { owner, workspaceId, path, connections, connect } = await installed(t)
+  const { owner, workspaceId, path, connections, connect } = await workspace()
   await connect({ option_token: 'a-token-text' }, 'mailbox')
   const [{ id } = { id: '' }] = await connections.list(workspaceId)
   const asked = await owner.get(`${path}/${id}/disconnect`)
@@ -280,8 +282,8 @@ t.test('disconnecting asks first, and forgets the credentials', async (t) => {
 })
 
 t.test('members see the connections, and change none', async (t) => {
-  const { host, workspaceId, path, connections } = await installed(t)
-  const { id } = await connections.add(workspaceId, 'mailbox', { token: 'a-token-text' })
+  const { host, workspaceId, path, connections } = await workspace()
+  const { id } = await connectUntested({ connections }, workspaceId, 'mailbox', { token: 'a-token-text' })
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const page = await member.get(path)
   t.match(textOf(page.html), /Mailbox Verifies test\.message\.send/)
@@ -302,9 +304,12 @@ t.test('members see the connections, and change none', async (t) => {
 })
 
 t.test("another workspace's connections are not there", async (t) => {
-  const { host, owner, path, connections } = await installed(t)
+  const { host, owner, path, connections } = await workspace()
   const { id: elsewhere } = await host.claimcheck.workspaces.create('elsewhere')
-  const { id } = await connections.add(elsewhere, 'git', { base_url: await deserted(), owners: ['secret-project'] })
+  const { id } = await connectUntested({ connections }, elsewhere, 'git', {
+    base_url: await deserted(),
+    owners: ['secret-project'],
+  })
   t.notMatch((await owner.get(path)).html, 'secret-project')
   const theirs = `/console/w/${elsewhere}/connections`
   const answers = [
@@ -325,7 +330,7 @@ t.test("another workspace's connections are not there", async (t) => {
 })
 
 t.test('markup in options, and in what destinations say, comes out as text', async (t) => {
-  const { github, owner, workspaceId, path, connections, connect } = await installed(t)
+  const { owner, workspaceId, path, connections, connect } = await workspace()
   github.addToken({ token: 'marked-token-text', scopes: MARKUP })
   const fields = { option_base_url: github.url, option_token: 'marked-token-text', option_owners: MARKUP }
   await connect(fields)

@@ -2,24 +2,24 @@
 import { resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { Client } from '../support/client.ts'
+import { connect } from '../support/connect.ts'
 import { filled, routesOf } from '../support/console-routes.ts'
-import { Installation, SCRIPTED } from '../support/installation.ts'
-import { emailOf, Visitor } from '../support/visitor.ts'
+import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
+import { Visitor } from '../support/visitor.ts'
 
 /** What stands in ours, and must be in no answer to somebody else. */
 const OURS = { key: 'our-key-name', target: 'our-target', agent: 'our-agent', member: 'our-member' }
 
-async function twoWorkspaces(t: TapTest) {
-  const connected = { use: resolve('build/test/plugins/connected.js') }
-  const file = { rate_limits: { sign_in: 0, key: 0 } }
-  const installation = await Installation.start({ plugins: [SCRIPTED, connected], file })
-  t.teardown(() => installation.remove())
+const shared = sharedInstallation({ plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js') }] })
+
+async function twoWorkspaces() {
+  const installation = await shared()
   const { host, claimcheck } = installation
-  const us = await Visitor.first(host, 'ours')
+  const us = await Visitor.owner(host, 'ours')
   const workspace = await us.workspaceId()
   const member = await Visitor.joining(host, workspace, 'member', OURS.member)
   const { id: key, key: secret } = await claimcheck.keys.create(workspace, OURS.key)
-  const connection = await claimcheck.connections.add(workspace, 'mailbox', { token: 'our-token' })
+  const connection = await connect(claimcheck, workspace, 'mailbox', { token: 'our-token' })
   const client = new Client(host, workspace, secret)
   const { body: claim } = await client.submit({ target: OURS.target, agent_id: OURS.agent })
   const { body: queued } = await client.submit({ target: OURS.target, params: { see: 'absent' } })
@@ -31,15 +31,15 @@ async function twoWorkspaces(t: TapTest) {
     key,
     connection: connection.id,
     claim_id: claim.claim_id,
-    member: members.find(({ email }) => email === emailOf(OURS.member))!.id,
+    member: members.find(({ email }) => email === member.email)!.id,
     provider: 'mailbox',
     // Of other people, not of workspaces.
     token: 'none',
     uid: 'none',
     grant: 'none',
   }
-  const { id: theirs } = await claimcheck.workspaces.create('theirs')
-  const them = await Visitor.joining(host, theirs, 'owner', 'Them')
+  const them = await Visitor.owner(host, 'theirs')
+  const theirs = await them.workspaceId()
   return { installation, claimcheck, client, us, member, them, theirs, ids, claim, queued, invitation: invitation! }
 }
 
@@ -62,8 +62,8 @@ async function stateOf({ claimcheck, ids }: World) {
 
 /** @param asked what they named themselves, which an answer may repeat */
 function tellsNothing(t: TapTest, world: World, text: string, where: string, asked = ''): void {
-  const { ids, claim, queued, invitation } = world
-  const known = [OURS.key, OURS.target, OURS.agent, emailOf(OURS.member), 'our-token', 'ours']
+  const { ids, member, claim, queued, invitation } = world
+  const known = [OURS.key, OURS.target, OURS.agent, member.email, 'our-token', 'ours']
   const { workspace: _, provider: __, token: ___, uid: ____, grant: _____, ...rest } = ids
   const said = [...known, ...Object.values(rest), claim.receipt_id, queued.claim_id, invitation.id]
   t.strictSame(
@@ -74,7 +74,7 @@ function tellsNothing(t: TapTest, world: World, text: string, where: string, ask
 }
 
 t.test('the console shows nothing of a workspace to the owner of another, and does nothing for them', async (t) => {
-  const world = await twoWorkspaces(t)
+  const world = await twoWorkspaces()
   const { claimcheck, them, theirs, ids, invitation } = world
   const before = await stateOf(world)
   const absent = await them.get('/console/w/ws_01ARZ3NDEKTSV4RRFFQ69G5FAV/claims')
@@ -105,7 +105,7 @@ t.test('the console shows nothing of a workspace to the owner of another, and do
 })
 
 t.test('the console does nothing for a member that only an owner may do', async (t) => {
-  const world = await twoWorkspaces(t)
+  const world = await twoWorkspaces()
   const { claimcheck, member, ids, invitation } = world
   const own = (await claimcheck.members.list(ids.workspace)).find(({ role }) => role === 'owner')!
   const before = await stateOf(world)
@@ -123,7 +123,7 @@ t.test('the console does nothing for a member that only an owner may do', async 
 })
 
 t.test('nobody sees anything of the console without signing in, and no form is taken', async (t) => {
-  const world = await twoWorkspaces(t)
+  const world = await twoWorkspaces()
   const { installation, claimcheck, ids } = world
   const before = await stateOf(world)
   const inside = (await routesOf(claimcheck)).filter(({ url }) => /workspace|\/account|consent/.test(url))
@@ -137,7 +137,7 @@ t.test('nobody sees anything of the console without signing in, and no form is t
 })
 
 t.test('a key opens its own workspace through every route of the API, and no other', async (t) => {
-  const world = await twoWorkspaces(t)
+  const world = await twoWorkspaces()
   const { installation, claimcheck, client, theirs, ids } = world
   const { key } = await claimcheck.keys.create(theirs, 'theirs')
   const other = new Client(installation.host, theirs, key)

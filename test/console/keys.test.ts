@@ -1,14 +1,14 @@
 /** The developers screen: keys are made, shown once, listed for ever, and revoked at once. */
 import { execFileSync } from 'node:child_process'
-import t, { type Test as TapTest } from 'tap'
-import { TEST_DATABASE } from '../support/database.ts'
-import { Installation } from '../support/installation.ts'
+import t from 'tap'
+import { createDatabase } from '../support/database.ts'
+import { Installation, sharedInstallation } from '../support/installation.ts'
 import { PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
 
-async function installed(t: TapTest, options = {}) {
-  const installation = await Installation.start(options)
-  t.teardown(() => installation.remove())
-  const owner = await Visitor.first(installation.host)
+const shared = sharedInstallation()
+
+async function developers(installation: Installation) {
+  const owner = await Visitor.owner(installation.host)
   const workspaceId = await owner.workspaceId()
   const path = `/console/w/${workspaceId}/developers`
   await owner.get(path)
@@ -31,7 +31,7 @@ function argumentsOf(command: string): string[] {
 }
 
 t.test('a key is shown once, with a command that submits a first claim', async (t) => {
-  const { host, owner, path } = await installed(t)
+  const { host, owner, path } = await developers(await shared())
   const page = await owner.post(`${path}/keys`, { name: ' build server ' })
   t.equal(page.status, 201)
   t.equal(page.headers.get('cache-control'), 'no-store')
@@ -74,7 +74,7 @@ t.test('the command names the address that the operator gave', async (t) => {
 })
 
 t.test('a key has a name, and what is no name is told', async (t) => {
-  const { host, owner, path, workspaceId } = await installed(t)
+  const { host, owner, path, workspaceId } = await developers(await shared())
   for (const name of ['', '   ', 'x'.repeat(101), 'a\u0007b']) {
     const page = await owner.post(`${path}/keys`, { name })
     t.equal(page.status, 422)
@@ -86,8 +86,10 @@ t.test('a key has a name, and what is no name is told', async (t) => {
 })
 
 t.test('revoking asks first, holds at the next request on every host, and leaves the key listed', async (t) => {
-  const { installation, host, owner, path, workspaceId } = await installed(t)
-  const hosts = TEST_DATABASE === 'sqlite' ? [host] : [host, await installation.addHost()]
+  const installation = await Installation.start({ database: await createDatabase('postgres') })
+  t.teardown(() => installation.remove())
+  const { host, owner, path, workspaceId } = await developers(installation)
+  const hosts = [host, await installation.addHost()]
   const { id, key } = await host.claimcheck.keys.create(workspaceId, 'made by command')
   const statuses = () =>
     Promise.all(
@@ -117,7 +119,7 @@ t.test('revoking asks first, holds at the next request on every host, and leaves
 })
 
 t.test('members see the keys, and make and revoke none', async (t) => {
-  const { host, path, workspaceId } = await installed(t)
+  const { host, path, workspaceId } = await developers(await shared())
   const { id } = await host.claimcheck.keys.create(workspaceId, 'theirs')
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const page = await member.get(path)
@@ -136,7 +138,7 @@ t.test('members see the keys, and make and revoke none', async (t) => {
 })
 
 t.test("another workspace's keys are not there", async (t) => {
-  const { host, owner, path } = await installed(t)
+  const { host, owner, path } = await developers(await shared())
   const { id: elsewhere } = await host.claimcheck.workspaces.create('elsewhere')
   const { id } = await host.claimcheck.keys.create(elsewhere, 'secret project')
   t.notMatch((await owner.get(path)).html, 'secret project')
@@ -152,7 +154,7 @@ t.test("another workspace's keys are not there", async (t) => {
 })
 
 t.test('markup in names comes out as text', async (t) => {
-  const { host, owner, path, workspaceId } = await installed(t)
+  const { host, owner, path, workspaceId } = await developers(await shared())
   const name = `<img src=x onerror="alert(1)">'&`
   const other = await Visitor.joining(host, workspaceId, 'owner', name)
   await other.get(path)

@@ -1,11 +1,13 @@
 /** What was allowed, afterwards: refreshed, taken back, and bound to what the person may do themselves. */
 import t, { type Test as TapTest } from 'tap'
 import { Application, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
-import { Installation } from '../support/installation.ts'
+import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { dump } from '../support/sql.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
-async function installed(t: TapTest, options = {}): Promise<Installation> {
+const shared = sharedInstallation({ file: { oauth: OAUTH } })
+
+async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
   const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
   t.teardown(() => installation.remove())
   return installation
@@ -15,9 +17,9 @@ const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
 const APPLICATIONS = '/console/account/applications'
 
 t.test('each refresh token works once, and using one again ends all that came of it', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await shared()
   const application = new Application()
-  const first = await application.tokens(await Visitor.first(host))
+  const first = await application.tokens(await Visitor.owner(host))
   const second = (await application.refresh(host, first.refresh_token)).body
   t.not(second.refresh_token, first.refresh_token)
   t.match((await whoami(host, second.access_token)).body, { scopes: ['claims:read', 'claims:submit'] })
@@ -35,8 +37,8 @@ t.test('each refresh token works once, and using one again ends all that came of
 })
 
 t.test('an application gives its tokens back, and those of no other', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   for (const which of ['access_token', 'refresh_token'] as const) {
     const tokens = await application.tokens(owner)
@@ -51,9 +53,9 @@ t.test('an application gives its tokens back, and those of no other', async (t) 
 })
 
 t.test('a token is worth no more than the member whom it speaks for, now', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await shared()
   const { members } = host.claimcheck
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   const workspaceId = await owner.workspaceId()
   const other = await Visitor.joining(host, workspaceId, 'owner', 'Other')
   const application = new Application()
@@ -71,13 +73,13 @@ t.test('a token is worth no more than the member whom it speaks for, now', async
 })
 
 t.test('members allow what members may do, and are told what is left out', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host, 'mill')
   const member = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
   const application = new Application()
   const page = await application.consentPage(member)
   t.match(textOf(page.html), /Submit claims .* Left out: only owners/)
-  t.match(textOf(page.html), /In the workspace acme , where you are a member/)
+  t.match(textOf(page.html), /In the workspace mill , where you are a member/)
   const tokens = await application.tokens(member)
   t.equal(tokens.scope, 'claims:read')
   t.same((await whoami(host, tokens.access_token)).body.scopes, ['claims:read'])
@@ -91,8 +93,8 @@ t.test('members allow what members may do, and are told what is left out', async
 })
 
 t.test('a person of several workspaces says which one, and nobody says one of others', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host, 'first')
   const second = (await host.claimcheck.workspaces.create('not-theirs')).id
   const member = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
   await member.get('/console/workspaces/new')
@@ -104,7 +106,7 @@ t.test('a person of several workspaces says which one, and nobody says one of ot
     name,
     id,
   ])
-  t.same(options.map(([name]) => name).sort(), ['acme (member)', 'own (owner)'])
+  t.same(options.map(([name]) => name).sort(), ['first (member)', 'own (owner)'])
   for (const [name, id] of options) {
     const tokens = await application.tokens(member, {}, id)
     t.match((await whoami(host, tokens.access_token)).body, {
@@ -117,16 +119,16 @@ t.test('a person of several workspaces says which one, and nobody says one of ot
 })
 
 t.test('a person sees what they have allowed, and stops it', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host, 'tower')
   t.match(textOf((await owner.get(APPLICATIONS)).html), /None so far/)
   const application = new Application()
   const tokens = await application.tokens(owner, { resource: RESOURCE })
   const kept = await new Application(CONFIDENTIAL).allowed(owner)
   t.ok(kept.has('code'))
   const page = await owner.get(APPLICATIONS)
-  t.match(textOf(page.html), /Desk <b>& co<\/b> acme claims:read claims:submit https:\/\/mcp\.example\.com/)
-  t.match(textOf(page.html), /Back office acme/)
+  t.match(textOf(page.html), /Desk <b>& co<\/b> tower claims:read claims:submit https:\/\/mcp\.example\.com/)
+  t.match(textOf(page.html), /Back office tower/)
   t.notMatch(page.html, tokens.access_token)
   const row = page.html.split('<tr').find((text) => text.includes('Desk'))!
   const path = /action="([^"]*\/revoke)"/.exec(row)![1]!
@@ -148,7 +150,7 @@ t.test('a person sees what they have allowed, and stops it', async (t) => {
 t.test('a copy of the database holds nothing that opens anything', async (t) => {
   const installation = await installed(t)
   const { host } = installation
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const code = (await application.allowed(owner)).get('code')!
   const tokens = await application.tokens(owner)
@@ -165,7 +167,7 @@ t.test('what has run out is removed in time', async (t) => {
   let now = Date.now()
   const installation = await installed(t, { now: () => now })
   const { host } = installation
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   await new Application().tokens(owner)
   const { find } = host.claimcheck.storage.read.records
   const { access_token: token } = await new Application().tokens(owner)
@@ -177,8 +179,8 @@ t.test('what has run out is removed in time', async (t) => {
 })
 
 t.test('scripts of an application’s own site may ask for tokens, those of others may not', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const code = (await application.allowed(owner)).get('code')!
   const fields = {

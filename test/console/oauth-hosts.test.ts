@@ -1,11 +1,13 @@
 /** OAuth over several hosts, and where two ask for one thing at once. Also applications that make themselves known. */
 import t, { type Test as TapTest } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
-import { TEST_DATABASE } from '../support/database.ts'
-import { Installation } from '../support/installation.ts'
+import { createDatabase, type Dialect } from '../support/database.ts'
+import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
-async function installed(t: TapTest, options = {}): Promise<Installation> {
+const shared = sharedInstallation({ file: { oauth: OAUTH } })
+
+async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
   const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
   t.teardown(() => installation.remove())
   return installation
@@ -27,12 +29,15 @@ async function ownerOf(host: Installation['host']): Promise<Visitor> {
   return owner
 }
 
-const ONE_HOST = TEST_DATABASE === 'sqlite' && 'one host has the file'
-
-t.test('what one host begins another goes on with', { skip: ONE_HOST }, async (t) => {
-  const installation = await installed(t, { env: { PUBLIC_URL } })
+/** Two hosts where the database serves several; on SQLite the one that there is. */
+async function twoHosts(t: TapTest, dialect: Dialect) {
+  const installation = await installed(t, { env: { PUBLIC_URL }, database: await createDatabase(dialect) })
   const { host: one } = installation
-  const two = await installation.addHost()
+  return { one, two: dialect === 'postgres' ? await installation.addHost() : one }
+}
+
+t.test('what one host begins another goes on with', async (t) => {
+  const { one, two } = await twoHosts(t, 'postgres')
   const owner = await ownerOf(one)
   const application = new Application(undefined, PUBLIC_URL)
 
@@ -53,40 +58,41 @@ t.test('what one host begins another goes on with', { skip: ONE_HOST }, async (t
   t.equal((await whoami(one, refreshed.access_token)).status, 401)
 })
 
-t.test('of two who use one code at once one is served, and nothing remains of it', async (t) => {
-  const installation = await installed(t, { env: { PUBLIC_URL } })
-  const { host: one } = installation
-  const two = TEST_DATABASE === 'postgres' ? await installation.addHost() : one
-  const owner = await ownerOf(one)
-  const application = new Application(undefined, PUBLIC_URL)
-  for (let round = 0; round < 5; round++) {
-    const code = (await application.allowed(owner)).get('code')
-    const answers = await Promise.all([one, two].map((host) => application.exchange(host, code)))
-    t.same(answers.map(({ status }) => status).sort(), [200, 400])
-    t.match(
-      answers.find(({ status }) => status === 400),
-      INVALID_GRANT,
-    )
-    const { body } = answers.find(({ status }) => status === 200)!
-    t.equal((await whoami(two, body.access_token)).status, 401)
-    t.match(await application.refresh(one, body.refresh_token), INVALID_GRANT)
-  }
-})
+for (const dialect of ['sqlite', 'postgres'] as const) {
+  t.test(`on ${dialect}, of two who use one code at once one is served, and nothing remains of it`, async (t) => {
+    const { one, two } = await twoHosts(t, dialect)
+    const owner = await ownerOf(one)
+    const application = new Application(undefined, PUBLIC_URL)
+    for (let round = 0; round < 5; round++) {
+      const code = (await application.allowed(owner)).get('code')
+      const answers = await Promise.all([one, two].map((host) => application.exchange(host, code)))
+      t.same(answers.map(({ status }) => status).sort(), [200, 400])
+      t.match(
+        answers.find(({ status }) => status === 400),
+        INVALID_GRANT,
+      )
+      const { body } = answers.find(({ status }) => status === 200)!
+      t.equal((await whoami(two, body.access_token)).status, 401)
+      t.match(await application.refresh(one, body.refresh_token), INVALID_GRANT)
+    }
+  })
 
-t.test('of two who use one refresh token at once one is served, and nothing remains of it', async (t) => {
-  const installation = await installed(t, { env: { PUBLIC_URL } })
-  const { host: one } = installation
-  const two = TEST_DATABASE === 'postgres' ? await installation.addHost() : one
-  const owner = await ownerOf(one)
-  const application = new Application(undefined, PUBLIC_URL)
-  for (let round = 0; round < 5; round++) {
-    const { refresh_token: token } = await application.tokens(owner)
-    const answers = await Promise.all([one, two].map((host) => application.refresh(host, token)))
-    t.same(answers.map(({ status }) => status).sort(), [200, 400])
-    const { body } = answers.find(({ status }) => status === 200)!
-    t.equal((await whoami(two, body.access_token)).status, 401)
-  }
-})
+  t.test(
+    `on ${dialect}, of two who use one refresh token at once one is served, and nothing remains of it`,
+    async (t) => {
+      const { one, two } = await twoHosts(t, dialect)
+      const owner = await ownerOf(one)
+      const application = new Application(undefined, PUBLIC_URL)
+      for (let round = 0; round < 5; round++) {
+        const { refresh_token: token } = await application.tokens(owner)
+        const answers = await Promise.all([one, two].map((host) => application.refresh(host, token)))
+        t.same(answers.map(({ status }) => status).sort(), [200, 400])
+        const { body } = answers.find(({ status }) => status === 200)!
+        t.equal((await whoami(two, body.access_token)).status, 401)
+      }
+    },
+  )
+}
 
 const REGISTRATION = {
   client_name: 'New <i>one</i>',
@@ -100,7 +106,7 @@ function register(host: Installation['host'], body: object) {
 }
 
 t.test('applications do not make themselves known unless the configuration lets them', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await shared()
   t.equal((await register(host, REGISTRATION)).status, 404)
 })
 
@@ -108,7 +114,7 @@ t.test('an application that made itself known asks as any other', async (t) => {
   let now = Date.now()
   const file = { oauth: { ...OAUTH, dynamic_registration: true } }
   const { host } = await installed(t, { file, now: () => now })
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   const metadata = await host.request('/.well-known/oauth-authorization-server')
   t.equal(metadata.body.registration_endpoint, `${host.url}/oauth/register`)
 

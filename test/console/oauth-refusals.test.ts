@@ -1,10 +1,12 @@
 /** What applications are refused, where they are told, and what people are shown in place of being led on. */
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, returned, whoami } from '../support/application.ts'
-import { Installation } from '../support/installation.ts'
-import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
-async function installed(t: TapTest, options = {}): Promise<Installation> {
+const shared = sharedInstallation({ file: { oauth: OAUTH } })
+
+async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
   const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
   t.teardown(() => installation.remove())
   return installation
@@ -13,8 +15,8 @@ async function installed(t: TapTest, options = {}): Promise<Installation> {
 const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
 
 t.test('nobody is led to an address that is not the application’s own', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const wrong = [
     'https://evil.example/back',
     'https://desk.example/back/',
@@ -35,23 +37,23 @@ t.test('nobody is led to an address that is not the application’s own', async 
     }
   }
   const page = await owner.get(new Application().request({ redirect_uri: 'https://evil.example/back' }))
-  t.match(textOf(page.html), /This request cannot be answered .* address that does not belong to it/)
+  t.match(textOf(page.html), /This request cannot be answered .* address that is not registered for it/)
   t.match(page.headers.get('content-security-policy'), /^default-src 'none'/)
   t.match(page.headers.get('x-content-type-options'), 'nosniff')
 })
 
 t.test('an application that is not known is told to the person, as text', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await shared()
   const path = new Application().request({ client_id: '<script>alert(1)</script>', state: '<script>' })
   const page = await new Visitor(host).get(path)
   t.equal(page.status, 400)
-  t.match(textOf(page.html), /The application is not known here/)
+  t.match(textOf(page.html), /This service does not know the application/)
   t.notMatch(page.html, /<script>|at .*\.js/)
 })
 
 t.test('what is wrong with a request is told to the application, with its state', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const rows = [
     [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ response_type: 'code id_token', nonce: 'n' }, 'unsupported_response_type'],
@@ -86,8 +88,8 @@ t.test('what is wrong with a request is told to the application, with its state'
 })
 
 t.test('a person who says no sends the application away without a code', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const { path } = await application.consentPage(owner)
   const back = await application.decide(owner, path, { decision: 'deny' })
@@ -98,8 +100,8 @@ t.test('a person who says no sends the application away without a code', async (
 })
 
 t.test('a code is worth nothing with another verifier, address or application, or none', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const code = (await application.allowed(owner)).get('code')
   const rows = [
@@ -121,8 +123,8 @@ t.test('a code is worth nothing with another verifier, address or application, o
 })
 
 t.test('a code that is used again is refused, and ends what came of it', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const code = (await application.allowed(owner)).get('code')
   const { body } = await application.exchange(host, code)
@@ -135,7 +137,7 @@ t.test('a code that is used again is refused, and ends what came of it', async (
 t.test('codes, requests and tokens run out', async (t) => {
   let now = Date.now()
   const { host } = await installed(t, { now: () => now })
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const late = (await application.allowed(owner)).get('code')
   const { path } = await application.consentPage(owner)
@@ -155,8 +157,8 @@ t.test('codes, requests and tokens run out', async (t) => {
 })
 
 t.test('nobody decides a request that was made in another browser', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const other = await Visitor.joining(host, await owner.workspaceId(), 'owner', 'Other')
   const application = new Application()
   const { path } = await application.consentPage(owner)
@@ -169,14 +171,14 @@ t.test('nobody decides a request that was made in another browser', async (t) =>
 })
 
 t.test('a person who is not signed in does so first, and comes back to the request', async (t) => {
-  const { host } = await installed(t)
-  await Visitor.first(host)
+  const { host } = await shared()
+  const { email } = await Visitor.owner(host)
   const visitor = new Visitor(host)
   const application = new Application()
   const path = await application.ask(visitor)
   const entrance = await visitor.get(path)
   t.equal(entrance.path, `/console/sign-in?${new URLSearchParams({ next: path })}`)
-  const page = await visitor.post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD, next: path })
+  const page = await visitor.post('/console/sign-in', { email, password: PASSWORD, next: path })
   t.equal(page.path, path)
   t.match(textOf(page.html), /Allow Desk/)
 
@@ -186,8 +188,8 @@ t.test('a person who is not signed in does so first, and comes back to the reque
 })
 
 t.test('every request is asked about anew', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   await new Application().tokens(owner)
   t.ok(await new Application().ask(owner))
   const application = new Application()
@@ -200,8 +202,8 @@ t.test('every request is asked about anew', async (t) => {
 })
 
 t.test('a decision needs the session’s own form, from our own page', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const { path } = await application.consentPage(owner)
   const workspace = await owner.workspaceId()

@@ -6,10 +6,12 @@ import { StorageError } from '@claimcheck/server/storage/storage'
 import * as openid from 'openid-client'
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
-import { Installation } from '../support/installation.ts'
+import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
-async function installed(t: TapTest, options = {}): Promise<Installation> {
+const shared = sharedInstallation({ file: { oauth: OAUTH } })
+
+async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
   const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
   t.teardown(() => installation.remove())
   return installation
@@ -18,8 +20,8 @@ async function installed(t: TapTest, options = {}): Promise<Installation> {
 const REFUSED = { status: 401, body: { detail: 'invalid or missing API key' } }
 
 t.test('an application that a person allows gets a token, which whoami describes', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const page = await application.consentPage(owner, { scope: 'claims:read claims:submit connections:read' })
   t.equal(page.status, 200)
@@ -63,16 +65,16 @@ t.test('an application that a person allows gets a token, which whoami describes
 })
 
 t.test('a token opens no endpoint that needs a key', async (t) => {
-  const { host } = await installed(t)
-  const { access_token: token } = await new Application().tokens(await Visitor.first(host))
+  const { host } = await shared()
+  const { access_token: token } = await new Application().tokens(await Visitor.owner(host))
   for (const path of ['/v1/connections', '/v1/claims', '/v1/claims/clm_x']) {
     t.match(await host.request(path, { headers: { authorization: `Bearer ${token}` } }), REFUSED)
   }
 })
 
 t.test('whoami takes nothing but keys and access tokens, and says where tokens come from', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const code = (await application.allowed(owner)).get('code')!
   t.match(await whoami(host, code), REFUSED, 'a code')
@@ -89,8 +91,8 @@ t.test('whoami takes nothing but keys and access tokens, and says where tokens c
 })
 
 t.test('a token is meant for the resource that was asked for', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   for (const resource of [RESOURCE, `${RESOURCE}/`]) {
     const application = new Application()
     t.match(textOf((await application.consentPage(owner, { resource })).html), /https:\/\/mcp\.example\.com/)
@@ -107,8 +109,8 @@ t.test('a token is meant for the resource that was asked for', async (t) => {
 })
 
 t.test('a confidential application shows its secret in either way, and nothing less will do', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application(CONFIDENTIAL)
   const basic = (secret: string) => ({
     authorization: `Basic ${Buffer.from(`${CONFIDENTIAL.client_id}:${secret}`).toString('base64')}`,
@@ -125,8 +127,8 @@ t.test('a confidential application shows its secret in either way, and nothing l
 })
 
 t.test('a loopback address may be of any port, and a scheme may be of the application', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   for (const uri of ['http://127.0.0.1:49152/back', 'com.example.desk:/back']) {
     const application = new Application({ ...CLIENT, redirect_uris: [uri] })
     const { access_token: token } = await application.tokens(owner)
@@ -135,8 +137,8 @@ t.test('a loopback address may be of any port, and a scheme may be of the applic
 })
 
 t.test('the page lets its form lead to the application that asks, and nowhere else', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const rows = [
     ['https://desk.example/back', 'https://desk.example'],
     ['http://127.0.0.1:49152/back', 'http://127.0.0.1:49152'],
@@ -150,7 +152,7 @@ t.test('the page lets its form lead to the application that asks, and nowhere el
 })
 
 t.test('both documents say where everything is, to scripts of any site', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await shared()
   const at = (path: string) => host.request(path, { headers: { origin: 'https://any.example' } })
   const server = await at('/.well-known/oauth-authorization-server')
   t.match(server, {
@@ -175,8 +177,8 @@ t.test('both documents say where everything is, to scripts of any site', async (
 })
 
 t.test('a common library for applications finds its way by the documents alone', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const server = await openid.discovery(new URL(host.url), CLIENT.client_id, undefined, openid.None(), {
     algorithm: 'oauth2',
     execute: [openid.allowInsecureRequests],
@@ -207,7 +209,7 @@ t.test('a common library for applications finds its way by the documents alone',
 
 t.test('the tokens of an application end when the configuration names it no more', async (t) => {
   const installation = await installed(t)
-  const { access_token: token } = await new Application().tokens(await Visitor.first(installation.host))
+  const { access_token: token } = await new Application().tokens(await Visitor.owner(installation.host))
   await installation.stop()
   await writeFile(join(installation.folder, 'other.json'), JSON.stringify({ oauth: { clients: [CONFIDENTIAL] } }))
   const host = await installation.addHost({ CONFIG: 'other.json' })
@@ -222,7 +224,7 @@ t.test('a database that cannot be used is no fault of the application', async (t
   }
   const file = { oauth: OAUTH, rate_limits: { oauth: 0, key: 0, refusals: 0 } }
   const { host } = await installed(t, { now, file })
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const code = (await application.allowed(owner)).get('code')
   const { path } = await application.consentPage(owner)
@@ -251,9 +253,9 @@ t.test('addresses are those of the configuration, whatever a request says of its
   t.ok(response.headers.getSetCookie().every((cookie) => /; secure; httponly/i.test(cookie) && !/domain/i.test(cookie)))
 })
 
-t.test('nor does the form of its first line change where people are led', async (t) => {
-  const { host } = await installed(t)
-  const owner = await Visitor.first(host)
+t.test('nor does its first line change where people are led', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
   const application = new Application()
   const told = await tellRaw(host.url, `GET http://evil.example${application.request()} HTTP/1.1`)
   for (const [, name, value] of told.matchAll(/^set-cookie: ([^=]+)=([^;]+)/gim)) owner.cookies.set(name!, value!)
@@ -265,8 +267,8 @@ t.test('nor does the form of its first line change where people are led', async 
 
 /** What is answered to a first line that fetch would not send. */
 async function tellRaw(url: string, line: string): Promise<string> {
-  const { hostname, port } = new URL(url)
+  const { host, hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  socket.write(`${line}\r\nhost: evil.example\r\nconnection: close\r\n\r\n`)
+  socket.write(`${line}\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
   return (await socket.setEncoding('utf8').toArray()).join('')
 }

@@ -1,24 +1,39 @@
 /** Signing in through an outside OpenID provider: a real one, on this machine. */
 import t, { type Test as TapTest } from 'tap'
-import { Installation } from '../support/installation.ts'
+import { afterFile } from '../support/after-file.ts'
+import { Installation, sharedInstallation } from '../support/installation.ts'
 import { NAMELESS, OpenIdProvider } from '../support/openid-provider.ts'
-import { emailOf, type Page, textOf, Visitor } from '../support/visitor.ts'
+import { type Page, textOf, Visitor } from '../support/visitor.ts'
 
 const BEGIN = '/console/sign-in/outside'
 const CALLBACK = `${BEGIN}/callback`
 const ACCOUNT = '/console/account'
 
-async function installed(t: TapTest) {
-  const provider = await OpenIdProvider.start()
-  t.teardown(() => provider.close())
-  const installation = await Installation.start({
-    env: provider.env,
-    file: { sign_in: provider.section, rate_limits: { sign_in: 0 } },
-  })
+const provider = await OpenIdProvider.start()
+afterFile(() => provider.close())
+const file = { sign_in: provider.section, rate_limits: { sign_in: 0 } }
+const shared = sharedInstallation({ env: provider.env, file })
+let people = 0
+
+/** A login at the provider that no account is linked to. */
+function newLogin(name = 'ann'): string {
+  return `${name}-${++people}`
+}
+
+/** The installation that the tests share. */
+async function served() {
+  const { host } = await shared()
+  provider.open(host.url + CALLBACK)
+  return { host }
+}
+
+/** An installation of the test's own, in which there is no account yet. */
+async function fresh(t: TapTest) {
+  const installation = await Installation.start({ env: provider.env, file })
   t.teardown(() => installation.remove())
   const { host } = installation
   provider.open(host.url + CALLBACK)
-  return { installation, host, provider }
+  return { host }
 }
 
 /** Where the browser is sent. */
@@ -29,33 +44,29 @@ async function begin(visitor: Visitor, fields: Readonly<Record<string, string>>)
   return url
 }
 
-/** Over there and back. */
-async function goThrough(
-  provider: OpenIdProvider,
-  visitor: Visitor,
-  fields: Readonly<Record<string, string>>,
-  login: string,
-): Promise<Page> {
+/** To the provider and back. */
+async function goThrough(visitor: Visitor, fields: Readonly<Record<string, string>>, login: string): Promise<Page> {
   const back = await provider.signIn(await begin(visitor, fields), login)
   return visitor.get(back.pathname + back.search)
 }
 
-/** The first person, linked to who is `ann` over there. */
-async function linked(host: Visitor['host'], provider: OpenIdProvider): Promise<Visitor> {
-  const owner = await Visitor.first(host)
+/** An owner whose account is linked to a login at the provider. */
+async function linked(host: Visitor['host']) {
+  const owner = await Visitor.owner(host)
+  const ann = newLogin()
   await owner.get(ACCOUNT)
-  await goThrough(provider, owner, { purpose: 'link' }, 'ann')
-  return owner
+  await goThrough(owner, { purpose: 'link' }, ann)
+  return { owner, ann }
 }
 
 t.test('the first person sets up through the provider, and comes in by it again', async (t) => {
-  const { host, provider } = await installed(t)
+  const { host } = await fresh(t)
   const token = (await host.claimcheck.accounts.setupToken())!
   const visitor = new Visitor(host)
   t.match((await visitor.get(`/console/setup/${token}`)).html, /Continue with Example/)
   const unnamed = await visitor.post(BEGIN, { purpose: 'setup', token, workspace: '' })
   t.equal(unnamed.status, 400)
-  const page = await goThrough(provider, visitor, { purpose: 'setup', token, workspace: 'acme' }, 'ann')
+  const page = await goThrough(visitor, { purpose: 'setup', token, workspace: 'acme' }, 'ann')
   t.match(page.path, /^\/console\/w\/ws_/)
   const account = await visitor.get(ACCOUNT)
   t.match(textOf(account.html), /ann of Example.*You sign in as ann@example\.com.*Linked/)
@@ -63,12 +74,12 @@ t.test('the first person sets up through the provider, and comes in by it again'
 
   const again = new Visitor(host)
   t.match((await again.get('/console/sign-in')).html, /Continue with Example/)
-  t.equal((await goThrough(provider, again, { purpose: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
+  t.equal((await goThrough(again, { purpose: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
 })
 
 t.test('the provider is asked with a state, a nonce and the digest of a verifier that stays here', async (t) => {
-  const { host, provider } = await installed(t)
-  await Visitor.first(host)
+  const { host } = await served()
+  await Visitor.owner(host)
   const visitor = new Visitor(host)
   const url = new URL(await begin(visitor, { purpose: 'sign_in', next: '//evil.example' }))
   t.equal(url.searchParams.get('response_type'), 'code')
@@ -81,10 +92,10 @@ t.test('the provider is asked with a state, a nonce and the digest of a verifier
 })
 
 t.test('an identity that is linked to no account is told to ask for an invitation', async (t) => {
-  const { host, provider } = await installed(t)
-  await linked(host, provider)
+  const { host } = await served()
+  await linked(host)
   const visitor = new Visitor(host)
-  const page = await goThrough(provider, visitor, { purpose: 'sign_in' }, 'bob')
+  const page = await goThrough(visitor, { purpose: 'sign_in' }, newLogin('bob'))
   t.equal(page.status, 403)
   t.match(textOf(page.html), /Ask an owner of a workspace for an invitation/)
   t.equal(visitor.cookies.size, 0)
@@ -93,58 +104,60 @@ t.test('an identity that is linked to no account is told to ask for an invitatio
 t.test(
   'an invitation is accepted through the provider; an address that has an account is never linked to it',
   async (t) => {
-    const { host, provider } = await installed(t)
-    const owner = await Visitor.first(host)
+    const { host } = await served()
+    const bobs = newLogin('bob')
+    const owner = await Visitor.owner(host)
+    const sameAddress = owner.email.split('@')[0]!
     const id = await owner.workspaceId()
     const invite = () => host.claimcheck.accounts.inviteToken(id, 'member', null)
     const token = await invite()
     const bob = new Visitor(host)
     t.match((await bob.get(`/console/join/${token}`)).html, /Continue with Example/)
-    const joined = await goThrough(provider, bob, { purpose: 'join', token }, 'bob')
+    const joined = await goThrough(bob, { purpose: 'join', token }, bobs)
     t.match(joined.path, new RegExp(`^/console/w/${id}/`))
     t.equal((await new Visitor(host).post(BEGIN, { purpose: 'join', token })).status, 404, 'the link was used')
 
     const taken = new Visitor(host)
-    const page = await goThrough(provider, taken, { purpose: 'join', token: await invite() }, 'owner')
-    t.equal(page.status, 422, `the account ${emailOf('owner')} has a password of its own`)
+    const page = await goThrough(taken, { purpose: 'join', token: await invite() }, sameAddress)
+    t.equal(page.status, 422, `the account ${owner.email} has a password of its own`)
     t.match(textOf(page.html), /There is an account with this address/)
     t.equal(taken.cookies.size, 0)
-    t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'owner')).status, 403)
+    t.equal((await goThrough(new Visitor(host), { purpose: 'sign_in' }, sameAddress)).status, 403)
 
-    const nameless = await goThrough(provider, new Visitor(host), { purpose: 'join', token: await invite() }, NAMELESS)
+    const nameless = await goThrough(new Visitor(host), { purpose: 'join', token: await invite() }, NAMELESS)
     t.equal(nameless.status, 422)
     t.match(textOf(nameless.html), /Example does not tell your e-mail address: begin with a password/)
 
     const secondLink = await invite()
-    const twice = await goThrough(provider, new Visitor(host), { purpose: 'join', token: secondLink }, 'bob')
+    const twice = await goThrough(new Visitor(host), { purpose: 'join', token: secondLink }, bobs)
     t.equal(twice.status, 422, 'who has an account is not given another')
     t.equal((await new Visitor(host).get(`/console/join/${secondLink}`)).status, 200, 'and the link can still be used')
   },
 )
 
 t.test('an account is linked and unlinked by its owner, and no identity belongs to two', async (t) => {
-  const { host, provider } = await installed(t)
-  const owner = await linked(host, provider)
+  const { host } = await served()
+  const { owner, ann } = await linked(host)
   t.match(textOf((await owner.get(ACCOUNT)).html), /Linked: you can sign in with Example/)
-  t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in', next: ACCOUNT }, 'ann')).path, ACCOUNT)
+  t.equal((await goThrough(new Visitor(host), { purpose: 'sign_in', next: ACCOUNT }, ann)).path, ACCOUNT)
 
   const mia = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
   await mia.get(ACCOUNT)
-  const taken = await goThrough(provider, mia, { purpose: 'link' }, 'ann')
+  const taken = await goThrough(mia, { purpose: 'link' }, ann)
   t.equal(taken.status, 422)
   t.match(textOf(taken.html), /This sign-in is linked to another account/)
-  t.match(textOf((await goThrough(provider, owner, { purpose: 'link' }, 'zoe')).html), /unlink that one first/)
+  t.match(textOf((await goThrough(owner, { purpose: 'link' }, newLogin('zoe'))).html), /unlink that one first/)
 
   t.equal((await owner.post(`${ACCOUNT}/unlink`)).path, `${ACCOUNT}?done=sign-in-unlinked`)
-  t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'ann')).status, 403)
+  t.equal((await goThrough(new Visitor(host), { purpose: 'sign_in' }, ann)).status, 403)
   t.equal((await owner.post(`${ACCOUNT}/unlink`)).status, 404)
 })
 
 t.test('the only way in cannot be unlinked', async (t) => {
-  const { host, provider } = await installed(t)
+  const { host } = await fresh(t)
   const token = (await host.claimcheck.accounts.setupToken())!
   const ann = new Visitor(host)
-  await goThrough(provider, ann, { purpose: 'setup', token, workspace: 'acme' }, 'ann')
+  await goThrough(ann, { purpose: 'setup', token, workspace: 'acme' }, 'ann')
   await ann.get(ACCOUNT)
   const refused = await ann.post(`${ACCOUNT}/unlink`)
   t.equal(refused.status, 422)
@@ -155,22 +168,23 @@ t.test('the only way in cannot be unlinked', async (t) => {
 })
 
 t.test('linking takes a form of the session that is linked, and the same person at both ends', async (t) => {
-  const { host, provider } = await installed(t)
-  const owner = await Visitor.first(host)
+  const { host } = await served()
+  const owner = await Visitor.owner(host)
+  const ann = newLogin()
   await owner.get(ACCOUNT)
   t.equal((await owner.post(BEGIN, { purpose: 'link', _csrf: 'x' })).status, 403)
   t.equal((await new Visitor(host).post(BEGIN, { purpose: 'link' })).status, 404)
-  const back = await provider.signIn(await begin(owner, { purpose: 'link' }), 'ann')
+  const back = await provider.signIn(await begin(owner, { purpose: 'link' }), ann)
   owner.cookies.delete('claimcheck')
   t.equal((await owner.get(back.pathname + back.search)).status, 403, 'signed out meanwhile')
-  t.equal((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'ann')).status, 403)
+  t.equal((await goThrough(new Visitor(host), { purpose: 'sign_in' }, ann)).status, 403)
 })
 
 t.test('an answer is good once, and in the browser that was sent', async (t) => {
-  const { host, provider } = await installed(t)
-  await linked(host, provider)
+  const { host } = await served()
+  const { ann } = await linked(host)
   const visitor = new Visitor(host)
-  const back = await provider.signIn(await begin(visitor, { purpose: 'sign_in' }), 'ann')
+  const back = await provider.signIn(await begin(visitor, { purpose: 'sign_in' }), ann)
   const ticket = visitor.cookies.get('claimcheck-outside')!
   const path = back.pathname + back.search
   const elsewhere = await new Visitor(host).get(path)
@@ -184,13 +198,13 @@ t.test('an answer is good once, and in the browser that was sent', async (t) => 
 })
 
 t.test('an answer that does not fit what was asked lets nobody in', async (t) => {
-  const { host, provider } = await installed(t)
-  await linked(host, provider)
+  const { host } = await served()
+  const { ann } = await linked(host)
 
   async function refused(what: string, change: (back: URL, asked: URL) => Promise<void> | void, message: RegExp) {
     const visitor = new Visitor(host)
     const asked = await begin(visitor, { purpose: 'sign_in' })
-    const back = await provider.signIn(asked, 'ann')
+    const back = await provider.signIn(asked, ann)
     await change(back, new URL(asked))
     const page = await visitor.get(back.pathname + back.search)
     provider.alter = (tokens) => tokens
@@ -216,7 +230,7 @@ t.test('an answer that does not fit what was asked lets nobody in', async (t) =>
   await refused('an error', oidcError, /Example refused the sign-in/)
 
   const forOther = async (_back: URL, asked: URL) => {
-    const idToken = await provider.idTokenForOther('ann', asked.searchParams.get('nonce')!)
+    const idToken = await provider.idTokenForOther(ann, asked.searchParams.get('nonce')!)
     provider.alter = (tokens) => ({ ...tokens, id_token: idToken })
   }
   await refused('an ID token for another client', forOther, misfit)
@@ -225,7 +239,7 @@ t.test('an answer that does not fit what was asked lets nobody in', async (t) =>
     stolen = tokens.id_token
     return tokens
   }
-  t.match((await goThrough(provider, new Visitor(host), { purpose: 'sign_in' }, 'ann')).path, /^\/console\/w\//)
+  t.match((await goThrough(new Visitor(host), { purpose: 'sign_in' }, ann)).path, /^\/console\/w\//)
   const ofEarlier = () => {
     provider.alter = (tokens) => ({ ...tokens, id_token: stolen })
   }
@@ -244,8 +258,8 @@ t.test('an answer that does not fit what was asked lets nobody in', async (t) =>
 })
 
 t.test('who says no over there is not signed in', async (t) => {
-  const { host, provider } = await installed(t)
-  await Visitor.first(host)
+  const { host } = await served()
+  await Visitor.owner(host)
   const visitor = new Visitor(host)
   const back = await provider.refuse(await begin(visitor, { purpose: 'sign_in' }))
   const page = await visitor.get(back.pathname + back.search)
@@ -254,10 +268,13 @@ t.test('who says no over there is not signed in', async (t) => {
 })
 
 t.test('a provider that is away costs only this way in', async (t) => {
-  const { host, provider } = await installed(t)
+  const { host } = await fresh(t)
+  t.teardown(() => {
+    provider.isDown = false
+  })
   const visitor = new Visitor(host)
   provider.isDown = true
-  await Visitor.first(host)
+  await Visitor.owner(host)
   const page = await visitor.post(BEGIN, { purpose: 'sign_in' })
   t.equal(page.status, 503)
   t.match(textOf(page.html), /Example cannot be reached now: use another sign-in method, or try again later/)

@@ -3,20 +3,19 @@ import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test as TapTest } from 'tap'
+import t from 'tap'
 import { filled, routesOf } from '../support/console-routes.ts'
-import { Installation, SCRIPTED } from '../support/installation.ts'
-import { emailOf, PASSWORD, Visitor } from '../support/visitor.ts'
+import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
+import { PASSWORD, Visitor } from '../support/visitor.ts'
 
 const NUL = 'a\0b@example.com'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-async function installed(t: TapTest) {
-  const connected = { use: resolve('build/test/plugins/connected.js') }
-  const file = { rate_limits: { sign_in: 0 } }
-  const installation = await Installation.start({ plugins: [SCRIPTED, connected], file })
-  t.teardown(() => installation.remove())
-  const owner = await Visitor.first(installation.host)
+const shared = sharedInstallation({ plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js') }] })
+
+async function installed() {
+  const installation = await shared()
+  const owner = await Visitor.owner(installation.host)
   const workspace = await owner.workspaceId()
   await owner.get('/console/account')
   return { installation, owner, workspace }
@@ -40,7 +39,7 @@ function cookieOf({ cookies }: Visitor): string {
 }
 
 t.test('text that a database refuses is refused by every route, in its address, its query and its form', async (t) => {
-  const { installation, owner, workspace } = await installed(t)
+  const { installation, owner, workspace } = await installed()
   const { host, claimcheck } = installation
   const invitation = await claimcheck.accounts.inviteToken(workspace, 'member', null)
   const known = { workspace, provider: 'mailbox', token: invitation, uid: 'u', grant: 'g' }
@@ -73,14 +72,14 @@ t.test('text that a database refuses is refused by every route, in its address, 
 })
 
 t.test('a form is refused whose proof is as long as the right one, in other characters', async (t) => {
-  const { installation, owner } = await installed(t)
+  const { installation, owner } = await installed()
   const headers = { ...FORM, origin: installation.url, cookie: cookieOf(owner) }
   const body = new URLSearchParams({ _csrf: 'é'.repeat(owner.csrf!.length), name: 'Other' })
   t.equal(await statusOf(begun(`${installation.url}/console/account/name`, headers), String(body)), 403)
 })
 
 t.test('a request is refused whose Host header names no host', async (t) => {
-  const { installation, owner } = await installed(t)
+  const { installation, owner } = await installed()
   const { url } = installation
   const cookie = cookieOf(owner)
   for (const host of ['[', 'a b', '%', 'x:99999999']) {
@@ -91,7 +90,7 @@ t.test('a request is refused whose Host header names no host', async (t) => {
 })
 
 t.test('a passkey is refused that is none, whatever its JSON holds', async (t) => {
-  const { installation } = await installed(t)
+  const { installation } = await installed()
   const { url } = installation
   const host = `localhost:${new URL(url).port}`
   const headers = { ...FORM, host, origin: `http://${host}` }
@@ -112,7 +111,7 @@ t.test('a passkey is refused that is none, whatever its JSON holds', async (t) =
 })
 
 t.test('nothing stands in an e-mail address that a terminal would obey, or that nobody sees', async (t) => {
-  const { installation, workspace } = await installed(t)
+  const { installation, workspace } = await installed()
   const { host, claimcheck } = installation
   const token = await claimcheck.accounts.inviteToken(workspace, 'member', null)
   for (const email of ['\u001b[2Jone@example.com', 'o\u200bne@example.com', 'one@\u202eexample.com']) {
@@ -126,7 +125,7 @@ t.test('nothing stands in an e-mail address that a terminal would obey, or that 
 })
 
 t.test('what somebody may do is looked up once their form is there, however long that takes', async (t) => {
-  const { installation, workspace } = await installed(t)
+  const { installation, workspace } = await installed()
   const { host, claimcheck, url } = installation
   const other = await Visitor.joining(host, workspace, 'owner', 'Other')
   await other.get('/console/account')
@@ -140,7 +139,7 @@ t.test('what somebody may do is looked up once their form is there, however long
   slow.write(body.slice(0, 5))
   await sleep(300)
   const members = await claimcheck.members.list(workspace)
-  await claimcheck.members.remove(workspace, members.find(({ email }) => email === emailOf('Other'))!.id)
+  await claimcheck.members.remove(workspace, members.find(({ email }) => email === other.email)!.id)
   t.equal(await statusOf(slow, body.slice(5)), 404)
   t.strictSame(await claimcheck.keys.list(workspace), [])
 })

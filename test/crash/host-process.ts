@@ -1,11 +1,11 @@
-/** One host of a fleet, seen from outside: a process that is started, struck down, and started again. */
+/** One host of a fleet, seen from outside: a process that is started, killed, and started again. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
 /** A signal to itself, just before a database statement. */
 export interface Strike {
   readonly signal: 'SIGKILL' | 'SIGSTOP'
-  /** The how manyth, from 1; or the next that has this in its text. */
+  /** Its number, from 1; or a part of its text. */
   readonly before: number | string
 }
 
@@ -16,6 +16,8 @@ export class HostProcess {
   readonly #env: NodeJS.ProcessEnv
   #child: ChildProcess | undefined
   #url: string | undefined
+  /** False: from its next start on it makes no statements but those of requests. */
+  hasWorkers = true
   /** A sentence for each time it ended by itself. */
   readonly failures: string[] = []
 
@@ -32,7 +34,10 @@ export class HostProcess {
 
   /** Resolves when it listens, or has ended before that. */
   async start(strike?: Strike): Promise<void> {
-    const orders = strike && { STRIKE: JSON.stringify(strike) }
+    const orders = {
+      ...(strike ? { STRIKE: JSON.stringify(strike) } : {}),
+      ...(this.hasWorkers ? {} : { WORKERS: 'none' }),
+    }
     const child = fork(SCRIPT, { cwd: this.#folder, env: { ...this.#env, ...orders }, execArgv: [] })
     const endWithUs = () => child.kill('SIGKILL')
     process.on('exit', endWithUs)
@@ -49,11 +54,13 @@ export class HostProcess {
     await Promise.race([message, once(child, 'exit')])
   }
 
-  /** From now on. Resolves when the host knows. */
+  /** From now on. Resolves when the host knows, or when one of its workers has made the statement already. */
   async strike(strike: Strike): Promise<void> {
-    const known = once(this.#child!, 'message')
-    this.#child!.send(strike)
-    await known
+    const child = this.#child!
+    const known = once(child, 'message')
+    const ended = once(child, 'exit')
+    child.send(strike)
+    await Promise.race([known, ended])
   }
 
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {

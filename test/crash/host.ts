@@ -1,7 +1,7 @@
-/** A host as a process of its own, which can be told to be struck by a signal just before one of its database statements. */
+/** A host in its own process, which sends itself a signal just before one of its database statements when it is told to. */
 import { loadConfig } from '@claimcheck/server/config/config'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
-import { openClaimcheck } from '@claimcheck/server/container'
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { startServer } from '@claimcheck/server/server'
 import type { Strike } from './host-process.ts'
 import { arm, beforeStatement, shareStrike } from './strike.ts'
@@ -13,12 +13,17 @@ process.on('message', (next: Strike) => {
   arm(next)
   process.send!({ ready: true })
 })
-// Whoever started it is gone.
+// The process that started it has ended.
 process.on('disconnect', () => process.exit())
 
 const config = loadConfig(process.env, process.cwd())
 // As on a machine with processors to spare, and as on one without.
 const sequencerThread = sqliteFile(config.databaseUrl) ? undefined : new URL('./sequencer-thread.js', import.meta.url)
 const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement, sequencerThread })
-const server = await startServer(claimcheck)
+const server = await startServer(process.env.WORKERS === 'none' ? withoutWorkers(claimcheck) : claimcheck)
 process.send!({ url: server.url })
+
+function withoutWorkers(claimcheck: Claimcheck): Claimcheck {
+  const idle = { value: { start() {}, async stop() {} } }
+  return Object.create(claimcheck, { recheckWorker: idle, anchorWorker: idle })
+}

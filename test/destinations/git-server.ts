@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Faults } from './faults.ts'
-import { type CommitOptions, git, writeCommit } from './git.ts'
+import { type CommitOptions, git, initBare, writeCommit } from './git.ts'
 
 export interface Credentials {
   readonly username: string
@@ -15,7 +15,7 @@ export interface Credentials {
 
 export interface GitRepositoryOptions {
   readonly defaultBranch?: string
-  /** Who may read and push; everybody when left out. */
+  /** Needed to read and to push. Without them everyone may. */
   readonly credentials?: Credentials
   /** Serves partial clones, as the large hosts do. Default true. */
   readonly filters?: boolean
@@ -32,19 +32,21 @@ export class GitServer {
   readonly #repositories = new Map<string, GitRepository>()
   readonly #renamed = new Map<string, string>()
 
+  readonly #now: () => number
   #port: number
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, now: () => number) {
     this.#port = port
+    this.#now = now
     this.#folder = folder
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch(() => response.destroy())
     })
   }
 
-  /** @param port 0 for any free one */
-  static async start(port = 0): Promise<GitServer> {
-    const server = new GitServer(await mkdtemp(join(tmpdir(), 'git-server-')), port)
+  /** @param port 0 for any free one @param now the clock of its answers' `Date` */
+  static async start(port = 0, now: () => number = Date.now): Promise<GitServer> {
+    const server = new GitServer(await mkdtemp(join(tmpdir(), 'git-server-')), port, now)
     await server.listen()
     return server
   }
@@ -75,12 +77,9 @@ export class GitServer {
   async createRepository(slug: string, options: GitRepositoryOptions = {}): Promise<GitRepository> {
     const { defaultBranch = 'main', filters = true } = options
     const folder = this.#pathOf(slug)
-    await mkdir(folder, { recursive: true })
-    await git(folder, ['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`])
-    await git(folder, ['config', 'http.receivepack', 'true'])
     // Hands out any object by its id, as the large hosts do.
-    await git(folder, ['config', 'uploadpack.allowAnySHA1InWant', 'true'])
-    await git(folder, ['config', 'uploadpack.allowFilter', String(filters)])
+    const uploads = `[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = ${filters}\n`
+    await initBare(folder, defaultBranch, `[http]\n\treceivepack = true\n${uploads}`)
     const repository = new GitRepository(folder, options)
     this.#repositories.set(slug, repository)
     this.#renamed.delete(slug)
@@ -108,6 +107,7 @@ export class GitServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests.push(`${request.method} ${request.url}`)
+    response.setHeader('date', new Date(this.#now()).toUTCString())
     if (await this.faults.strike(request, response)) return
     const url = new URL(request.url ?? '/', this.url)
     const [, slug = '', rest = ''] = /^\/([^/]+\/[^/]+)\.git(\/.*)$/.exec(decodeURI(url.pathname)) ?? []

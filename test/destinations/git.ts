@@ -1,5 +1,7 @@
-/** The git program, for destinations and the agents that push to them: on a clean configuration, with dates of one's choice. */
+/** The git program, for destinations and the agents that push to them: on a clean configuration, with dates that the test chooses. */
 import { execFile } from 'node:child_process'
+import { appendFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const ENVIRONMENT = {
@@ -44,16 +46,26 @@ export async function tryGit(folder: string, args: readonly string[]): Promise<s
   return git(folder, args).catch(() => undefined)
 }
 
+/** An empty bare repository. @param config lines of its configuration file */
+export async function initBare(folder: string, defaultBranch = 'main', config = ''): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  // Without the examples of hooks, which take most of the time.
+  await git(folder, ['init', '--quiet', '--bare', '--template=', `--initial-branch=${defaultBranch}`])
+  if (config) await appendFile(join(folder, 'config'), config)
+}
+
 export interface CommitOptions {
   /** The branch's history that it builds on; none when left out. */
   readonly parents?: readonly string[]
   readonly message?: string
-  /** The dates written into it, which prove nothing: whoever makes a commit writes them. */
+  /** The dates written into it. They prove nothing: the author of a commit writes them. */
   readonly date?: Date
   /** What its one file holds; it has no file when left out. */
   readonly content?: string
 }
 
+/** git knows this one without being given it. */
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 let commits = 0
 
 /** Makes a commit in the repository's object store. No ref holds it. */
@@ -69,7 +81,7 @@ export async function writeCommit(folder: string, options: CommitOptions = {}): 
 }
 
 async function writeTree(folder: string, content: string | undefined): Promise<string> {
-  if (content === undefined) return git(folder, ['mktree'])
+  if (content === undefined) return EMPTY_TREE
   const blob = await git(folder, ['hash-object', '-w', '--stdin'], { input: content })
   return git(folder, ['mktree'], { input: `100644 blob ${blob}\tfile\n` })
 }

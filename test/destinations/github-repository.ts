@@ -1,7 +1,8 @@
 /** A repository of the GitHub stand-in: refs and a push log over an object store that its forks share. */
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type CommitOptions, git, tryGit, writeCommit } from './git.ts'
+import { constants } from 'node:fs'
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { type CommitOptions, git, initBare, tryGit, writeCommit } from './git.ts'
 import type { Activity, ShownCommit, ShownRepository } from './github-answers.ts'
 
 export const NO_COMMIT = '0'.repeat(40)
@@ -17,10 +18,7 @@ export interface Network {
 
 export async function createNetwork(folder: string): Promise<Network> {
   const network = { store: join(folder, 'store.git'), workshop: join(folder, 'workshop.git'), repositories: [] }
-  for (const path of [network.store, network.workshop]) {
-    await mkdir(path, { recursive: true })
-    await git(path, ['init', '--quiet', '--bare'])
-  }
+  for (const path of [network.store, network.workshop]) await initBare(path)
   return network
 }
 
@@ -68,7 +66,7 @@ export class GitHubRepository implements ShownRepository {
     const before = (await this.tip(branch)) ?? NO_COMMIT
     const type = before === NO_COMMIT ? 'branch_creation' : await this.#typeOf(before, sha, as)
     if (type === 'force_push' && !force) throw new Error(`not a fast-forward: ${branch}`)
-    await git(this.network.workshop, ['push', '--quiet', this.network.store, `+${sha}:${this.#ref(branch)}`])
+    await publish(this.network, sha, this.#ref(branch))
     this.#log(branch, before, sha, type)
   }
 
@@ -89,9 +87,9 @@ export class GitHubRepository implements ShownRepository {
 
   /** The id that the tag's ref holds: the tag object's when it is annotated, else the commit's. */
   async tag(name: string, sha: string, { annotated = false } = {}): Promise<string> {
-    const { workshop, store } = this.network
+    const { workshop } = this.network
     const object = annotated ? await git(workshop, ['mktag'], { input: tagObject(name, sha) }) : sha
-    await git(workshop, ['push', '--quiet', store, `${object}:refs/${this.id}/tags/${name}`])
+    await publish(this.network, object, `refs/${this.id}/tags/${name}`)
     return object
   }
 
@@ -101,9 +99,13 @@ export class GitHubRepository implements ShownRepository {
 
   /** What one of its refs holds: `heads/main`, `tags/v1`. */
   async object(ref: string): Promise<{ type: string; sha: string } | undefined> {
-    const line = await tryGit(this.network.store, ['show-ref', '--verify', `refs/${this.id}/${ref}`])
-    const sha = line?.split(' ')[0]
-    return sha === undefined ? undefined : { type: await git(this.network.store, ['cat-file', '-t', sha]), sha }
+    const { store } = this.network
+    const path = normalize(join(store, 'refs', String(this.id), ref))
+    if (!path.endsWith(`/${ref}`)) return undefined
+    // Nothing packs the refs, and to read one takes less than to start git.
+    const text = await readFile(path, 'utf8').catch(() => undefined)
+    const sha = text?.trim()
+    return sha === undefined ? undefined : { type: await git(store, ['cat-file', '-t', sha]), sha }
   }
 
   async branches(): Promise<{ name: string; sha: string }[]> {
@@ -159,6 +161,22 @@ export class GitHubRepository implements ShownRepository {
     const id = this.activities.length + 1
     this.activities.push({ id, before, after, ref: `refs/heads/${branch}`, at: new Date(this.#now()), type })
   }
+}
+
+/** Copies to the store what a ref is to hold, and sets the ref. `git push` does the same, with eight processes instead of two. */
+async function publish({ workshop, store }: Network, object: string, ref: string): Promise<void> {
+  const list = await git(workshop, ['rev-list', '--objects', '--no-object-names', object])
+  for (const id of new Set([object, ...list.split('\n')])) {
+    const path = join('objects', id.slice(0, 2), id.slice(2))
+    await mkdir(dirname(join(store, path)), { recursive: true })
+    await copyFile(join(workshop, path), join(store, path), constants.COPYFILE_EXCL).catch(unlessThere)
+  }
+  await git(store, ['update-ref', ref, object])
+}
+
+/** Objects do not change, and the empty tree is in no store. */
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST' && error.code !== 'ENOENT') throw error
 }
 
 const COMMIT_FORMAT = '%x01%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B'

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from '../support/command.ts'
+import { connect } from '../support/connect.ts'
 import { createDatabase } from '../support/database.ts'
 import { Installation } from '../support/installation.ts'
 
@@ -48,7 +49,7 @@ t.test(
   async (t) => {
     const { installation, hosts } = await threeHosts(t)
     const client = await installation.client('acme')
-    const { id } = await hosts[0].claimcheck.connections.add(client.workspaceId, 'mailbox', { token: 'secret' })
+    const { id } = await connect(hosts[0].claimcheck, client.workspaceId, 'mailbox', { token: 'secret' })
     const claimedAt = Date.now() + 2000 - TOLERANCE_MS
     const claim = {
       action: 'test.message.send',

@@ -1,6 +1,5 @@
 /** A plugin that anchors on a chain in a file: for tests of hosts that are processes of their own. */
-import { definePlugin } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { definePlugin, Type } from '@claimcheck/core/plugin'
 import { createScriptedAnchorer, ScriptedChain } from '../anchors/scripted-chain.ts'
 
 export default definePlugin({

@@ -1,6 +1,5 @@
 /** A plugin that reads through a connection alone, and sees nothing there. */
-import { defineConnectionType, definePlugin, defineVerifier, secret } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { defineConnectionType, definePlugin, defineVerifier, secret, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 

@@ -1,6 +1,12 @@
 /** A plugin whose destination is read with a credential alone: for tests of what connections keep. */
-import { DestinationError, defineConnectionType, definePlugin, defineVerifier, secret } from '@claimcheck/core'
-import { Type } from 'typebox'
+import {
+  DestinationError,
+  defineConnectionType,
+  definePlugin,
+  defineVerifier,
+  secret,
+  Type,
+} from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 const TOKEN = 'open sesame'

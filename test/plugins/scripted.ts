@@ -1,6 +1,5 @@
 /** A plugin whose verifier sees what the claim tells it to see: for tests of the service around it, and for the benchmark. */
-import { DestinationError, definePlugin, defineVerifier, type Observation } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { DestinationError, definePlugin, defineVerifier, type Observation, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 

@@ -1,7 +1,7 @@
-/** Somebody in the console of a workspace, and an agent that submits claims there. */
+/** The owner of a workspace at the console, and an agent that submits claims there. */
 import type { Test as TapTest } from 'tap'
 import { Client } from './client.ts'
-import { Installation, type InstallationOptions } from './installation.ts'
+import { Installation, type InstallationOptions, sharedInstallation } from './installation.ts'
 import { Visitor } from './visitor.ts'
 
 export interface ClaimsConsole {
@@ -13,15 +13,23 @@ export interface ClaimsConsole {
   readonly path: string
 }
 
-export async function claimsConsole(t: TapTest, options: InstallationOptions = {}): Promise<ClaimsConsole> {
-  const installation = await Installation.start(options)
-  t.teardown(() => installation.remove())
+const shared = sharedInstallation()
+
+/** In the installation that the tests of a file share; with `options`, in one for this test. */
+export async function claimsConsole(t: TapTest, options?: InstallationOptions): Promise<ClaimsConsole> {
+  const installation = await (options ? startFor(t, options) : shared())
   const { host, claimcheck } = installation
-  const owner = await Visitor.first(host)
+  const owner = await Visitor.owner(host)
   const workspaceId = await owner.workspaceId()
   const { key } = await claimcheck.keys.create(workspaceId, 'test')
   const client = new Client(host, workspaceId, key)
   return { installation, owner, client, workspaceId, path: `/console/w/${workspaceId}/claims` }
+}
+
+async function startFor(t: TapTest, options: InstallationOptions): Promise<Installation> {
+  const installation = await Installation.start(options)
+  t.teardown(() => installation.remove())
+  return installation
 }
 
 /** The ids of the claims that a page lists, in its order. */

@@ -1,9 +1,10 @@
-/** A whole installation in a temporary folder, served on free ports by one host or several, and spoken to over HTTP alone. */
+/** A whole installation in a temporary folder, served on free ports by one host or several. Tests speak to it over HTTP alone. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '@claimcheck/server/config/config'
 import type { Claimcheck } from '@claimcheck/server/container'
+import { afterFile } from './after-file.ts'
 import { Client } from './client.ts'
 import { createDatabase, type Database } from './database.ts'
 import { type Answer, Host } from './host.ts'
@@ -16,7 +17,7 @@ export interface InstallationOptions {
   /** The rest of the configuration file. */
   readonly file?: object
   readonly now?: () => number
-  /** Other than the one that the test run is about. Removed with the installation. */
+  /** Instead of one in the dialect of the test run. It is removed with the installation. */
   readonly database?: Database
 }
 
@@ -53,7 +54,7 @@ export class Installation {
     return host
   }
 
-  /** The first, and mostly the only one. */
+  /** The first host. */
   get host(): Host {
     return this.#hosts[0]!
   }
@@ -79,7 +80,7 @@ export class Installation {
     return this.host.request(path, init)
   }
 
-  /** Starts every host again, on what there is. */
+  /** Starts every host again, on the same database and files. */
   async resume(): Promise<void> {
     await Promise.all(this.#hosts.map((host) => host.start()))
   }
@@ -95,10 +96,30 @@ export class Installation {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  /** A workspace of its own with a key, and what can be done with that. */
+  /** A new workspace with a key. */
   async client(name: string): Promise<Client> {
     const { id } = await this.claimcheck.workspaces.create(name)
     const { key } = await this.claimcheck.keys.create(id, 'test')
     return new Client(this.host, id, key)
+  }
+}
+
+/** Tests that are about limits set them; in an installation that tests share, they would limit each other. */
+const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in: 0 }
+
+/** One installation for all tests of a file. It starts when the first of them asks for it, and is removed after the file. */
+export function sharedInstallation({ file, ...options }: InstallationOptions = {}): () => Promise<Installation> {
+  let started: Promise<Installation> | undefined
+  async function start(): Promise<Installation> {
+    const installation = await Installation.start({ ...options, file: { rate_limits: NO_LIMITS, ...file } })
+    afterFile(() => {
+      started = undefined
+      return installation.remove()
+    })
+    return installation
+  }
+  return () => {
+    started ??= start()
+    return started
   }
 }

@@ -21,6 +21,8 @@ export class OpenIdProvider {
   alter: (tokens: Tokens) => Tokens = (tokens) => tokens
   isDown = false
 
+  readonly #callbackUrls = new Set<string>()
+
   private constructor(server: Server) {
     this.#server = server
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -33,7 +35,7 @@ export class OpenIdProvider {
     return new OpenIdProvider(server)
   }
 
-  /** What lets a host reach it, and what configures a host to sign in through it. */
+  /** The environment with which a host may reach it. `section` configures the sign-in. */
   get env(): { readonly ALLOW_PRIVATE: string } {
     return { ALLOW_PRIVATE: new URL(this.issuer).host }
   }
@@ -42,18 +44,20 @@ export class OpenIdProvider {
     return { oidc: { issuer: this.issuer, ...CLIENT, name: 'Example' } }
   }
 
-  /** Serves those who come from `callbackUrl`. */
+  /** Lets a host send people here, who come back to its `callbackUrl`. */
   open(callbackUrl: string): void {
+    if (this.#callbackUrls.has(callbackUrl)) return
+    this.#callbackUrls.add(callbackUrl)
     const provider = new Provider(this.issuer, {
       clients: [
-        { ...CLIENT, redirect_uris: [callbackUrl] },
+        { ...CLIENT, redirect_uris: [...this.#callbackUrls] },
         { ...OTHER_CLIENT, redirect_uris: [OTHER_CALLBACK] },
       ],
       claims: { openid: ['sub'], email: ['email'], profile: ['name'] },
       cookies: { keys: ['a key of the test'] },
       findAccount: (_context, id) => ({
         accountId: id,
-        // Who is nameless there says nothing more.
+        // One person has neither a name nor an address.
         claims: () =>
           id === NAMELESS ? { sub: id } : { sub: id, name: `${id} of Example`, email: `${id}@example.com` },
       }),
@@ -66,7 +70,7 @@ export class OpenIdProvider {
       await next()
       if (context.path === '/token' && context.status === 200) context.body = this.alter(context.body as Tokens)
     })
-    this.#server.on('request', provider.callback())
+    this.#server.removeAllListeners('request').on('request', provider.callback())
   }
 
   async close(): Promise<void> {
@@ -75,7 +79,7 @@ export class OpenIdProvider {
     await once(this.#server, 'close')
   }
 
-  /** Goes where our page sends them, signs in, agrees. Returns the address that they are sent back to. */
+  /** Follows the console's redirect, signs in and agrees. Returns the address to which the provider sends them back. */
   signIn(url: string, login: string): Promise<URL> {
     return new Person(this.issuer).follow(url, login)
   }

@@ -1,9 +1,9 @@
-/** Somebody at the console without a browser: pages as text, forms as their fields, cookies kept. */
+/** A person at the console without a browser: pages as text, forms as their fields, cookies kept. */
 import type { Host } from './host.ts'
 
 export interface Page {
   readonly status: number
-  /** Path and query of where it was in the end. */
+  /** Path and query of the last page. */
   readonly path: string
   readonly html: string
   readonly headers: Headers
@@ -15,18 +15,27 @@ const MOST_REDIRECTS = 5
 
 export class Visitor {
   readonly host: Host
+  /** Of their account, where they have one. */
+  readonly email: string
   readonly cookies = new Map<string, string>()
   /** What the last page's forms carry. */
   csrf: string | undefined
 
-  constructor(host: Host) {
+  constructor(host: Host, email = '') {
     this.host = host
+    this.email = email
   }
 
   /** The first person of an installation, signed in, with a workspace of this name. */
   static async first(host: Host, workspace = 'acme'): Promise<Visitor> {
     const token = await host.claimcheck.accounts.setupToken()
     return Visitor.enter(host, `/console/setup/${token}`, 'owner', { workspace })
+  }
+
+  /** The owner of a new workspace, signed in. Where the installation has a workspace of this name, the new one has a number behind it. */
+  static async owner(host: Host, workspace = 'acme'): Promise<Visitor> {
+    const { id } = await host.claimcheck.workspaces.create(unused(host, workspace))
+    return Visitor.joining(host, id, 'owner', 'owner')
   }
 
   /** Another person, signed in, who joins a workspace. */
@@ -36,8 +45,8 @@ export class Visitor {
   }
 
   static async enter(host: Host, path: string, name: string, more: Fields = {}): Promise<Visitor> {
-    const visitor = new Visitor(host)
-    const page = await visitor.post(path, { name, email: emailOf(name), password: PASSWORD, ...more })
+    const visitor = new Visitor(host, emailOf(unused(host, name)))
+    const page = await visitor.post(path, { name, email: visitor.email, password: PASSWORD, ...more })
     if (visitor.cookies.size === 0) throw new Error(`${name} could not enter: ${page.status} ${textOf(page.html)}`)
     return visitor
   }
@@ -55,13 +64,13 @@ export class Visitor {
     return this.#ask(path, { method: 'GET', headers })
   }
 
-  /** Sends a form as a page of ours sends it. Follows redirects on this host. */
+  /** Sends a form as the console's own pages send it. Follows redirects on this host. */
   post(path: string, fields: Fields = {}, headers: Fields = {}): Promise<Page> {
     const body = new URLSearchParams({ ...(this.csrf === undefined ? {} : { _csrf: this.csrf }), ...fields })
     return this.#ask(path, { method: 'POST', body, headers: { origin: this.host.url, ...headers } })
   }
 
-  /** The answer itself, wherever it leads. */
+  /** The answer itself, without following a redirect. */
   async once(path: string, init: RequestInit = {}): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { ...(cookie ? { cookie } : {}), ...(init.headers as Fields) }
@@ -79,7 +88,7 @@ export class Visitor {
     let response = await this.once(at, init)
     for (let count = 0; response.status >= 300 && response.status < 400 && count < MOST_REDIRECTS; count++) {
       const next = new URL(response.headers.get('location')!, new URL(at, this.host.url))
-      // Where it leads elsewhere, that is the answer.
+      // A redirect to another host is the answer.
       if (next.origin !== this.host.url) break
       at = next.pathname + next.search
       response = await this.once(at)
@@ -96,7 +105,18 @@ export function emailOf(name: string): string {
   return `${name.toLowerCase().replace(/[^a-z0-9]+/g, '.')}@example.com`
 }
 
-/** What somebody reads on a page. */
+/** How many have had each name. Addresses and the names of workspaces are unique in an installation, whose tests all want the same ones. */
+const uses = new WeakMap<Host, Map<string, number>>()
+
+function unused(host: Host, name: string): string {
+  const counts = uses.get(host) ?? new Map<string, number>()
+  uses.set(host, counts)
+  const count = (counts.get(name) ?? 0) + 1
+  counts.set(name, count)
+  return count === 1 ? name : `${name}-${count}`
+}
+
+/** What a person reads on a page. */
 export function textOf(html: string): string {
   return html
     .replace(/<[^>]+>/g, ' ')

@@ -1,8 +1,10 @@
 /** Traps at a git server, which keeps no push log: what was read is all that is known. */
+
 import { html, redirectTo, silence, status } from '../destinations/faults.ts'
 import { GitServer } from '../destinations/git-server.ts'
+import { connect } from '../support/connect.ts'
 import type { Trap } from './trap.ts'
-import { now, soon, type Times, times, type World } from './world.ts'
+import { soonest, type Times, type World } from './world.ts'
 
 const about = (slug: string) => new RegExp(`/${slug}`)
 const HOUR_MS = 3_600_000
@@ -16,7 +18,7 @@ function pushedTo(branch: string, claimed = branch): Trap['play'] {
       client: world.atGit,
       target: slug,
       params: { sha, branch: claimed },
-      ...(branch === claimed ? now() : soon()),
+      ...(branch === claimed ? world.now() : world.soon()),
     }
   }
 }
@@ -24,12 +26,12 @@ function pushedTo(branch: string, claimed = branch): Trap['play'] {
 function pushedBehind(
   fault: Parameters<World['git']['faults']['inject']>[0]['fault'],
   limits: { times?: number } = {},
-  when: () => Times = soon,
+  when: (world: World) => Times = (world) => world.soon(),
 ): Trap['play'] {
   return async (world) => {
     const { slug, base } = await world.gitRepository()
     world.git.faults.inject({ fault, on: about(slug), ...limits })
-    return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...when() }
+    return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...when(world) }
   }
 }
 
@@ -61,7 +63,7 @@ export const gitTraps: readonly Trap[] = [
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.commit({ parents: [base], date: new Date('1999-01-01') })
       await repository.push('main', await repository.commit({ parents: [sha] }))
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...now() }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -71,7 +73,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.commit({ parents: [base] })
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -81,7 +83,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       await repository.tag('v1', base)
-      return { client: world.atGit, target: slug, params: { sha: base, branch: 'v1' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha: base, branch: 'v1' }, ...world.soon() }
     },
   },
   {
@@ -91,7 +93,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.tag('v1', base, { annotated: true })
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -101,7 +103,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const slug = world.nextSlug()
       await world.git.createRepository(slug)
-      return { client: world.atGit, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -110,7 +112,7 @@ export const gitTraps: readonly Trap[] = [
     verdict: '422',
     play: async (world) => {
       const { slug, base } = await world.gitRepository()
-      return { client: world.atGit, target: slug, params: { sha: base, branch: '--upload-pack=touch' }, ...now() }
+      return { client: world.atGit, target: slug, params: { sha: base, branch: '--upload-pack=touch' }, ...world.now() }
     },
   },
   {
@@ -125,7 +127,7 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(3000, 24_000),
+        ...world.times(3000, 24_000),
         meanwhile,
         afterMs: 16_000,
       }
@@ -137,7 +139,12 @@ export const gitTraps: readonly Trap[] = [
     verdict: 'unverifiable/claim_ambiguous',
     play: async (world) => {
       const { slug, base } = await world.gitRepository()
-      return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...times(-1000, HOUR_MS) }
+      return {
+        client: world.atGit,
+        target: slug,
+        params: { sha: base, branch: 'main' },
+        ...world.times(-1000, HOUR_MS),
+      }
     },
   },
   {
@@ -150,7 +157,7 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha: 'c'.repeat(40), branch: 'main' },
-        ...times(-HOUR_MS, 60_000),
+        ...world.times(-HOUR_MS, 60_000),
       }
     },
   },
@@ -163,7 +170,7 @@ export const gitTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
       const meanwhile = async () => repository.push('main', base)
-      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...soon(), meanwhile }
+      return { client: world.atGit, target: slug, params: { sha, branch: 'main' }, ...world.soon(), meanwhile }
     },
   },
   {
@@ -174,7 +181,7 @@ export const gitTraps: readonly Trap[] = [
       client: world.atGit,
       target: world.nextSlug(),
       params: { sha: 'a'.repeat(40), branch: 'main' },
-      ...soon(),
+      ...world.soon(),
     }),
   },
   {
@@ -184,7 +191,7 @@ export const gitTraps: readonly Trap[] = [
     play: async (world) => {
       const credentials = { username: 'reader', password: 'right' }
       const { slug, base } = await world.gitRepository({ credentials })
-      return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      return { client: world.atGit, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -195,11 +202,11 @@ export const gitTraps: readonly Trap[] = [
       const credentials = { username: 'reader', password: 'right' }
       const { slug, base } = await world.gitRepository({ credentials })
       const client = await world.service.client(slug.replace('/', ' '))
-      await world.service.claimcheck.connections.add(client.workspaceId, 'git', {
+      await connect(world.service.claimcheck, client.workspaceId, 'git', {
         base_url: world.git.url,
         ...credentials,
       })
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.now() }
     },
   },
   { name: 'git: 403', truth: 'unknowable', verdict: 'unverifiable/permission_denied', play: pushedBehind(status(403)) },
@@ -213,7 +220,7 @@ export const gitTraps: readonly Trap[] = [
     name: 'git: 500, then fine',
     truth: 'in_time',
     verdict: 'verified',
-    play: pushedBehind(status(500), { times: 1 }, now),
+    play: pushedBehind(status(500), { times: 1 }, (world) => world.now()),
   },
   {
     name: 'git: a web page',
@@ -231,7 +238,7 @@ export const gitTraps: readonly Trap[] = [
     name: 'git: silence',
     truth: 'unknowable',
     verdict: 'unverifiable/destination_unavailable',
-    play: pushedBehind(silence()),
+    play: pushedBehind(silence(), {}, soonest),
   },
   {
     name: 'git: the server is down over the deadline',
@@ -242,8 +249,8 @@ export const gitTraps: readonly Trap[] = [
       const { url } = gone
       await gone.close()
       const client = await world.service.client(world.nextSlug().replace('/', ' '))
-      await world.service.claimcheck.connections.add(client.workspaceId, 'git', { base_url: url })
-      return { client, target: 'acme/app', params: { sha: 'a'.repeat(40), branch: 'main' }, ...soon() }
+      await connect(world.service.claimcheck, client.workspaceId, 'git', { base_url: url })
+      return { client, target: 'acme/app', params: { sha: 'a'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
 ]

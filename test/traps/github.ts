@@ -1,7 +1,9 @@
 /** Traps at GitHub: what an agent may try, and what may befall an honest one. */
+
 import { brokenOff, html, redirectTo, silence, status, truncatedJson } from '../destinations/faults.ts'
+import { connect } from '../support/connect.ts'
 import type { Trap } from './trap.ts'
-import { now, soon, times, type World } from './world.ts'
+import { soonest, type Times, type World } from './world.ts'
 
 const about = (slug: string) => new RegExp(`/repos/${slug}`)
 const HOUR_MS = 3_600_000
@@ -10,13 +12,14 @@ const HOUR_MS = 3_600_000
 function pushedBehind(
   fault: Parameters<World['github']['faults']['inject']>[0]['fault'],
   limits: { times?: number } = {},
+  when: (world: World) => Times = (world) => world.soon(),
 ): Trap['play'] {
   return async (world) => {
     const { slug, repository, base } = await world.repository()
     const sha = await repository.commit({ parents: [base] })
     await repository.push('main', sha)
     world.github.faults.inject({ fault, on: about(slug), ...limits })
-    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...when(world) }
   }
 }
 
@@ -29,7 +32,7 @@ function pushedTo(branch: string, claimed = branch): Trap['play'] {
       client: world.anonymous,
       target: slug,
       params: { sha, branch: claimed },
-      ...(branch === claimed ? now() : soon()),
+      ...(branch === claimed ? world.now() : world.soon()),
     }
   }
 }
@@ -39,7 +42,7 @@ function pushedWithDate(date: string): Trap['play'] {
     const { slug, repository, base } = await world.repository()
     const sha = await repository.commit({ parents: [base], date: new Date(date) })
     await repository.push('main', sha)
-    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...now() }
+    return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
   }
 }
 
@@ -59,7 +62,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       const tip = await repository.commit({ parents: [await repository.commit({ parents: [sha] })] })
       await repository.push('main', tip)
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...now() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -71,7 +74,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
       const params = { sha: sha.toUpperCase(), branch: 'main' }
-      return { client: world.connected, action: 'github.commit.push', target: slug, params, ...now() }
+      return { client: world.connected, action: 'github.commit.push', target: slug, params, ...world.now() }
     },
   },
   {
@@ -81,7 +84,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, base, repository } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -90,7 +93,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'failed/not_found',
     play: async (world) => {
       const { slug } = await world.repository()
-      return { client: world.anonymous, target: slug, params: { sha: 'f'.repeat(40), branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: 'f'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -102,7 +105,7 @@ export const githubTraps: readonly Trap[] = [
       const fork = await world.github.fork(repository, world.nextSlug())
       const sha = await fork.commit({ parents: [base] })
       await fork.push('main', sha)
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -136,7 +139,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       await repository.tag('v1', base)
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'v1' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'v1' }, ...world.soon() }
     },
   },
   {
@@ -145,7 +148,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'mismatch/target_mismatch',
     play: async (world) => {
       const { slug, base } = await world.repository()
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: base }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: base }, ...world.soon() }
     },
   },
   { name: 'user:branch', truth: 'never', verdict: '422', play: pushedTo('main', 'mallory:main') },
@@ -157,7 +160,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.tag('v1', base, { annotated: true })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -169,7 +172,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('topic', sha)
       await repository.merge('topic', 'main', { squash: true })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -183,7 +186,13 @@ export const githubTraps: readonly Trap[] = [
       const meanwhile = async () => {
         await repository.merge('topic', 'main')
       }
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...times(5000, 2000), meanwhile }
+      return {
+        client: world.anonymous,
+        target: slug,
+        params: { sha, branch: 'main' },
+        ...world.soon(),
+        meanwhile,
+      }
     },
   },
   {
@@ -193,7 +202,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const slug = world.nextSlug()
       await world.github.createRepository(slug)
-      return { client: world.anonymous, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -208,7 +217,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(3000, 24_000),
+        ...world.times(3000, 24_000),
         meanwhile,
         afterMs: 16_000,
       }
@@ -220,7 +229,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'late/observed_after_tolerance',
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
-      const claim = times(-3000, HOUR_MS)
+      const claim = world.times(-3000, HOUR_MS)
       const sha = await repository.commit({ parents: [base], date: new Date(claim.claimed_at) })
       await repository.push('main', sha)
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim }
@@ -239,7 +248,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...times(-2 * HOUR_MS + 60_000, 60_000),
+        ...world.times(-2 * HOUR_MS + 60_000, 60_000),
       }
     },
   },
@@ -251,7 +260,12 @@ export const githubTraps: readonly Trap[] = [
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...times(-HOUR_MS, 60_000) }
+      return {
+        client: world.anonymous,
+        target: slug,
+        params: { sha, branch: 'main' },
+        ...world.times(-HOUR_MS, 60_000),
+      }
     },
   },
   {
@@ -261,7 +275,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      const claim = soon()
+      const claim = world.soon()
       await repository.push('main', sha)
       await repository.push('main', base, { force: true })
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim }
@@ -274,7 +288,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      const claim = times(-2000, HOUR_MS)
+      const claim = world.times(-2000, HOUR_MS)
       await repository.push('main', sha)
       await repository.push('main', base, { force: true })
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim }
@@ -289,7 +303,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', sha)
       world.github.rename(repository, world.nextSlug())
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...now() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -299,7 +313,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       world.github.delete(repository)
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -317,7 +331,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha: 'b'.repeat(40), branch: 'main' },
-        ...soon(),
+        ...world.soon(),
         meanwhile,
       }
     },
@@ -328,7 +342,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'unverifiable/permission_denied',
     play: async (world) => {
       const { slug, base } = await world.repository({ isPrivate: true })
-      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -340,8 +354,8 @@ export const githubTraps: readonly Trap[] = [
       world.github.addToken({ token: slug, repositories: [repository] })
       const client = await world.service.client(slug.replace('/', ' '))
       const options = { base_url: world.github.url, token: slug }
-      await world.service.claimcheck.connections.add(client.workspaceId, 'github', options)
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
+      await connect(world.service.claimcheck, client.workspaceId, 'github', options)
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -351,9 +365,11 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, base } = await world.repository()
       const client = await world.service.client(slug.replace('/', ' '))
-      const options = { base_url: world.github.url, token: 'unknown' }
-      await world.service.claimcheck.connections.add(client.workspaceId, 'github', options)
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...soon() }
+      const options = { base_url: world.github.url, token: slug }
+      world.github.addToken({ token: slug, repositories: [] })
+      await connect(world.service.claimcheck, client.workspaceId, 'github', options)
+      world.github.revokeToken(slug)
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -364,9 +380,9 @@ export const githubTraps: readonly Trap[] = [
       const { slug, base } = await world.repository()
       const client = await world.service.client(slug.replace('/', ' '))
       const { connections } = world.service.claimcheck
-      await connections.add(client.workspaceId, 'github', { base_url: world.github.url })
-      await connections.add(client.workspaceId, 'git', { base_url: world.git.url })
-      return { client, target: slug, params: { sha: base, branch: 'main' }, ...now() }
+      await connect({ connections }, client.workspaceId, 'github', { base_url: world.github.url })
+      await connect({ connections }, client.workspaceId, 'git', { base_url: world.git.url })
+      return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.now() }
     },
   },
   { name: '401', truth: 'unknowable', verdict: 'unverifiable/permission_denied', play: pushedBehind(status(401)) },
@@ -426,7 +442,7 @@ export const githubTraps: readonly Trap[] = [
     name: 'silence',
     truth: 'unknowable',
     verdict: 'unverifiable/destination_unavailable',
-    play: pushedBehind(silence()),
+    play: pushedBehind(silence(), {}, soonest),
   },
   {
     name: 'an empty list of commits from a broken comparison',
@@ -437,7 +453,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       await repository.push('main', await repository.commit({ parents: [sha] }))
       world.github.faults.inject({ fault: html(), on: new RegExp(`${slug}/compare`) })
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...soon() }
+      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.soon() }
     },
   },
   {
@@ -454,7 +470,7 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...now(),
+        ...world.now(),
         meanwhile,
         skewMs: HOUR_MS,
       }
@@ -468,7 +484,7 @@ export const githubTraps: readonly Trap[] = [
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })
-      const claim = times(-1500, 2500)
+      const claim = world.times(-1500, 2500)
       await world.skewed(-HOUR_MS, () => repository.push('main', sha))
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim, skewMs: -HOUR_MS }
     },

@@ -1,34 +1,26 @@
-/** What the traps are set in: a service, a GitHub stand-in and a git server, and claims whose windows pass within seconds. */
+/** What the traps are set in: a service, a GitHub stand-in and a git server, all by one clock, which skips the time in which nothing happens. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { GitServer } from '../destinations/git-server.ts'
 import { GitHubStandIn } from '../destinations/github.ts'
 import type { GitHubRepository } from '../destinations/github-repository.ts'
+import { connect } from '../support/connect.ts'
 import { type Client, Installation } from '../support/installation.ts'
+import { SkippingClock } from '../support/skipping-clock.ts'
 
 export const TOLERANCE_MS = 10 * 60_000
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
 
 export const TOKEN = 'token-of-the-reader'
 
+/** When a claim says that it came about, and until when it can be decided. */
 export interface Times {
   readonly claimed_at: string
   readonly deadline_at?: string
 }
 
-/** The tolerance ends in `toleranceEndsInMs`, the deadline is `deadlineMs` after that. */
-export function times(toleranceEndsInMs: number, deadlineMs: number): Times {
-  const claimedAt = Date.now() + toleranceEndsInMs - TOLERANCE_MS
-  return {
-    claimed_at: new Date(claimedAt).toISOString(),
-    deadline_at: new Date(claimedAt + TOLERANCE_MS + deadlineMs).toISOString(),
-  }
-}
-
-/** Claimed just now: minutes are left. */
-export const now = (): Times => ({ claimed_at: new Date().toISOString() })
-/** Decided at a deadline that is seconds away. */
-export const soon = () => times(2500, 1500)
+/** For where each check takes all the time that checks have: there is time for few of them. */
+export const soonest = (world: World): Times => world.times(500, 500)
 
 export class World {
   readonly github: GitHubStandIn
@@ -40,8 +32,10 @@ export class World {
   readonly connected: Client
   /** A connection to the git server. */
   readonly atGit: Client
+  readonly clock: SkippingClock
   /** Added to the GitHub stand-in's clock. */
   readonly #skew: { ms: number }
+  readonly #stopSkipping: () => Promise<void>
   #repositories = 0
 
   private constructor(parts: {
@@ -49,8 +43,11 @@ export class World {
     git: GitServer
     service: Installation
     clients: [Client, Client, Client]
+    clock: SkippingClock
     skew: { ms: number }
   }) {
+    this.clock = parts.clock
+    this.#stopSkipping = parts.clock.skip(parts.service.claimcheck)
     this.github = parts.github
     this.git = parts.git
     this.service = parts.service
@@ -60,33 +57,60 @@ export class World {
 
   static async start(): Promise<World> {
     const skew = { ms: 0 }
-    const github = await GitHubStandIn.start({ now: () => Date.now() + skew.ms })
+    const clock = new SkippingClock()
+    const github = await GitHubStandIn.start({ now: () => clock.now() + skew.ms })
     github.addToken({ token: TOKEN })
-    const git = await GitServer.start()
+    const git = await GitServer.start(0, clock.now)
     const service = await Installation.start({
       plugins: [{ use: CODEHOST, with: { public_base_url: github.url } }],
       env: { ALLOW_PRIVATE: `${new URL(github.url).host},${new URL(git.url).host}` },
       file: {
-        checks: { closing_ms: 10_000, grace_ms: 3000, timeout_ms: 3000, first_answer_ms: 3500 },
+        checks: { closing_ms: 10_000, grace_ms: 3000, timeout_ms: 6000, first_answer_ms: 7000 },
         rate_limits: { key: 0, receipts: 0, log: 0 },
       },
+      now: clock.now,
     })
     const anonymous = await service.client('anonymous')
     const connected = await service.client('connected')
     const atGit = await service.client('at git')
     const { connections } = service.claimcheck
-    await connections.add(connected.workspaceId, 'github', { base_url: github.url, token: TOKEN })
-    await connections.add(atGit.workspaceId, 'git', { base_url: git.url })
-    return new World({ github, git, service, clients: [anonymous, connected, atGit], skew })
+    await connect({ connections }, connected.workspaceId, 'github', { base_url: github.url, token: TOKEN })
+    await connect({ connections }, atGit.workspaceId, 'git', { base_url: git.url })
+    return new World({ github, git, service, clients: [anonymous, connected, atGit], clock, skew })
+  }
+
+  /** The tolerance ends in `toleranceEndsInMs`, the deadline is `deadlineMs` after that. */
+  times(toleranceEndsInMs: number, deadlineMs: number): Times {
+    const claimedAt = this.clock.now() + toleranceEndsInMs - TOLERANCE_MS
+    return {
+      claimed_at: new Date(claimedAt).toISOString(),
+      deadline_at: new Date(claimedAt + TOLERANCE_MS + deadlineMs).toISOString(),
+    }
+  }
+
+  /** Claimed just now: minutes are left. */
+  now(): Times {
+    return { claimed_at: new Date(this.clock.now()).toISOString() }
+  }
+
+  /** There is time for a first check, and then the tolerance ends and the deadline comes. */
+  soon(): Times {
+    return this.times(30_000, 15_000)
   }
 
   async close(): Promise<void> {
+    await this.#stopSkipping()
     await this.service.remove()
     await this.git.close()
     await this.github.close()
   }
 
-  /** As if the host's clock were that far off, while `work` is done. */
+  /** How far the clock of GitHub is off. */
+  set skewMs(ms: number) {
+    this.#skew.ms = ms
+  }
+
+  /** GitHub's clock is that far off while `work` is done. */
   async skewed<T>(ms: number, work: () => Promise<T>): Promise<T> {
     this.#skew.ms = ms
     try {

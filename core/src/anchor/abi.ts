@@ -1,6 +1,6 @@
-/** Reads what Solidity's ABI encodes. Only the one canonical form is accepted, or two checkers could read two values. */
+/** Decodes Solidity's ABI. Only the canonical encoding is accepted: otherwise two checkers could read two values. */
 
-/** What each type is read as. Fixed bytes and addresses stay bytes. */
+/** The JavaScript value of each ABI type. */
 interface Values {
   readonly bytes32: Uint8Array
   readonly address: Uint8Array
@@ -14,10 +14,10 @@ type Decoded<T extends readonly AbiType[]> = { readonly [Index in keyof T]: Valu
 
 const WORD_BYTES = 32
 
-/** The values of a tuple, or `undefined` when the bytes are not exactly the encoding of one: nothing is missing, and nothing over. */
+/** The values of a tuple; `undefined` unless the bytes are exactly the canonical encoding of one, with none missing or left over. */
 export function decodeAbi<const T extends readonly AbiType[]>(types: T, encoded: Uint8Array): Decoded<T> | undefined {
   const values: Values[AbiType][] = []
-  // Values without a fixed length stand behind the others, in order and without gaps; in their place is where.
+  // A value without a fixed length has its offset in its word. Its content follows the words, in order and without gaps.
   let end = types.length * WORD_BYTES
   for (const [index, type] of types.entries()) {
     const word = wordAt(encoded, index * WORD_BYTES)

@@ -1,20 +1,24 @@
-/** Anchoring: the log's root put where its operator can not take it back. The host decides when, and keeps what was done; an anchorer knows the chain. */
+/**
+ * The contract for anchoring: an anchorer publishes the log's root on a chain, where the log's operator cannot change it. The host
+ * decides when, and stores what was signed; the anchorer knows the chain.
+ */
 import type { Instant } from '../evidence.ts'
 
-/** A state of the log that is to be anchored. */
+/** A state of the log to anchor. */
 export interface AnchorSubject {
   readonly logId: string
   readonly treeSize: number
   readonly rootHash: Uint8Array
-  /** The anchor before this one; null for the first. */
+  /** The anchor before this one; `null` for the first. */
   readonly previous: (Pick<Anchor, 'uid' | 'treeSize'> & { readonly rootHash: Uint8Array }) | null
 }
 
-/** A landed anchor. */
+/** An anchor on the chain, in a final block. */
 export interface Anchor {
   /** CAIP-2. */
   readonly chain: string
   readonly scheme: string
+  /** The attestation's id. */
   readonly uid: string
   readonly txHash: string
   readonly treeSize: number
@@ -25,64 +29,66 @@ export interface Anchor {
   readonly blockTime: number
 }
 
-/** Under what an anchorer anchors, as the key document publishes it. */
+/** What the key document publishes about an anchorer, so that others recognize its anchors. */
 export interface AnchorIdentity {
-  /** The account that attests. */
+  /** The address of the account that attests. */
   readonly attester: string
+  /** The uid of the attestations' schema. */
   readonly schema: string
 }
 
-/** A signed transaction. Kept before it is sent, so that it is never made twice; it holds nothing secret. */
+/** A signed transaction. The host stores it before it is sent, so that there is never a second one that attests the same. It holds no secret. */
 export interface SignedAnchor {
   readonly txHash: string
-  /** Of the account. All that are signed for one subject have the same: one of them lands at most. */
+  /** The account's. All transactions for one subject have the same nonce, so that at most one of them gets into the chain. */
   readonly nonce: number
-  /** As it is sent. */
+  /** The transaction as it is sent, in hex. */
   readonly raw: string
-  /** In the chain's smallest unit, as decimal text. */
+  /** For a unit of gas, in the chain's smallest unit, as decimal text. */
   readonly maxFee: string
   readonly priorityFee: string
 }
 
-/** What has become of the transactions that were signed for a subject. */
+/** The state of the transactions that were signed for a subject. */
 export type AnchorSighting =
-  /** The chain does not have it yet. `isKnown`: a node holds it; else it has to be sent again. */
+  /** None is in a block yet. `isKnown`: the node has one; otherwise it has to be sent again. */
   | { readonly state: 'waiting'; readonly isKnown: boolean }
-  /** In a block that may yet be replaced. */
+  /** One is in a block that may still be replaced. */
   | { readonly state: 'mined'; readonly txHash: string; readonly blockNumber: number }
-  /** In a block that stays. `cost` in the chain's smallest unit, as decimal text. */
+  /** One is in a final block. `cost`: in the chain's smallest unit, as decimal text. */
   | { readonly state: 'final'; readonly anchor: Anchor; readonly cost: string; readonly gasUsed: number }
-  /** None of them can land any more: another transaction has their nonce, or the one that landed has reverted; both in a block that stays. */
+  /** None can become an anchor any more: in a final block, another transaction has used their nonce, or one of them has reverted. */
   | { readonly state: 'dropped'; readonly problem: AnchorerErrorCode }
 
 export type AnchorerErrorCode =
-  /** The node can not be reached, or does not answer in time. */
+  /** The node cannot be reached, or does not answer in time. */
   | 'rpc_unavailable'
   | 'rate_limited'
-  /** The node answers what makes no sense. */
+  /** The node's answer is not a proper one, or contradicts another. */
   | 'unexpected_response'
+  /** The node is of another chain than the one that is configured. */
   | 'wrong_chain'
-  /** There is no contract at an address that needs one, or the account is one. */
+  /** There is no contract at an address that needs one. */
   | 'no_code'
   | 'account_is_contract'
-  /** The contract that is to attest is another one, or does not go by the registry that is configured. */
+  /** The contract is not the attestation service, or uses another schema registry than the one that is configured. */
   | 'not_eas'
   /** The schema is registered with other properties than an anchor has. */
   | 'schema_differs'
-  /** The schema's registration has been sent, and has not landed yet. */
+  /** The schema's registration has been sent, and is not in a block yet. */
   | 'schema_pending'
   | 'insufficient_balance'
-  /** Fees are above what the operator allows. */
+  /** The chain's fees are higher than the operator allows. */
   | 'fee_ceiling'
   | 'reverted'
-  /** Another transaction of the account took the nonce. */
+  /** Another transaction of the account has used the nonce. */
   | 'nonce_taken'
-  /** The account has not used all nonces below that of what is signed, which can not land until it does. */
+  /** The account has not used all nonces below the signed one. The chain takes it only after those. */
   | 'nonce_gap'
-  /** The anchor before this one is not on the chain. */
+  /** The subject's previous anchor is not on the chain. */
   | 'previous_missing'
 
-/** What keeps an anchorer from going on now; it is tried again. The message holds no secret. */
+/** Why an anchorer cannot do its work now. The host tries again. The message holds no secret. */
 export class AnchorerError extends Error {
   override readonly name = 'AnchorerError'
   readonly code: AnchorerErrorCode
@@ -105,36 +111,44 @@ export interface AnchorAccount {
   readonly balance: string
 }
 
-/** All methods ask the chain for its id first, and throw AnchorerError. They change nothing but what they say. */
+/**
+ * Each method but `identity` asks the node for its chain's id first. Only `prepare` and `send` send transactions.
+ *
+ * @throws AnchorerError each method but `identity`
+ */
 export interface Anchorer {
   /** CAIP-2. */
   readonly chain: string
   readonly scheme: string
-  /** At the least so long between two anchors. */
+  /** The shortest time between two anchors. */
   readonly intervalMs: number
-  /** How long a sent transaction may wait for a block before it is signed again with higher fees. */
+  /** How long a sent transaction waits for a block before it is signed again with higher fees. */
   readonly stuckAfterMs: number
-  /** Without any request. */
+  /** Makes no request. */
   identity(): AnchorIdentity
   account(signal: AbortSignal): Promise<AnchorAccount>
-  /** Makes sure that the chain, its contracts and the account are as they should be; registers the schema when it is missing. */
+  /** Checks the chain, the contracts and the account, and registers the schema if it is missing. */
   prepare(signal: AbortSignal): Promise<void>
   /**
-   * Signs an attestation of the subject. With earlier ones: again, with their nonce and fees at least a quarter above the
-   * last; within the operator's ceiling. Nothing is sent.
+   * Signs an attestation of the subject, with fees up to the operator's ceiling. Sends nothing.
+   *
+   * @param earlier what was signed for this subject before, oldest first: the new transaction replaces it, with the same nonce and
+   *   fees at least a quarter higher
    */
   sign(subject: AnchorSubject, earlier: readonly SignedAnchor[], signal: AbortSignal): Promise<SignedAnchor>
-  /** That a node has it already is no error. */
+  /** It is no error when the node has the transaction already. */
   send(signed: SignedAnchor, signal: AbortSignal): Promise<void>
   /**
-   * Goes by the nonce and by the account's own attestations of this subject, never by one hash alone. With nothing signed: whether
-   * one of the account's last transactions attested the subject all the same, before the host's database was restored or copied; else
-   * it is waiting, and not known. The host asks so before it signs for the first time.
+   * Finds the state of the signed transactions by their nonce and by the account's attestations of this subject, so that it finds an
+   * anchor also when its hash is unknown.
+   *
+   * @param signed what was signed for this subject, oldest first. The host asks with none before it signs for the first time: its
+   *   database may have been restored from an older copy. Then the account's last transactions are searched for one that attests the subject.
    */
   look(subject: AnchorSubject, signed: readonly SignedAnchor[], signal: AbortSignal): Promise<AnchorSighting>
 }
 
-/** Why an anchor does not hold. It lowers the trust level, and does not make a receipt invalid. */
+/** Why an anchor does not hold. It lowers a receipt's trust level and does not make it invalid. */
 export type AnchorProblem =
   | 'unknown_scheme'
   | 'rpc_chain_mismatch'
@@ -150,8 +164,9 @@ export type AnchorProblem =
   | 'consistency_proof_invalid'
   | 'root_mismatch'
 
-/** What the chain says of an anchor. `provenBy` is the time of its block: the receipt existed by then. */
+/** The result of checking an anchor on its chain. */
 export type AnchorFinding =
+  /** `provenBy`: the time of its block. The receipt existed by then. */
   | { readonly anchor: 'anchored'; readonly provenBy: Instant }
-  /** `cause`: why the chain is unreadable. */
+  /** `cause`: with `unreadable`, the RpcError. */
   | { readonly anchor: AnchorProblem; readonly cause?: unknown }

@@ -1,4 +1,4 @@
-/** THE ANCHOR CHECK: whether an attestation on a chain vouches for the root of a proof, as a node says that the checking side has chosen. */
+/** The anchor check: whether an attestation on a chain proves the root of a receipt's proof, according to a node that the checker has chosen. */
 import { bytesEqual, fromBase64url } from '../encoding.ts'
 import type { AnchoredProof } from '../receipt/body.ts'
 import type { KeySet } from '../signing/key-set.ts'
@@ -17,24 +17,27 @@ import { fromHex, toHex } from './hex.ts'
 import { createNode, type Node } from './node.ts'
 import { type ReadConsistency, rootProblem } from './roots.ts'
 import { createRpc, RpcError } from './rpc.ts'
+import { unexpectedValue } from './values.ts'
 
 export interface EasCheckOptions {
-  /** Of a node of the anchor's chain. The finding is as trustworthy as this node. */
+  /** A node of the anchor's chain. The result can be trusted as far as this node. */
   readonly rpcUrl: string
   readonly fetch?: typeof fetch
-  /** For all that is asked of the node together. */
+  /** For all requests together. */
   readonly timeoutMs?: number
-  /** Where the Ethereum Attestation Service is, on a chain that has it neither where OP-stack chains do nor at a known place. */
+  /** The address of the Ethereum Attestation Service, for chains other than Sepolia and those of the OP stack. */
   readonly easAddress?: string
+  /** Where consistency proofs come from. Needed when the anchor and the proof have different tree sizes. */
   readonly readConsistency?: ReadConsistency
-  /** Where the node does not say which block is final: one with so many on top of it. Without them nothing is final there. */
+  /** If the node does not say which block is final: a block with so many blocks after it is. Without this number such an anchor is `unreadable`. */
   readonly confirmations?: number
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000
-/** 9999-12-31T23:59:59Z. Later moments have no timestamp. */
-const LATEST_TIME = 253_402_300_799n
+/** 9999-12-31T23:59:59Z, in Unix seconds: a receipt's timestamps end there. */
+const LATEST_TIME = 253_402_300_799
 
+/** The returned function asks the node anew for each proof, and does not throw for anything that the node does. */
 export function createEasCheck(
   options: EasCheckOptions,
 ): (proof: AnchoredProof, keys: KeySet) => Promise<AnchorFinding> {
@@ -43,7 +46,7 @@ export function createEasCheck(
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), timeoutMs)
     try {
-      const node = createNode(createRpc({ url: rpcUrl, fetch, signal: abort.signal }))
+      const node = createNode(createRpc({ url: rpcUrl, fetch }), abort.signal)
       return await checkAnchor(proof, keys, node, options)
     } catch (cause) {
       if (cause instanceof RpcError) return { anchor: 'unreadable', cause }
@@ -76,10 +79,10 @@ async function checkAnchor(
   const anchored = readAnchoredRoot(attestation.data)
   if (!anchored) return { anchor: 'data_undecodable' }
   if (!isOfProof(anchored, proof)) return { anchor: 'log_or_size_mismatch' }
-  // The anchor of a smaller tree says nothing of what came later, whatever connects the two.
+  // A consistency proof between two roots does not prove that the smaller tree has a later leaf.
   if (proof.leaf_index >= proof.anchor.tree_size) return { anchor: 'anchor_does_not_cover_leaf' }
 
-  // What may still be replaced, or was in another transaction, is not there.
+  // An attestation counts only in a final block, and only from the transaction that the receipt names.
   const final = await finalNumber(node, confirmations)
   if (!(await isFinal(attestation, { txHash: tx_hash.toLowerCase(), eas, final, node })))
     return { anchor: 'attestation_not_found' }
@@ -91,31 +94,32 @@ async function checkAnchor(
 async function findAttestation(uid: string, eas: string, node: Node): Promise<Attestation | undefined> {
   const asked = fromHex(uid)!
   const attestation = readAttestation(await node.call(eas, getAttestationCall(asked)))
-  if (!attestation) throw new RpcError('unexpected_response')
+  if (!attestation) throw unexpectedValue('an attestation')
   if (!bytesEqual(attestation.uid, asked)) return undefined
-  if (!hasItsUid(attestation)) throw new RpcError('unexpected_response')
+  if (!hasItsUid(attestation)) throw unexpectedValue('the attestation of that uid')
   return attestation
 }
 
-async function finalNumber(node: Node, confirmations: number | undefined): Promise<bigint> {
+async function finalNumber(node: Node, confirmations: number | undefined): Promise<number> {
   const finalized = await node.finalizedBlock()
   if (finalized) return finalized.number
-  if (confirmations === undefined) throw new RpcError('unexpected_response')
-  return (await node.latestBlock()).number - BigInt(confirmations)
+  if (confirmations === undefined) throw unexpectedValue('the finalized block: give a number of confirmations')
+  return (await node.latestBlock()).number - confirmations
 }
 
-/** Whether the transaction made the attestation, in a block that stays. */
+/** Whether the transaction made the attestation, in a block up to the final one. */
 async function isFinal(
   attestation: Attestation,
-  { txHash, eas, final, node }: { txHash: string; eas: string; final: bigint; node: Node },
+  { txHash, eas, final, node }: { txHash: string; eas: string; final: number; node: Node },
 ): Promise<boolean> {
   const receipt = await node.receipt(txHash)
   if (!receipt?.logs.some((log) => isEventOf(attestation, log, eas))) return false
   if (receipt.blockNumber > final) return false
   const block = await node.block(receipt.blockNumber)
-  // A receipt may be remembered from a block that was replaced.
+  // A node may still have the transaction's receipt from a block that was replaced.
   if (block.hash !== receipt.blockHash) return false
-  if (block.time !== attestation.time || block.time > LATEST_TIME) throw new RpcError('unexpected_response')
+  if (BigInt(block.time) !== attestation.time || block.time > LATEST_TIME)
+    throw unexpectedValue('the time of the block')
   return true
 }
 
@@ -123,7 +127,7 @@ function isOfProof({ logId, treeSize }: AnchoredRoot, { log_id, anchor }: Anchor
   return bytesEqual(logId, fromBase64url(log_id)!) && treeSize === BigInt(anchor.tree_size)
 }
 
-/** The texts may be in letters of either size: addresses carry a checksum in theirs (EIP-55). */
+/** Ignores upper and lower case, in which addresses have a checksum (EIP-55). */
 function lists(published: readonly string[], bytes: Uint8Array): boolean {
   const wanted = toHex(bytes)
   return published.some((text) => text.toLowerCase() === wanted)

@@ -1,4 +1,4 @@
-/** The Ethereum Attestation Service as a reader sees it: where it is, its attestations and its event, and a log's root as an attestation's data. */
+/** Reads the Ethereum Attestation Service: its addresses, its attestations and events, and the log's root in an attestation's data. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { utf8 } from '../encoding.ts'
@@ -6,21 +6,24 @@ import { decodeAbi } from './abi.ts'
 import { toHex } from './hex.ts'
 import type { Log } from './node.ts'
 
-/** A part of the system on every chain of the OP stack. */
+/** The same address on every chain of the OP stack. */
 const PREDEPLOY = '0x4200000000000000000000000000000000000021'
-const ELSEWHERE: ReadonlyMap<bigint, string> = new Map([[11155111n, '0xc2679fbd37d54388ce493f1db75320d236e1815e']])
+/** By chain id: Sepolia. */
+const OTHER_ADDRESSES: ReadonlyMap<bigint, string> = new Map([
+  [11155111n, '0xc2679fbd37d54388ce493f1db75320d236e1815e'],
+])
 
 export function easAddressOn(chainId: bigint): string {
-  return ELSEWHERE.get(chainId) ?? PREDEPLOY
+  return OTHER_ADDRESSES.get(chainId) ?? PREDEPLOY
 }
 
 export interface Attestation {
   readonly uid: Uint8Array
   readonly schema: Uint8Array
-  /** Of its block, in Unix seconds. */
+  /** The time of its block, in Unix seconds. */
   readonly time: bigint
   readonly expirationTime: bigint
-  /** 0: it is not revoked. */
+  /** Unix seconds; 0 when it is not revoked. */
   readonly revocationTime: bigint
   readonly refUid: Uint8Array
   readonly recipient: Uint8Array
@@ -29,18 +32,21 @@ export interface Attestation {
   readonly data: Uint8Array
 }
 
+/** The function's selector. */
 const GET_ATTESTATION = keccak_256(utf8('getAttestation(bytes32)')).subarray(0, 4)
+/** The event's first topic. */
 const ATTESTED = toHex(keccak_256(utf8('Attested(address,address,bytes32,bytes32)')))
-const TUPLE_AT = 32n
+/** A tuple with a member of no fixed length is encoded behind its offset. */
+const TUPLE_OFFSET = 32n
 
 export function getAttestationCall(uid: Uint8Array): Uint8Array {
   return concatBytes(GET_ATTESTATION, uid)
 }
 
-/** All is zero in the attestation of an unknown uid. `undefined`: the answer is no attestation at all. */
+/** For an unknown uid the contract returns an attestation in which everything is zero. `undefined`: the answer is not an attestation. */
 export function readAttestation(answer: Uint8Array): Attestation | undefined {
-  const place = decodeAbi(['uint64'], answer.subarray(0, 32))
-  if (place?.[0] !== TUPLE_AT) return undefined
+  const offset = decodeAbi(['uint64'], answer.subarray(0, 32))
+  if (offset?.[0] !== TUPLE_OFFSET) return undefined
   const members = decodeAbi(
     ['bytes32', 'bytes32', 'uint64', 'uint64', 'uint64', 'bytes32', 'address', 'address', 'bool', 'bytes'],
     answer.subarray(32),
@@ -50,13 +56,13 @@ export function readAttestation(answer: Uint8Array): Attestation | undefined {
   return { uid, schema, time, expirationTime, revocationTime, refUid, recipient, attester, revocable, data }
 }
 
-// Attestations of one block that are alike have uids of their own, by a counter. An honest log never makes two.
-const MOST_ALIKE = 16
+/** Equal attestations in one block get different uids through a counter. A log makes no equal ones, so that few values are enough. */
+const MAX_COUNTER = 16
 
-/** Whether the uid is the hash of what the attestation says, its time included: a node can not make up another one under it. */
+/** Whether the uid is the hash of the attestation's content, with its time. A node then cannot return a changed attestation for a uid. */
 export function hasItsUid(attestation: Attestation): boolean {
   const { schema, recipient, attester, time, expirationTime, revocable, refUid, data } = attestation
-  const says = concatBytes(
+  const content = concatBytes(
     schema,
     recipient,
     attester,
@@ -67,36 +73,36 @@ export function hasItsUid(attestation: Attestation): boolean {
     data,
   )
   const uid = toHex(attestation.uid)
-  for (let alike = 0; alike < MOST_ALIKE; alike++) {
-    if (toHex(keccak_256(concatBytes(says, bigEndian(BigInt(alike), 4)))) === uid) return true
+  for (let counter = 0; counter < MAX_COUNTER; counter++) {
+    if (toHex(keccak_256(concatBytes(content, bigEndian(BigInt(counter), 4)))) === uid) return true
   }
   return false
 }
 
-/** Whether this is the event of that attestation: of the contract, and not of another that says the same. */
+/** Whether the log is this attestation's event, emitted by the contract at `eas`: another contract can emit the same event. */
 export function isEventOf(
   { uid, schema, attester }: Attestation,
   { address, topics, data }: Log,
   eas: string,
 ): boolean {
-  const [event, , byWhom, underWhat] = topics
+  const [event, , attesterTopic, schemaTopic] = topics
   return (
     address === eas &&
     event === ATTESTED &&
-    byWhom === toHex(concatBytes(new Uint8Array(12), attester)) &&
-    underWhat === toHex(schema) &&
+    attesterTopic === toHex(concatBytes(new Uint8Array(12), attester)) &&
+    schemaTopic === toHex(schema) &&
     data === toHex(uid)
   )
 }
 
-/** What an anchor says of the log. */
+/** The state of a log that an attestation states. */
 export interface AnchoredRoot {
   readonly logId: Uint8Array
   readonly treeSize: bigint
   readonly rootHash: Uint8Array
 }
 
-/** `bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion` */
+/** Reads the data of the schema `bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion`. */
 export function readAnchoredRoot(data: Uint8Array): AnchoredRoot | undefined {
   const members = decodeAbi(['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string'], data)
   if (!members) return undefined

@@ -1,4 +1,4 @@
-/** Whether the root that is anchored and the root of a proof are of one log: they are equal, or the smaller tree is the beginning of the larger. */
+/** Whether the anchored root and a proof's root are of the same log: they are equal, or a consistency proof connects them. */
 import { bytesEqual, fromBase64url } from '../encoding.ts'
 import { verifyConsistency } from '../log/merkle.ts'
 import type { AnchoredProof } from '../receipt/body.ts'
@@ -7,8 +7,8 @@ import { parseStrictJson } from '../receipt/strict-json.ts'
 import type { AnchorProblem } from './anchorer.ts'
 
 /**
- * The log's consistency document of two sizes, as text. Nobody has to trust where it comes from.
- * It does not throw: `undefined` when there is none.
+ * The log's consistency document for two tree sizes, as text. Its source need not be trusted: the proof in it is checked.
+ * Must not throw, and returns `undefined` when there is none.
  */
 export type ReadConsistency = (first: number, second: number) => Promise<string | undefined>
 
@@ -31,7 +31,7 @@ export async function rootProblem(
   return isConnected ? undefined : 'consistency_proof_invalid'
 }
 
-/** The sizes and roots that a document names itself do not count: its path has to connect the ones at hand. */
+/** Takes only the path: it must connect the sizes and roots at hand, whatever the document states about them. */
 function readPath(document: string): readonly Uint8Array[] | undefined {
   try {
     const { value } = parseStrictJson(document)

@@ -1,91 +1,155 @@
-/** Asks an EVM node by JSON-RPC. The node is not trusted to behave: its answers are bounded in time and size, and are proper ones or errors. */
-import { isJsonObject, type JsonValue } from '../json.ts'
+/** JSON-RPC over HTTP with an EVM node that is not trusted: an answer has a largest size, and is either a proper one or an RpcError. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { parseStrictJson } from '../receipt/strict-json.ts'
+import { retryAfterMs } from '../retry-after.ts'
 
 export type RpcErrorCode =
-  /** Not reached, no answer in time, or an HTTP status other than success. */
+  /** The node cannot be reached, redirects, does not answer in time, or answers with HTTP 5xx. */
   | 'unavailable'
-  /** The node understood, and answered with an error. */
+  /** HTTP 429. Many services report a limit as a JSON-RPC error instead, which is `refused`. */
+  | 'rate_limited'
+  /** The node answers with a JSON-RPC error: see `refusal`. */
   | 'refused'
-  /** What came is no proper answer. */
+  /** The answer is not a proper answer to the request. */
   | 'unexpected_response'
 
-const MESSAGES: Readonly<Record<RpcErrorCode, string>> = {
-  unavailable: 'the node is not reached, or does not answer in time',
-  refused: 'the node refuses to answer',
-  unexpected_response: 'the node answers what makes no sense',
+/** A JSON-RPC error object (JSON-RPC 2.0, section 5.1). The node chooses what it says. */
+export interface RpcRefusal {
+  /** `undefined` when it is not an integer. */
+  readonly code: number | undefined
+  /** Empty when there is none. */
+  readonly message: string
+  readonly data: JsonValue | undefined
 }
 
-/** Says nothing of the node's address, for that may hold a key. */
+/** A node gave no proper answer. The message names the method and the HTTP status, and nothing that the node or its URL says: both may hold a key. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: RpcErrorCode
+  /** How long the node asked to wait. Milliseconds. */
+  readonly retryAfterMs?: number
+  // Private, so that a logger that prints an error's properties does not print it.
+  readonly #refusal: RpcRefusal | undefined
 
-  constructor(code: RpcErrorCode, options: { readonly cause?: unknown } = {}) {
-    super(MESSAGES[code], options)
+  constructor(
+    code: RpcErrorCode,
+    message: string,
+    options: {
+      readonly cause?: unknown
+      readonly retryAfterMs?: number | undefined
+      readonly refusal?: RpcRefusal
+    } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : {})
     this.code = code
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    this.#refusal = options.refusal
+  }
+
+  /** With the code `refused`: the node's own error. */
+  get refusal(): RpcRefusal | undefined {
+    return this.#refusal
   }
 }
 
 export interface RpcOptions {
   readonly url: string
-  readonly fetch: typeof fetch
-  /** Ends whatever is under way. */
+  readonly fetch?: typeof fetch
+}
+
+export interface RpcCallOptions {
+  /** Ends the request. */
   readonly signal: AbortSignal
+  readonly maxAnswerBytes?: number
 }
 
-/** @throws RpcError */
-export type Rpc = (method: string, ...params: readonly JsonValue[]) => Promise<JsonValue>
+/** Sends one request and returns its result. @throws RpcError */
+export type Rpc = (method: string, params: readonly JsonValue[], options: RpcCallOptions) => Promise<JsonValue>
 
-/** A block of very many transactions, listed by their hashes, is about half as large. */
-const LARGEST_ANSWER_BYTES = 2 * 1024 * 1024
+/** A block with very many transactions, listed by their hashes, is about half as large. */
+const MAX_ANSWER_BYTES = 2 * 1024 * 1024
+const TOO_MANY_REQUESTS = 429
 
-export function createRpc(options: RpcOptions): Rpc {
+export function createRpc({ url, fetch = globalThis.fetch }: RpcOptions): Rpc {
   let requests = 0
-  return async (method, ...params) => {
+  return async (method, params, { signal, maxAnswerBytes = MAX_ANSWER_BYTES }) => {
     const id = ++requests
-    const text = await post(options, JSON.stringify({ jsonrpc: '2.0', id, method, params }))
-    return resultOf(text, id)
+    const response = await post(fetch, url, { jsonrpc: '2.0', id, method, params }, signal)
+    const text = await readText(response, method, maxAnswerBytes)
+    return resultOf(response, text, id, method)
   }
 }
 
-async function post({ url, fetch, signal }: RpcOptions, body: string): Promise<string> {
-  const headers = { 'content-type': 'application/json' }
+async function post(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  request: { readonly method: string } & JsonObject,
+  signal: AbortSignal,
+): Promise<Response> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  const body = JSON.stringify(request)
   try {
-    // A node that could redirect would choose whom this machine talks to.
-    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
-    if (!response.ok) throw new RpcError('unavailable')
-    return await readText(response)
+    // A node that could redirect would choose which hosts this machine calls, and which of them get a key in the URL.
+    return await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
   } catch (cause) {
-    throw cause instanceof RpcError ? cause : new RpcError('unavailable', { cause })
+    throw new RpcError('unavailable', `the node did not answer ${request.method}`, { cause })
   }
 }
 
-async function readText({ body }: Response): Promise<string> {
+async function readText({ body }: Response, method: string, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder()
   const reader = body?.getReader()
   let text = ''
   let size = 0
-  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-    size += read.value.length
-    if (size > LARGEST_ANSWER_BYTES) throw new RpcError('unexpected_response')
-    text += decoder.decode(read.value, { stream: true })
+  try {
+    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+      size += read.value.length
+      if (size > maxBytes) break
+      text += decoder.decode(read.value, { stream: true })
+    }
+  } catch (cause) {
+    throw new RpcError('unavailable', `the node did not finish its answer to ${method}`, { cause })
   }
-  return text + decoder.decode()
+  if (size <= maxBytes) return text + decoder.decode()
+  reader?.cancel().catch(() => {})
+  throw new RpcError('unexpected_response', `the node's answer to ${method} is larger than ${maxBytes} bytes`)
 }
 
-function resultOf(text: string, id: number): JsonValue {
-  const answer = readJson(text)
-  if (!isJsonObject(answer) || answer.jsonrpc !== '2.0' || answer.id !== id) throw new RpcError('unexpected_response')
-  if (isJsonObject(answer.error)) throw new RpcError('refused')
-  if (answer.result === undefined) throw new RpcError('unexpected_response')
+function resultOf({ status, headers }: Response, text: string, id: number, method: string): JsonValue {
+  const fail = (code: RpcErrorCode, what: string, refusal?: RpcRefusal) =>
+    new RpcError(code, `the node answered ${method} with ${what}`, {
+      retryAfterMs: retryAfterMs(headers),
+      ...(refusal ? { refusal } : {}),
+    })
+
+  if (status === TOO_MANY_REQUESTS) throw fail('rate_limited', 'HTTP 429')
+  const answer = parse(text)
+  // Services answer with an error also under another HTTP status, and then often without the request's id.
+  if (isJsonObject(answer?.error)) {
+    const refusal = toRefusal(answer.error)
+    throw fail('refused', refusal.code === undefined ? 'an error' : `error ${refusal.code}`, refusal)
+  }
+  if (status >= 500) throw fail('unavailable', `HTTP ${status}`)
+  if (status !== 200) throw fail('unexpected_response', `HTTP ${status}`)
+  if (answer?.jsonrpc !== '2.0' || answer.id !== id || answer.result === undefined) {
+    throw fail('unexpected_response', 'something that is not a JSON-RPC answer to it')
+  }
   return answer.result
 }
 
-function readJson(text: string): JsonValue {
+function toRefusal({ code, message, data }: JsonObject): RpcRefusal {
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : undefined,
+    message: typeof message === 'string' ? message : '',
+    data,
+  }
+}
+
+function parse(text: string): JsonObject | undefined {
   try {
-    return parseStrictJson(text).value
-  } catch (cause) {
-    throw new RpcError('unexpected_response', { cause })
+    const { value } = parseStrictJson(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
   }
 }

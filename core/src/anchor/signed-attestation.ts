@@ -1,4 +1,4 @@
-/** A signed attestation as it is sent: everything that it says, who signed it included, from the transaction's own bytes. */
+/** Reads a signed attestation from the bytes of its transaction: its content, and who signed it. */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
@@ -12,14 +12,17 @@ export interface SignedAttestation {
   readonly nonce: bigint
   readonly maxFee: bigint
   readonly priorityFee: bigint
-  /** All that it will be on the chain but its uid and its time, which its block decides. */
+  /** The attestation that the transaction makes. Its uid and time depend on its block. */
   readonly attestation: Omit<Attestation, 'uid' | 'time'>
 }
 
-/** `undefined`: it is no transaction of type 2 (EIP-1559) that calls `attest`, or nobody signed it. */
+/**
+ * @param raw hex
+ * @returns `undefined` when it is not a transaction of type 2 (EIP-1559) that calls `attest` and has a valid signature
+ */
 export function readSignedAttestation(raw: string): SignedAttestation | undefined {
   const bytes = fromHex(raw)
-  if (!bytes || bytes[0] !== TYPE) return undefined
+  if (!bytes || bytes[0] !== TRANSACTION_TYPE) return undefined
   const list = readItem(bytes, 1)
   if (!list?.isList || list.end !== bytes.length) return undefined
   const items = readItems(bytes.subarray(0, list.end), list.start)
@@ -27,22 +30,22 @@ export function readSignedAttestation(raw: string): SignedAttestation | undefine
   const content = (index: number) => bytes.subarray(items[index]!.start, items[index]!.end)
   const request = readAttestCall(content(7))
   const unsigned = bytes.subarray(items[0]!.from, items[8]!.end)
-  const signedHash = keccak_256(concatBytes(Uint8Array.of(TYPE), listHeader(unsigned.length), unsigned))
+  const signedHash = keccak_256(concatBytes(Uint8Array.of(TRANSACTION_TYPE), listHeader(unsigned.length), unsigned))
   const attester = signerOf(signedHash, content(9), content(10), content(11))
   if (!request || !attester) return undefined
   return {
     txHash: toHex(keccak_256(bytes)),
-    chainId: toNumber(content(0)),
-    nonce: toNumber(content(1)),
-    maxFee: toNumber(content(3)),
-    priorityFee: toNumber(content(2)),
+    chainId: toBigint(content(0)),
+    nonce: toBigint(content(1)),
+    maxFee: toBigint(content(3)),
+    priorityFee: toBigint(content(2)),
     attestation: { ...request, attester, revocationTime: 0n },
   }
 }
 
-const TYPE = 2
+const TRANSACTION_TYPE = 2
 
-/** Of RLP, the form in which transactions are written: its own bytes from `from` to `end`, its content from `start` on. */
+/** An item of RLP, the encoding of transactions: it begins at `from`, its content at `start`, and both end at `end`. */
 interface Item {
   readonly isList: boolean
   readonly from: number
@@ -58,7 +61,7 @@ function readItem(bytes: Uint8Array, from: number): Item | undefined {
   const short = first - (isList ? 0xc0 : 0x80)
   const lengthBytes = Math.max(0, short - 55)
   const start = from + 1 + lengthBytes
-  const length = lengthBytes === 0 ? short : Number(toNumber(bytes.subarray(from + 1, start)))
+  const length = lengthBytes === 0 ? short : Number(toBigint(bytes.subarray(from + 1, start)))
   const end = start + length
   return end <= bytes.length ? { isList, from, start, end } : undefined
 }
@@ -103,11 +106,11 @@ function readAttestCall(call: Uint8Array): Request | undefined {
 
 function signerOf(hash: Uint8Array, parity: Uint8Array, r: Uint8Array, s: Uint8Array): Uint8Array | undefined {
   try {
-    const signature = concatBytes(Uint8Array.of(Number(toNumber(parity))), leftPadded(r), leftPadded(s))
+    const signature = concatBytes(Uint8Array.of(Number(toBigint(parity))), leftPadded(r), leftPadded(s))
     const key = secp256k1.Signature.fromBytes(signature, 'recovered').recoverPublicKey(hash).toBytes(false)
     return keccak_256(key.subarray(1)).subarray(12)
   } catch {
-    // No signature of that curve.
+    // It is not a signature on that curve.
     return undefined
   }
 }
@@ -116,6 +119,6 @@ function leftPadded(bytes: Uint8Array): Uint8Array {
   return concatBytes(new Uint8Array(WORD_BYTES - bytes.length), bytes)
 }
 
-function toNumber(bytes: Uint8Array): bigint {
+function toBigint(bytes: Uint8Array): bigint {
   return bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 }

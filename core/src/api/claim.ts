@@ -1,4 +1,4 @@
-/** Claims on the wire: how they are submitted, and how they stand. */
+/** The wire format of claims: how they are submitted, and how their state is reported. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'
@@ -7,19 +7,19 @@ import { MAX_BYTES, nullable, plainObject, Timestamp } from './primitives.ts'
 const ACTION = 'codehost.commit.push'
 const TARGET = 'octo-org/hello-world'
 
-const Verdict = Type.Enum(VERDICTS, { description: 'What the evidence says of the claim.' })
+const Verdict = Type.Enum(VERDICTS, { description: 'What the evidence says about the claim.' })
 const Reason = Type.Enum(Object.values(REASONS).flat(), { description: 'Given with every verdict but `verified`.' })
 const State = Type.Enum(['queued', 'decided'], {
   description: '`queued` claims are checked again until their deadline.',
 })
 
-// Lengths are those of the published receipt schema: what is accepted here fits into a receipt.
+// The lengths are those of the published receipt schema, so that every accepted claim fits into a receipt.
 export const ClaimRequest = Type.Object(
   {
     client_claim_id: Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'Chosen by the client. The same value again answers with the same claim.',
+      description: 'Chosen by the client. Submitting the same value again returns the same claim.',
       examples: ['run-4711'],
     }),
     agent_id: Type.String({ minLength: 1, maxLength: 256, description: 'Who claims.', examples: ['release-bot'] }),
@@ -42,14 +42,14 @@ export const ClaimRequest = Type.Object(
       format: 'date-time',
       maxLength: 64,
       description:
-        'When it was done, as the agent says. RFC 3339 with any offset; it is recorded in UTC, cut to milliseconds.',
+        'When it was done, according to the agent. RFC 3339 with any offset; it is recorded in UTC, cut to milliseconds.',
       examples: ['2026-09-25T14:02:11.000Z'],
     }),
     deadline_at: Type.Optional(
       Type.String({
         format: 'date-time',
         maxLength: 64,
-        description: 'How long to look for the outcome, with any offset. Each action has its own default and bounds.',
+        description: 'Until when to look for the outcome, with any offset. Each action has its own default and limits.',
       }),
     ),
   },
@@ -57,7 +57,7 @@ export const ClaimRequest = Type.Object(
 )
 export type ClaimRequest = Static<typeof ClaimRequest>
 
-/** A claim request in which the action's profile says what target and params must be. Unknown actions may say anything. */
+/** A claim request whose target and params must be as the action's profile says. The claims of unknown actions can have any. */
 export function claimRequest(profiles: readonly ActionProfile[]) {
   const byAction = profiles.map(({ action, aliases = {}, target, params }) => ({
     if: { properties: { action: { enum: [action, ...Object.keys(aliases)] } }, required: ['action'] },
@@ -79,10 +79,10 @@ export const LastCheck = Type.Object(
   {
     at: Timestamp,
     result: Type.Enum(['present', 'differs', 'absent', 'failed'], {
-      description: '`failed`: the destination could not be read. That is never evidence for or against the agent.',
+      description: '`failed`: the destination could not be read. This is never evidence for or against the agent.',
     }),
     code: Type.Optional(Type.String({ description: 'With `failed`: why.' })),
-    status: Type.Optional(Type.Integer({ description: 'With `failed`: the HTTP status that was the answer.' })),
+    status: Type.Optional(Type.Integer({ description: 'With `failed`: the HTTP status of the answer.' })),
     differs: Type.Optional(Type.Array(Type.String(), { description: 'With `differs`: the fields that do not match.' })),
     facts: Type.Optional(plainObject()),
   },
@@ -100,7 +100,8 @@ const statusMembers = {
   deadline_at: Timestamp,
   submitted_at: Timestamp,
   claim_digest: Type.String({
-    description: 'Tells whether the claim kept under this client_claim_id is the one meant.',
+    description:
+      'A hash of the claim. It shows whether the claim that is stored under this client_claim_id is the submitted one.',
   }),
   state: State,
   attempts: Type.Integer({ minimum: 0, description: 'Checks made so far.' }),
@@ -115,7 +116,7 @@ export const ClaimStatus = Type.Object(statusMembers, { title: 'ClaimStatus' })
 export type ClaimStatus = Static<typeof ClaimStatus>
 
 export const SubmittedClaim = Type.Object(
-  { ...statusMembers, created: Type.Boolean({ description: 'false: the claim was there already.' }) },
+  { ...statusMembers, created: Type.Boolean({ description: 'false: the claim existed already.' }) },
   { title: 'SubmittedClaim' },
 )
 export type SubmittedClaim = Static<typeof SubmittedClaim>

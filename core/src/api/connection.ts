@@ -1,4 +1,4 @@
-/** Connections on the wire: what a workspace can verify, and through what. No account names, never a credential. */
+/** The wire format of connections: through what a workspace can verify, and which actions. It has no account names and no credentials. */
 import { type Static, Type } from 'typebox'
 import { Timestamp } from './primitives.ts'
 
@@ -11,7 +11,7 @@ export const ConnectionList = Type.Object(
           provider: Type.String({ examples: ['github'] }),
           scopes: Type.Array(Type.String(), { description: 'The permissions that its credentials have.' }),
           connected_at: Timestamp,
-          actions: Type.Array(Type.String(), { description: 'Empty: connected, but no verifier is live yet.' }),
+          actions: Type.Array(Type.String(), { description: 'Empty: no loaded plugin reads through this connection.' }),
         },
         { title: 'Connection' },
       ),

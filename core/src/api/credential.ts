@@ -1,4 +1,4 @@
-/** What a credential is good for. */
+/** The wire format of a credential's rights. */
 import { type Static, Type } from 'typebox'
 import { nullable } from './primitives.ts'
 

@@ -1,10 +1,7 @@
-/** Error bodies: words for most, a list of places for an input that is not valid. */
+/** The wire format of errors: a text, or for an invalid input a list of its mistakes. */
 import { type Static, Type } from 'typebox'
 
-export const ErrorBody = Type.Object(
-  { detail: Type.String({ description: 'What is wrong, in plain words.' }) },
-  { title: 'Error' },
-)
+export const ErrorBody = Type.Object({ detail: Type.String({ description: 'What is wrong.' }) }, { title: 'Error' })
 export type ErrorBody = Static<typeof ErrorBody>
 
 export const ValidationErrorItem = Type.Object(

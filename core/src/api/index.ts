@@ -1,4 +1,4 @@
-/** The wire schemas, one file for each resource. Validation, the interface description and clients are made from them. */
+/** What @claimcheck/core/api offers: the wire schemas. Validation, the OpenAPI description and the client's types are made from them. */
 export {
   ClaimList,
   ClaimQuery,

@@ -1,4 +1,4 @@
-/** The key document: what receipts, tree heads and anchors are checked against. */
+/** The wire format of the key document, with which receipts, tree heads and anchors are checked. */
 import { type Static, Type } from 'typebox'
 import { Hash, nullable, Timestamp } from './primitives.ts'
 
@@ -16,7 +16,7 @@ export const KeyDocument = Type.Object(
         },
         { title: 'SigningKey' },
       ),
-      { description: 'Retired ones stay listed.' },
+      { description: 'Retired keys stay listed.' },
     ),
     anchor_addresses: Type.Array(Type.String()),
     anchor_schemas: Type.Array(Type.String()),

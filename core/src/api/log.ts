@@ -1,4 +1,4 @@
-/** The public log on the wire: heads, entries, proofs and anchors. Hashes are base64url. */
+/** The wire format of the public log: heads, entries, proofs and anchors. */
 import { type Static, Type } from 'typebox'
 import { count, Hash, nullable, Timestamp } from './primitives.ts'
 import { Signature } from './receipt.ts'
@@ -7,7 +7,7 @@ export const Anchor = Type.Object(
   {
     chain: Type.String({ description: 'CAIP-2.', examples: ['eip155:84532'] }),
     scheme: Type.String({ examples: ['eas'] }),
-    uid: Type.String({ description: "The attestation's." }),
+    uid: Type.String({ description: "The attestation's id." }),
     tx_hash: Type.String(),
     tree_size: count(),
     root_hash: Hash,
@@ -59,7 +59,7 @@ export const InclusionProof = Type.Object(
     tree_size: count(),
     leaf_hash: Hash,
     root_hash: Hash,
-    inclusion: Type.Array(Hash, { description: 'From the leaf upwards (RFC 9162 2.1.3).' }),
+    inclusion: Type.Array(Hash, { description: 'From the leaf to the root (RFC 9162, 2.1.3).' }),
   },
   { title: 'InclusionProof' },
 )
@@ -78,7 +78,7 @@ export const ConsistencyProof = Type.Object(
     second: count(),
     first_root: Hash,
     second_root: Hash,
-    proof: Type.Array(Hash, { description: 'RFC 9162 2.1.4. Empty for equal sizes.' }),
+    proof: Type.Array(Hash, { description: 'RFC 9162, 2.1.4. Empty for equal sizes.' }),
   },
   { title: 'ConsistencyProof' },
 )

@@ -1,11 +1,10 @@
-/** The small parts that the wire schemas are put together from. */
+/** The small schemas from which the wire schemas are made. */
 import { type TSchema, Type } from 'typebox'
 import type { JsonObject } from '../json.ts'
 
-/** What claims and receipts say of times: UTC, written with `Z` and three fraction digits. */
+/** A time in UTC, written with `Z` and three fraction digits. */
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-09-25T14:02:11.000Z'] })
 
-/** SHA-256, base64url without padding. */
 export const Hash = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256, base64url without padding.' })
 
 /** A position or a size in the log. */
@@ -13,10 +12,10 @@ export function count(options: { readonly description?: string } = {}) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options })
 }
 
-/** The keyword that bounds how many bytes an object takes as JSON. */
+/** A schema keyword: the most bytes that the object may take as JSON. */
 export const MAX_BYTES = 'x-max-bytes'
 
-/** An object whose members others define. */
+/** An object whose members are not described here. */
 export function plainObject(
   options: { readonly description?: string; readonly examples?: JsonObject[]; readonly [MAX_BYTES]?: number } = {},
 ) {

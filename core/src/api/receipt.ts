@@ -1,4 +1,4 @@
-/** Receipts on the wire. The checker holds them against rules that are stricter than this description. */
+/** The wire format of receipts, as a description. The checker's rules are stricter. */
 import { type Static, Type } from 'typebox'
 import { FAILURE_CODES, MARKS } from '../evidence.ts'
 import { VERDICTS } from '../verdict.ts'
@@ -30,7 +30,7 @@ export const ReceiptProof = Type.Object(
       }),
     ),
   },
-  { title: 'ReceiptProof', description: 'That the receipt is in the log, and where the log is anchored.' },
+  { title: 'ReceiptProof', description: 'Proves that the receipt is in the log, and says where the log is anchored.' },
 )
 
 /** Where the service read, by its own account. */

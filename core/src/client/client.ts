@@ -1,4 +1,4 @@
-/** A client of the service, for agents and for whoever holds a receipt. It does its requests with the `fetch` that it is given. */
+/** A client of the service's API, for agents that submit claims and for readers of receipts. */
 import type {
   ClaimList,
   ClaimQuery,
@@ -7,25 +7,27 @@ import type {
   SubmittedClaim,
   ValidationErrorItem,
 } from '../api/index.ts'
+import { retryAfterMs } from '../retry-after.ts'
 
 export interface ClientOptions {
   /** `https://claimcheck.example.com` */
   readonly baseUrl: string
-  /** An API key, `svc_sk_...`; receipts and keys are read without. */
+  /** An API key, `svc_sk_...`. Receipts and the issuer's keys are read without one. */
   readonly key?: string
+  /** Sends the requests. The global `fetch` when left out. */
   readonly fetch?: typeof fetch
 }
 
 export interface Client {
-  /** The same `client_claim_id` again answers with the same claim, so that a submission may be repeated. @throws ApiError */
+  /** Submitting the same `client_claim_id` again returns the same claim, so that a submission can be repeated. @throws ApiError */
   submit(claim: ClaimRequest): Promise<SubmittedClaim>
   /** @throws ApiError */
   claim(claimId: string): Promise<ClaimStatus>
   /** Newest first. @throws ApiError */
   claims(query?: Partial<ClaimQuery>): Promise<ClaimList>
-  /** Waits until the claim is decided. @throws ApiError, and the signal's reason when it is aborted */
+  /** Asks again and again until the claim is decided. @throws ApiError, and the signal's reason when it is aborted */
   decided(claimId: string, options?: { readonly signal?: AbortSignal }): Promise<ClaimStatus>
-  /** As text, to be kept as it is: `checkReceipt` judges the raw text. @throws ApiError */
+  /** The receipt's text. Store it unchanged: `checkReceipt` checks the text itself. @throws ApiError */
   receipt(receiptId: string): Promise<string>
   /** The checks that its verdict follows from, as text, for `checkEvidence`; undefined for a receipt that names none. @throws ApiError */
   evidence(receiptId: string): Promise<string | undefined>
@@ -33,13 +35,13 @@ export interface Client {
   keys(): Promise<string>
 }
 
-/** The service answered, and refused. */
+/** The service answered with a status other than success. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
-  /** Each mistake, where the service found the input wrong. */
+  /** With status 422: each mistake in the input. */
   readonly issues: readonly ValidationErrorItem[]
-  /** How long the service asked to wait. Milliseconds. */
+  /** How long the service asks to wait. Milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, detail: unknown, retryAfterMs: number | undefined) {
@@ -52,10 +54,10 @@ export class ApiError extends Error {
   }
 }
 
-const SHORTEST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 2000
-/** Answers after which the same request may succeed. */
-const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
+const MIN_PAUSE_MS = 250
+const MAX_PAUSE_MS = 2000
+/** Statuses after which the same request may succeed later. */
+const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientOptions): Client {
   const root = baseUrl.replace(/\/+$/, '')
@@ -64,7 +66,7 @@ export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientO
   async function request(path: string, init: RequestInit = {}): Promise<string> {
     const response = await fetch(root + path, { ...init, headers: { ...authorization, ...init.headers } })
     const text = await response.text()
-    if (!response.ok) throw new ApiError(response.status, detailOf(text), retryAfterMs(response))
+    if (!response.ok) throw new ApiError(response.status, detailOf(text), retryAfterMs(response.headers))
     return text
   }
 
@@ -82,14 +84,14 @@ export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientO
       return JSON.parse(await request(`/v1/claims?${new URLSearchParams(given)}`))
     },
     async decided(claimId, { signal } = {}) {
-      for (let waitMs = SHORTEST_PAUSE_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_PAUSE_MS)) {
+      for (let waitMs = MIN_PAUSE_MS; ; waitMs = Math.min(2 * waitMs, MAX_PAUSE_MS)) {
         let askedMs = 0
         try {
           const status = await claim(claimId, signal ? { signal } : {})
           if (status.state === 'decided') return status
         } catch (error) {
-          if (!(error instanceof ApiError) || !PASSING.has(error.status)) throw error
-          askedMs = error.retryAfterMs ?? LONGEST_PAUSE_MS
+          if (!(error instanceof ApiError) || !TEMPORARY.has(error.status)) throw error
+          askedMs = error.retryAfterMs ?? MAX_PAUSE_MS
         }
         await pause(Math.max(waitMs, askedMs), signal)
       }
@@ -113,11 +115,6 @@ function detailOf(text: string): unknown {
   } catch {
     return text
   }
-}
-
-function retryAfterMs({ headers }: Response): number | undefined {
-  const seconds = headers.get('retry-after')
-  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

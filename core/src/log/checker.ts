@@ -1,4 +1,4 @@
-/** Checks what a log says of itself: its signed tree heads, and that it only grows. */
+/** Checks a log's own documents: its signed tree heads, and the consistency of two of its states. */
 import { fromBase64url } from '../encoding.ts'
 import type { JsonValue } from '../json.ts'
 import { isConsistencyDocument, isTreeHead } from '../receipt/schema.ts'
@@ -13,6 +13,7 @@ export interface TreeHeadReport {
   readonly checks: { readonly shape: boolean; readonly key: boolean; readonly signature: boolean }
 }
 
+/** @param text a signed tree head. Any text gives a report. */
 export function checkTreeHead(text: string, keys: KeySet): TreeHeadReport {
   const head = readIntegerJson(text)
   if (head === undefined || !isTreeHead(head)) return report(false, false, false)
@@ -21,7 +22,11 @@ export function checkTreeHead(text: string, keys: KeySet): TreeHeadReport {
   return report(true, true, verifySignature(key.publicKey, DOMAINS.treeHead, head.body, head.signature.value))
 }
 
-/** Whether the proof connects the two roots. Whether these are the log's own is for its signed tree heads to say. */
+/**
+ * Whether a consistency document's proof connects its two roots. That these are the log's roots is proven by signed tree heads alone.
+ *
+ * @param text a consistency document. Any text gives an answer.
+ */
 export function checkConsistency(text: string): { readonly valid: boolean } {
   const document = readIntegerJson(text)
   if (document === undefined || !isConsistencyDocument(document)) return { valid: false }

@@ -1,9 +1,9 @@
-/** Inclusion in the tree that an range belongs to: one full tile a level is needed, and nothing is hashed. */
+/** Inclusion proofs at the size of a compact range: one full tile a level is read, and nothing is hashed. */
 import type { CompactRange } from './compact-range.ts'
-import { nodeAt, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
+import { nodeAt, subtreeNode, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
 import type { ProvenInclusion, TileId } from './tiles.ts'
 
-/** The full tiles that a leaf lies in, the lowest level first. Above them it lies in tiles of the range. */
+/** The full tiles with a leaf's ancestors, the lowest level first. The ancestors above them are in the range's partial tiles. */
 export function fullTilesAbove(leafIndex: number, treeSize: number): TileId[] {
   const tiles: TileId[] = []
   let index = Math.floor(leafIndex / TILE_WIDTH)
@@ -17,42 +17,44 @@ export function fullTilesAbove(leafIndex: number, treeSize: number): TileId[] {
 }
 
 /**
- * The same proof as `proveInclusion` makes at the range's size.
- * @param full those of `fullTilesAbove`, in that order
+ * The proof that `proveInclusion` makes at the range's size.
+ *
+ * @param fullTiles the nodes of `fullTilesAbove(leafIndex, range.treeSize)`, in that order
  * @throws RangeError when the leaf is not in the tree
  */
-export function proveInRange(leafIndex: number, range: CompactRange, full: readonly TileNodes[]): ProvenInclusion {
+export function proveInRange(leafIndex: number, range: CompactRange, fullTiles: readonly TileNodes[]): ProvenInclusion {
   const { treeSize, suffixes } = range
   if (leafIndex < 0 || leafIndex >= treeSize) throw new RangeError('the leaf is not in a tree of that size')
-  const tiles = [...full, ...range.tiles.slice(full.length)]
+  const tiles = [...fullTiles, ...range.tiles.slice(fullTiles.length)]
 
   const path: Uint8Array[] = []
   let index = leafIndex
   let last = treeSize - 1
   for (let level = 0, width = 1; last > 0; level++, width *= 2) {
     const sibling = index % 2 === 0 ? index + 1 : index - 1
-    const isWhole = (sibling + 1) * width <= treeSize
-    if (isWhole) path.push(subtreeNode(tiles, level, sibling))
+    const isPerfect = (sibling + 1) * width <= treeSize
+    if (isPerfect) path.push(subtreeNode(tiles, { level, index: sibling }))
+    // The last node of a level that is not perfect covers the tree's last, smaller subtrees: its hash is one of the suffixes.
     else if (sibling === last) path.push(suffixes.at(-countOnes(treeSize % width))!)
     index = Math.floor(index / 2)
     last = Math.floor(last / 2)
   }
-  return { leafHash: subtreeNode(tiles, 0, leafIndex), rootHash: suffixes[0]!, path }
+  return { leafHash: subtreeNode(tiles, { level: 0, index: leafIndex }), rootHash: suffixes[0]!, path }
 }
 
-/** What a full tile of level 0 tells of the proof for one of its leaves: the lower part of the path, which is whole at any size. */
-export function pathInTile(nodes: TileNodes, place: number): Pick<ProvenInclusion, 'leafHash' | 'path'> {
+/**
+ * The leaf's hash and the lower part of its path, from the full tile of level 0 that it is in. This part is the same in a proof at any
+ * size that has the full tile.
+ *
+ * @param index the leaf's index within the tile
+ */
+export function pathInTile(nodes: TileNodes, index: number): Pick<ProvenInclusion, 'leafHash' | 'path'> {
   const path: Uint8Array[] = []
-  for (let height = 0; height < TILE_HEIGHT; height++) path.push(nodeAt(nodes, height, (place >> height) ^ 1))
-  return { leafHash: nodeAt(nodes, 0, place), path }
+  for (let height = 0; height < TILE_HEIGHT; height++) path.push(nodeAt(nodes, height, (index >> height) ^ 1))
+  return { leafHash: nodeAt(nodes, 0, index), path }
 }
 
-function subtreeNode(tiles: readonly TileNodes[], level: number, index: number): Uint8Array {
-  const height = level % TILE_HEIGHT
-  return nodeAt(tiles[Math.floor(level / TILE_HEIGHT)]!, height, index % (TILE_WIDTH >> height))
-}
-
-/** How many perfect subtrees a tree of that size consists of. */
+/** The number of perfect subtrees that a tree of this size consists of: the ones in its binary form. */
 function countOnes(size: number): number {
   let ones = 0
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2

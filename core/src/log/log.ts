@@ -1,11 +1,13 @@
-/** A log as the rest sees it: what is in it stays as it is, and everything it says of itself comes with its proof. */
+/** The read interface of an append-only log with its proofs. */
 import type { ProvenConsistency, ProvenInclusion } from './tiles.ts'
 import type { SignedTreeHead } from './tree-head.ts'
 
 /**
- * Appending belongs to whoever keeps a log, in one step with what the entries stand for. To that keeper these are the promises:
- * an entry, the hashes above it and the signed head are on disk together before anybody is told of them; of two writers at one size
- * one succeeds and the other starts again, so that a log never forks; heads never shrink, and one size has one root.
+ * An implementation appends in the same transaction that stores what the entries stand for, and guarantees:
+ *
+ * - An entry, the hashes above it and the signed head are on disk before any of them is published.
+ * - Of two writers that append to the same size one succeeds, and the other starts again: the log never forks.
+ * - The tree never shrinks, and each size has one root.
  */
 export interface Log {
   /** The newest signed head. */

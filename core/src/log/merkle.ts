@@ -1,4 +1,4 @@
-/** The Merkle tree of RFC 6962: its hashes, and the verification of its proofs. */
+/** The Merkle tree of RFC 6962: its hashes, and the verification of its inclusion and consistency proofs. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesEqual } from '../encoding.ts'
 
@@ -6,7 +6,7 @@ export type HashFunction = (data: Uint8Array) => Uint8Array
 
 export const HASH_BYTES = 32
 
-/** RFC 6962 2.1. Leaves and nodes are hashed apart, or a node could pass for a leaf. */
+/** RFC 6962 2.1. Leaves and nodes are hashed with different prefixes, so that a node cannot be passed off as a leaf. */
 export interface TreeHasher {
   /** The root of the tree without leaves. */
   readonly empty: Uint8Array
@@ -14,7 +14,7 @@ export interface TreeHasher {
   node(left: Uint8Array, right: Uint8Array): Uint8Array
 }
 
-/** @param hash SHA-256; a host may have a faster one than the default, which runs anywhere */
+/** @param hash SHA-256. A host can give a faster one than the default, which runs in browsers, too. */
 export function treeHasher(hash: HashFunction = sha256): TreeHasher {
   return {
     empty: hash(new Uint8Array()),
@@ -35,14 +35,14 @@ export function treeHasher(hash: HashFunction = sha256): TreeHasher {
 
 const SHA_256 = treeHasher()
 
-/** The root over these leaf hashes. */
+/** The root of a tree with these leaf hashes. */
 export function treeRoot(leafHashes: readonly Uint8Array[], hasher: TreeHasher = SHA_256): Uint8Array {
   let row = leafHashes
   while (row.length > 1) row = rowAbove(row, hasher)
   return row[0] ?? hasher.empty
 }
 
-/** A node without a right sibling moves up as it is. */
+/** A last node without a sibling moves up as it is. */
 function rowAbove(row: readonly Uint8Array[], hasher: TreeHasher): Uint8Array[] {
   const above: Uint8Array[] = []
   for (let index = 0; index < row.length; index += 2) {
@@ -76,17 +76,17 @@ export function verifyInclusion(
 ): boolean {
   if (!isSize(leafIndex) || !isSize(treeSize) || leafIndex >= treeSize || leafHash.length !== HASH_BYTES) return false
   let hash = leafHash
-  let place: Place | undefined = { index: leafIndex, last: treeSize - 1 }
+  let position: Position | undefined = { index: leafIndex, last: treeSize - 1 }
   for (const sibling of path) {
-    place = toSibling(place)
-    if (!place) return false
-    hash = isRight(place) ? hasher.node(sibling, hash) : hasher.node(hash, sibling)
-    place = parent(place)
+    position = withSibling(position)
+    if (!position) return false
+    hash = isRight(position) ? hasher.node(sibling, hash) : hasher.node(hash, sibling)
+    position = parent(position)
   }
-  return place.last === 0 && bytesEqual(hash, rootHash)
+  return position.last === 0 && bytesEqual(hash, rootHash)
 }
 
-/** RFC 9162 2.1.4.2. Size 0 is refused: that every tree begins with the empty one needs no proof. */
+/** RFC 9162 2.1.4.2. A `first` of 0 is refused: the empty tree is consistent with every tree, without a proof. */
 export function verifyConsistency(
   { first, second, firstRoot, secondRoot, path }: Consistency,
   hasher: TreeHasher = SHA_256,
@@ -94,46 +94,46 @@ export function verifyConsistency(
   if (!isSize(first) || !isSize(second) || first === 0 || first > second) return false
   if (first === second) return path.length === 0 && bytesEqual(firstRoot, secondRoot)
 
-  let place: Place = { index: first - 1, last: second - 1 }
-  while (isRight(place)) place = parent(place)
-  // The walk starts at the largest subtree that ends where the first tree does. It is the first tree itself when that is a perfect one.
-  const [start, ...siblings] = place.index === 0 ? [firstRoot, ...path] : path
+  let position: Position = { index: first - 1, last: second - 1 }
+  while (isRight(position)) position = parent(position)
+  // The climb starts at the largest perfect subtree at the end of the first tree. Its hash is the first root if that subtree is the whole first tree.
+  const [start, ...siblings] = position.index === 0 ? [firstRoot, ...path] : path
   if (!start) return false
   let firstHash = start
   let secondHash = start
   for (const sibling of siblings) {
-    const from = toSibling(place)
-    if (!from) return false
-    if (isRight(from)) {
+    const child = withSibling(position)
+    if (!child) return false
+    if (isRight(child)) {
       firstHash = hasher.node(sibling, firstHash)
       secondHash = hasher.node(sibling, secondHash)
     } else {
       secondHash = hasher.node(secondHash, sibling)
     }
-    place = parent(from)
+    position = parent(child)
   }
-  return place.last === 0 && bytesEqual(firstHash, firstRoot) && bytesEqual(secondHash, secondRoot)
+  return position.last === 0 && bytesEqual(firstHash, firstRoot) && bytesEqual(secondHash, secondRoot)
 }
 
-/** A node's index in its row, and the index of the row's last node. */
-interface Place {
+/** A node's index in its level, and the index of the level's last node (`fn` and `sn` in RFC 9162). */
+interface Position {
   readonly index: number
   readonly last: number
 }
 
-/** Climbs from a node without a sibling to the first ancestor that has one; `undefined` at the root. */
-function toSibling(place: Place): Place | undefined {
-  let at = place
+/** The node itself or its lowest ancestor that has a sibling; `undefined` at the root. */
+function withSibling(position: Position): Position | undefined {
+  let at = position
   while (at.last > 0 && at.index === at.last && !isRight(at)) at = parent(at)
   return at.last > 0 ? at : undefined
 }
 
-function isRight({ index }: Place): boolean {
+function isRight({ index }: Position): boolean {
   return index % 2 === 1
 }
 
-// By division: shifts would cut sizes to 32 bits.
-function parent({ index, last }: Place): Place {
+// A shift would cut the index to 32 bits.
+function parent({ index, last }: Position): Position {
   return { index: Math.floor(index / 2), last: Math.floor(last / 2) }
 }
 

@@ -1,20 +1,24 @@
-/** A tile with the nodes above its hashes: what a proof takes from it is looked up, and never computed again. */
+/** A tile together with the nodes above its hashes, so that a proof finds its nodes and computes none. */
 import { HASH_BYTES, type TreeHasher } from './merkle.ts'
+import type { Subtree } from './subtrees.ts'
 
 export const TILE_WIDTH = 256
-/** How many levels of the tree one level of tiles spans. */
+/** How many levels of the tree are in one level of tiles. */
 export const TILE_HEIGHT = 8
 
 /**
- * Row after row, the tile's own hashes first, each row half as wide as the one below it. The root is not among them: it is a hash of
- * the tile above. The nodes of a tile that is not full are at the same places; what is not there yet is zero.
+ * The nodes of a tile row by row: its own hashes, then their parents, and so on, each row half as long as the one before. The root of a
+ * full tile is not among them: it is a hash of the tile above. In a partial tile each node is at the same offset as in a full one, and
+ * the missing ones are zero.
  */
 export type TileNodes = Uint8Array
 
-const NODES = 2 * TILE_WIDTH - 2
-export const TILE_NODES_BYTES = NODES * HASH_BYTES
+export const TILE_NODES_BYTES = (2 * TILE_WIDTH - 2) * HASH_BYTES
 
-/** @param height above the tile's own hashes @param index within the row of that height */
+/**
+ * @param height how many rows above the tile's own hashes
+ * @param index within that row
+ */
 export function nodeAt(nodes: TileNodes, height: number, index: number): Uint8Array {
   const start = offsetOf(height, index)
   return nodes.subarray(start, start + HASH_BYTES)
@@ -28,7 +32,13 @@ export function noNodes(): TileNodes {
   return new Uint8Array(TILE_NODES_BYTES)
 }
 
-/** The nodes of a tile of which `width` hashes are given; they are not looked at when the nodes above follow them already. */
+/** The root of a perfect subtree. @param tiles for each level, the tile with it */
+export function subtreeNode(tiles: readonly TileNodes[], { level, index }: Subtree): Uint8Array {
+  const height = level % TILE_HEIGHT
+  return nodeAt(tiles[Math.floor(level / TILE_HEIGHT)]!, height, index % (TILE_WIDTH >> height))
+}
+
+/** The nodes of a tile. @param hashes at least `width` hashes, or all nodes of a full tile, which are returned as they are */
 export function completeTile(width: number, hashes: Uint8Array, hasher: TreeHasher): TileNodes {
   if (width === TILE_WIDTH && hashes.length === TILE_NODES_BYTES) return hashes
   const nodes = noNodes()

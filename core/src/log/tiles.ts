@@ -1,6 +1,6 @@
 /**
- * The tree's hashes as tiles, 256 wide (C2SP tlog-tiles): hash i of the tile at level L is the root of a perfect subtree of
- * 256^L leaves. A proof needs a few tiles, however large the tree is.
+ * The tree's hashes as tiles (C2SP tlog-tiles), and proofs from them. A tile at level L has up to 256 hashes, each the root of a perfect
+ * subtree with 256^L leaves. A proof reads a few tiles, however large the tree is.
  */
 import { HASH_BYTES, type TreeHasher, treeHasher, treeRoot } from './merkle.ts'
 import { type Cover, consistencyCovers, foldCover, inclusionCovers, rootCover, type Subtree } from './subtrees.ts'
@@ -9,24 +9,21 @@ import { nodeAt, TILE_HEIGHT, TILE_NODES_BYTES, TILE_WIDTH } from './tile-nodes.
 export interface TileId {
   readonly level: number
   readonly index: number
-  /** How many hashes, from the left. */
+  /** The number of hashes, counted from the left: 256 in a full tile, less in a partial one. */
   readonly width: number
 }
 
 export interface Tile extends TileId {
-  /** `width` hashes, one after the other. In a full tile the nodes above them follow, as in `TileNodes`. */
+  /** `width` hashes. In a full tile, the nodes above them follow as in `TileNodes`. */
   readonly hashes: Uint8Array
 }
 
-/**
- * Reads all these tiles at once, and gives their hashes in the same order. A tile may come wider than asked for, and with the nodes
- * above its hashes.
- */
+/** Reads these tiles and returns their hashes in the same order. A tile may have more hashes than asked for, and the nodes above them. */
 export type ReadTiles = (tiles: readonly TileId[]) => Promise<readonly Uint8Array[]>
 
 export class TileError extends Error {
   override readonly name = 'TileError'
-  /** There are fewer hashes than the tile has: the storage is damaged, or the tree not that large. */
+  /** There are fewer hashes than the tile has: the tree is smaller, or the storage is damaged. */
   readonly code = 'short_tile'
   readonly tile: TileId
 
@@ -48,7 +45,7 @@ export interface ProvenConsistency {
   readonly path: readonly Uint8Array[]
 }
 
-/** @throws RangeError when the leaf is not in a tree of that size, TileError */
+/** @throws RangeError when the leaf is not in a tree of that size; TileError when a tile is missing or too short */
 export async function proveInclusion(
   leafIndex: number,
   treeSize: number,
@@ -61,7 +58,7 @@ export async function proveInclusion(
   return { leafHash: leafHash!, rootHash: rootHash!, path: hashes }
 }
 
-/** @throws RangeError when first is 0 or above second, TileError */
+/** @throws RangeError when first is 0 or above second; TileError when a tile is missing or too short */
 export async function proveConsistency(
   first: number,
   second: number,
@@ -74,7 +71,7 @@ export async function proveConsistency(
   return { firstRoot: firstRoot!, secondRoot: secondRoot!, path: hashes }
 }
 
-/** @throws TileError */
+/** The root at that size. @throws TileError when a tile is missing or too short */
 export async function rootAt(
   treeSize: number,
   readTiles: ReadTiles,
@@ -84,7 +81,7 @@ export async function rootAt(
   return rootHash!
 }
 
-/** The tiles at the right range of the tree that are not full, the lowest level first. */
+/** The partial tiles of a tree of this size, the lowest level first. There is at most one a level. */
 export function partialTiles(treeSize: number): TileId[] {
   const tiles: TileId[] = []
   for (let level = 0, count = treeSize; count > 0; level++) {
@@ -95,6 +92,7 @@ export function partialTiles(treeSize: number): TileId[] {
   return tiles
 }
 
+/** The hashes one after the other, as a tile has them. */
 export function joinTile(hashes: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(hashes.length * HASH_BYTES)
   for (const [index, hash] of hashes.entries()) joined.set(hash, index * HASH_BYTES)
@@ -105,7 +103,7 @@ function splitHashes(hashes: Uint8Array): Uint8Array[] {
   return Array.from({ length: hashes.length / HASH_BYTES }, (_, index) => nodeAt(hashes, 0, index))
 }
 
-/** One hash for each cover, out of one read of all the tiles they lie in. */
+/** One hash for each cover, from one read of all tiles that they need. */
 async function readCovers(covers: readonly Cover[], readTiles: ReadTiles, hasher: TreeHasher): Promise<Uint8Array[]> {
   const wanted = new Map<string, TileId>()
   for (const subtree of covers.flat()) {
@@ -133,7 +131,7 @@ function subtreeRoot(subtree: Subtree, hashes: Uint8Array, hasher: TreeHasher): 
   return treeRoot(splitHashes(hashes.subarray(index * span * HASH_BYTES, (index + 1) * span * HASH_BYTES)), hasher)
 }
 
-/** The tile that a subtree's root can be computed from, just wide enough. */
+/** The tile with a subtree's root or the hashes below it, as narrow as possible. */
 function tileOf(subtree: Subtree): TileId {
   const span = spanOf(subtree)
   const start = subtree.index * span
@@ -141,7 +139,7 @@ function tileOf(subtree: Subtree): TileId {
   return { level: Math.floor(subtree.level / TILE_HEIGHT), index, width: start - index * TILE_WIDTH + span }
 }
 
-/** How many hashes of its tile a subtree spans. */
+/** How many hashes of its tile are below a subtree's root. */
 function spanOf({ level }: Subtree): number {
   return 2 ** (level % TILE_HEIGHT)
 }

@@ -1,4 +1,4 @@
-/** What the log's operator signs of its state, and the documents in which the log speaks of itself. */
+/** Signed tree heads and consistency documents: their wire format, and how a head is signed. */
 import { toBase64url } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
 import { sha256Text } from '../receipt/digest.ts'
@@ -16,7 +16,7 @@ export interface TreeHead {
 
 export type SignedTreeHead = { readonly body: TreeHeadBody; readonly signature: Signature }
 
-/** Exactly these members. */
+/** The signature is over exactly these members. */
 export type TreeHeadBody = {
   readonly log_id: string
   readonly tree_size: number
@@ -24,7 +24,7 @@ export type TreeHeadBody = {
   readonly issued_at: string
 }
 
-/** That the tree of size `first` is the beginning of the tree of size `second`. */
+/** A proof that the tree of size `first` is the beginning of the tree of size `second`. Hashes are base64url. */
 export type ConsistencyDocument = {
   readonly log_id: string
   readonly first: number

@@ -1,4 +1,4 @@
-/** What a receipt says: its members as on the wire, and how they follow from a decided claim. */
+/** The wire format of receipts, and how a receipt is made from a decided claim. */
 import type { Instant, Interval, Source } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { Signature } from '../signing/message.ts'
@@ -10,7 +10,7 @@ import { canonicalize } from './jcs.ts'
 export type Receipt = {
   readonly body: ReceiptBody
   readonly signature: Signature
-  /** Not signed: it is checked on its own terms, and may grow while the rest stays as it is. */
+  /** Not signed: it proves itself, and can be replaced by one at a larger tree size. */
   readonly proof?: Proof
 }
 
@@ -27,7 +27,7 @@ export type ReceiptBody = {
 }
 
 export type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
-  /** Always in ours; other issuers may leave it out. */
+  /** Claimcheck always writes it; other issuers may leave it out. */
   readonly client_claim_id?: string
   readonly claim_digest: string
 }
@@ -38,7 +38,7 @@ export type ReceiptObservation = {
   readonly deadline_at: string
   readonly attempts: number
   readonly facts: JsonObject
-  /** When the outcome appeared, where a read showed it. */
+  /** When the outcome appeared, if a read showed it. */
   readonly appeared?: {
     readonly not_before?: string
     readonly not_after: string
@@ -54,7 +54,7 @@ export type WireSource =
   | { readonly provider: string; readonly listed: boolean; readonly base_url: string }
   | { readonly provider: string; readonly listed: false; readonly source_id: string }
 
-/** That a receipt is in the log. Hashes are base64url. */
+/** A proof that a receipt is in the log. Hashes are base64url. */
 export type Proof = {
   readonly log_id: string
   readonly leaf_index: number
@@ -66,7 +66,7 @@ export type Proof = {
 
 export type AnchoredProof = Required<Proof>
 
-/** Where the log's root stands on a public chain. */
+/** Where the log's root is attested on a public chain. */
 export type ProofAnchor = {
   /** CAIP-2. */
   readonly chain: string
@@ -76,17 +76,17 @@ export type ProofAnchor = {
   readonly tree_size: number
 }
 
-/** A claim with its verdict: all that a receipt is made from. */
+/** A claim with its verdict: everything from which a receipt is made. */
 export interface DecidedClaim {
   readonly receiptId: string
   readonly issuedAt: Instant
   readonly issuer: { readonly keyId: string; readonly name?: string }
   readonly agentId: string
-  /** With the digest that it was given when it was submitted. */
+  /** With the digest that was made when it was submitted. */
   readonly claim: SubmittedClaim & { readonly claimDigest: string }
   readonly observation: {
     readonly verifier: { readonly id: string; readonly version: string }
-    /** The check that the verdict rests on. */
+    /** When the check was made on which the verdict is based. */
     readonly observedAt: Instant
     readonly deadlineAt: Instant
     readonly attempts: number
@@ -98,7 +98,7 @@ export interface DecidedClaim {
   readonly verdict: Verdict
 }
 
-// What every receipt of ours offers: a signature, and a place in an anchored log. A checker reports what is achieved.
+// The level that a receipt can reach: it is signed, and in a log that is anchored. A checker reports the level that it finds.
 const TRUST_LEVEL = 2
 
 export function receiptBody(decided: DecidedClaim): ReceiptBody {
@@ -117,12 +117,12 @@ export function receiptBody(decided: DecidedClaim): ReceiptBody {
   }
 }
 
-/** The text that is a leaf of the log. */
+/** The text whose hash is a leaf of the log: body and signature in canonical JSON, without the proof. */
 export function entryText({ body, signature }: Pick<Receipt, 'body' | 'signature'>): string {
   return entryOf(canonicalize(body), signature)
 }
 
-/** The same, of a body that is canonical JSON already. */
+/** The same, from a body that is already canonical JSON. */
 export function entryOf(bodyText: string, signature: Signature): string {
   return `{"body":${bodyText},"signature":${canonicalize(signature)}}`
 }

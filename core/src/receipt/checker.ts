@@ -1,4 +1,4 @@
-/** THE CHECKER: whether a receipt holds, step by step, from the receipt and the issuer's published keys alone. */
+/** The checker: whether a receipt is valid, check by check, from its text and the issuer's published keys alone. */
 import type { AnchorFinding, AnchorProblem } from '../anchor/anchorer.ts'
 import { fromBase64url, utf8 } from '../encoding.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
@@ -19,40 +19,40 @@ export { checkEvidence, type EvidenceFinding, type PublishedRules } from './evid
 
 export interface CheckOptions {
   readonly keys: KeySet
-  /** The text of the pipeline document that the entry's policy names. */
+  /** The text of the pipeline document that an entry's policy names. */
   readonly pipeline?: string
   /**
-   * Looks the anchor up on its chain. Asked only about an entry that holds so far.
-   * It does not throw: a chain that can not be read is `unreadable`.
+   * Looks the anchor up on its chain, for example `createEasCheck` of @claimcheck/core/anchor. Called only for an entry that is valid.
+   * Must not throw: a chain that cannot be read is `unreadable`.
    */
   readonly checkAnchor?: (proof: AnchoredProof, keys: KeySet) => Promise<AnchorFinding>
 }
 
-/** In the order of the checks. `true` and `false`: it holds, it does not. */
+/** The result of each check, in their order. */
 export interface Checks {
   readonly spec_version: boolean
   readonly schema: boolean
   readonly integers_only: boolean
-  /** Known, the one that the body names, and in use when the entry was issued. */
+  /** The signature's key is the one that the body names, is published, and was in use when the entry was issued. */
   readonly key: boolean
   readonly signature: boolean
-  /** Receipts only. */
+  /** Absent in change entries. */
   readonly claim_digest?: boolean
   readonly inclusion: boolean | 'absent'
-  /** Only where the entry names a policy. */
+  /** Absent when the entry names no policy. */
   readonly policy?: boolean | 'not_checked'
-  /** The one check that never makes an entry invalid. */
+  /** This check never makes an entry invalid. */
   readonly anchor: 'anchored' | AnchorProblem | 'absent' | 'not_checked_offline'
 }
 
 export interface Report {
   readonly valid: boolean
   readonly checks: Checks
-  /** The lower of what the entry states and what was found to hold; 0 when it is not valid. */
+  /** The trust level that was proven, and at most the one that the entry states; 0 when it is not valid. */
   readonly achieved_trust_level: number
   readonly verdict: VerdictValue | null
   readonly entry_kind?: 'change'
-  /** The anchor's time: the entry existed by then. */
+  /** The time of the anchor's block: the entry existed by then. */
   readonly proven_by?: string
 }
 
@@ -72,7 +72,7 @@ const UNREADABLE: Report = {
   verdict: null,
 }
 
-/** Checks a receipt or change entry. Whatever the text, the answer is a report. */
+/** Checks a receipt or a change entry. Any text gives a report. Throws only what `checkAnchor` throws. */
 export async function checkReceipt(text: string, options: CheckOptions): Promise<Report> {
   const entry = readEntry(text)
   if (!entry) return UNREADABLE
@@ -110,7 +110,7 @@ interface Entry {
   readonly integersOnly: boolean
 }
 
-/** `undefined` when it is not I-JSON, or not an object. */
+/** `undefined` when the text is not a JSON object, read strictly. */
 function readEntry(text: string): Entry | undefined {
   const read = tryParse(text)
   if (!read || !isJsonObject(read.value)) return undefined
@@ -132,7 +132,7 @@ function isSupported(specVersion: JsonValue | undefined): boolean {
   return typeof specVersion === 'string' && /^poaw\/0\.\d+$/.test(specVersion)
 }
 
-/** The key that the body and the signature both name, if it was in use at `issued_at`. */
+/** The published key that the body and the signature both name, if it was in use at `issued_at`. */
 function findKey({ body, signature }: Entry, keys: KeySet): PublishedKey | undefined {
   const issuer = isJsonObject(body.issuer) ? body.issuer : {}
   const issuedAt = typeof body.issued_at === 'string' ? parseInstant(body.issued_at) : undefined
@@ -153,7 +153,7 @@ function hasItsDigest(claim: JsonValue | undefined): boolean {
   return claim_digest === digestOf(digested)
 }
 
-/** That the log's root covers the entry. Whether the root is the log's own is for the anchor, or a signed tree head, to say. */
+/** Whether the entry is in the tree with the proof's root. That this is the log's root is proven by the anchor or a signed tree head. */
 function checkInclusion({ body, signature, proof }: JsonObject): boolean | 'absent' {
   if (proof === undefined) return 'absent'
   if (body === undefined || signature === undefined || !isInclusion(proof)) return false

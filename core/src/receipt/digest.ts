@@ -1,4 +1,4 @@
-/** Digests: of JSON documents, of claims, of texts. */
+/** Digests of JSON documents, claims and texts. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { toBase64url, utf8 } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
@@ -16,7 +16,7 @@ export interface SubmittedClaim {
   readonly clientClaimId: string
 }
 
-/** A claim in a receipt, before its digest is put in. */
+/** A claim as in a receipt, without its digest: what the digest is made from. */
 export type WireClaim = {
   readonly action: string
   readonly target: string
@@ -29,17 +29,20 @@ export function toWireClaim({ action, target, params, claimedAt, clientClaimId }
   return { action, target, params, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId }
 }
 
-/** @param hash SHA-256; a host may have a faster one than the default, which runs anywhere */
+/** base64url. @param hash SHA-256. A host can give a faster one than the default, which runs in browsers, too. */
 export function claimDigest(claim: SubmittedClaim, hash?: HashFunction): string {
   return digestOf(toWireClaim(claim), hash)
 }
 
-/** base64url(SHA-256(JCS(value))). */
+/** base64url(SHA-256(JCS(value))) */
 export function digestOf(value: JsonValue, hash?: HashFunction): string {
   return sha256Text(canonicalize(value), hash)
 }
 
-/** The same for texts that differ only in Unicode form, line ends, blanks at line ends, and blank lines around them. */
+/**
+ * The receipt format's fingerprint of a text: `sha256:` and a hash. It ignores Unicode normalization, the kind of line ends, spaces at line
+ * ends, and empty lines at the beginning and the end.
+ */
 export function textFingerprint(text: string): string {
   const lines = text
     .normalize('NFC')
@@ -50,6 +53,7 @@ export function textFingerprint(text: string): string {
   return `sha256:${sha256Text(lines.slice(Math.max(first, 0), last + 1).join('\n'))}`
 }
 
+/** base64url(SHA-256(UTF-8(text))) */
 export function sha256Text(text: string, hash: HashFunction = sha256): string {
   return toBase64url(hash(utf8(text)))
 }

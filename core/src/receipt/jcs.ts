@@ -1,17 +1,17 @@
-/** The one text of a JSON value that hashes and signatures are made of: JCS, RFC 8785. */
+/** Canonical JSON (JCS, RFC 8785): the text of a value from which its hash and signature are made. */
 import type { JsonValue } from '../json.ts'
 
-/** @throws TypeError for a lone surrogate, or a number that is not finite: neither is in anything that was read strictly */
+/** @throws TypeError for a lone surrogate or a number that is not finite. `parseStrictJson` lets neither through. */
 export function canonicalize(value: JsonValue): string {
   if (typeof value === 'string') return textOf(value)
   if (typeof value === 'number') return numberOf(value)
   if (value === null || typeof value === 'boolean') return String(value)
   if (isArray(value)) return `[${value.map(canonicalize).join(',')}]`
   let members = ''
-  // In the order of their UTF-16 code units, which is how JavaScript sorts texts.
+  // RFC 8785 sorts names by their UTF-16 code units, as `sort` does.
   for (const name of Object.keys(value).sort()) {
     const member = value[name]
-    // As JSON.stringify does: left out.
+    // JSON.stringify leaves it out, too.
     if (member === undefined) continue
     members += `${members && ','}${textOf(name)}:${canonicalize(member)}`
   }
@@ -26,7 +26,7 @@ function textOf(text: string): string {
   return JSON.stringify(text)
 }
 
-// RFC 8785 3.2.2.3 takes its numbers from ECMAScript, where -0 is written 0.
+// RFC 8785 3.2.2.3 writes numbers as ECMAScript does.
 function numberOf(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError('a number that is not finite has no canonical form')
   return String(value)

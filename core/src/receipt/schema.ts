@@ -1,4 +1,4 @@
-/** The structure of receipts, change entries and signed tree heads: the published schemas, and what the format's text adds to them. */
+/** The structure of receipts, change entries, proofs and signed tree heads: the published schemas and the rules that the format's text adds. */
 import { isJsonObject, type JsonValue } from '../json.ts'
 import type { ConsistencyDocument, SignedTreeHead } from '../log/tree-head.ts'
 import { ACTION_PATTERN } from '../profile.ts'
@@ -24,7 +24,7 @@ const anyText = text(0, Number.POSITIVE_INFINITY)
 const action = matching(new RegExp(ACTION_PATTERN))
 const version = matching(/^\d+$/)
 const base64url = matching(/^[A-Za-z0-9_-]+$/)
-// Of 43 letters the last has two bits to spare, of 86 it has four: they must be zero, or a value would have several texts.
+// The last of 43 letters has two unused bits, the last of 86 has four. They must be zero: otherwise a value would have several texts.
 const hash = matching(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
 const signatureValue = matching(/^[A-Za-z0-9_-]{85}[AQgw]$/)
 const keyId = matching(/^ed25519:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
@@ -94,7 +94,7 @@ const observation = object({
   facts: anyObject,
 })
 
-/** A reason must be one of its verdict's own; `unverifiable` never goes without. */
+/** A reason must be one of the verdict's. `unverifiable` must have one. */
 const verdict: Shape = (value) => {
   if (!isJsonObject(value) || typeof value.value !== 'string' || !Object.hasOwn(REASONS, value.value)) return false
   const reasons: readonly JsonValue[] = REASONS[value.value as VerdictValue]
@@ -176,7 +176,7 @@ export function isChangeEntry(value: JsonValue): boolean {
   return changeEntry(value)
 }
 
-/** A proof as far as inclusion goes, whatever its anchor. */
+/** Checks the members of an inclusion proof, and ignores the anchor. */
 export function isInclusion(value: JsonValue): value is Omit<Proof, 'anchor'> {
   return inclusion(value)
 }

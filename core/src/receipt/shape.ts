@@ -1,10 +1,10 @@
-/** Shapes of JSON values as predicates. A schema library that did this would alone be larger than the whole checker may be. */
+/** Checks the structure of JSON values with small functions. A schema library would be larger than the whole checker may be. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 
 export type Shape = (value: JsonValue) => boolean
 export type Members = Readonly<Record<string, Shape>>
 
-/** Members beyond the named ones are allowed, as the receipt format allows them nearly everywhere. */
+/** An object that may have other members, too: the receipt format allows them nearly everywhere. */
 export function object(required: Members, optional: Members = {}): Shape {
   return (value) =>
     isJsonObject(value) &&
@@ -12,7 +12,7 @@ export function object(required: Members, optional: Members = {}): Shape {
     Object.entries(optional).every(([name, shape]) => !has(value, name) || shape(value[name]!))
 }
 
-/** Nothing beyond the named members. */
+/** An object that has no other members. */
 export function closedObject(required: Members, optional: Members = {}): Shape {
   const open = object(required, optional)
   return (value) =>
@@ -48,12 +48,12 @@ export function all(...shapes: readonly Shape[]): Shape {
   return (value) => shapes.every((shape) => shape(value))
 }
 
-/** An object without these members. */
+/** An object that has none of these members. */
 export function without(...names: readonly string[]): Shape {
   return (value) => isJsonObject(value) && !names.some((name) => has(value, name))
 }
 
-/** What holds for one shape must also hold for the other. */
+/** A value of the first shape must have the second shape, too. */
 export function implies(condition: Shape, consequence: Shape): Shape {
   return (value) => !condition(value) || consequence(value)
 }

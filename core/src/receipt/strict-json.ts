@@ -1,6 +1,6 @@
 /**
- * Reads I-JSON (RFC 7493) and refuses everything that two readers could understand differently: duplicate member names,
- * lone surrogates, numbers that no double can hold.
+ * Reads I-JSON (RFC 7493), and refuses what two readers could understand differently: duplicate member names, lone surrogates, numbers
+ * outside the range of a double.
  */
 import { type JsonObject, type JsonValue, setMember } from '../json.ts'
 
@@ -9,11 +9,11 @@ export type JsonErrorCode = 'not_json' | 'duplicate_member' | 'lone_surrogate' |
 export class JsonError extends Error {
   override readonly name = 'JsonError'
   readonly code: JsonErrorCode
-  /** Where in the text, in UTF-16 code units. */
+  /** The offset in the text, in UTF-16 code units. */
   readonly position: number
 
   constructor(code: JsonErrorCode, position: number) {
-    super(`not acceptable as JSON at ${position}: ${code}`)
+    super(`the JSON is refused at position ${position}: ${code}`)
     this.code = code
     this.position = position
   }
@@ -21,7 +21,7 @@ export class JsonError extends Error {
 
 export interface StrictJson {
   readonly value: JsonValue
-  /** Every number is written as an integer within ±(2^53 - 1). Judged on the text: `1.0` and `1e3` are not. */
+  /** Every number is written as an integer within ±(2^53 - 1). `1.0` and `1e3` are not written as integers. */
   readonly integersOnly: boolean
 }
 
@@ -46,7 +46,7 @@ const LETTER_T = 0x74
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** @throws JsonError, and nothing else, whatever the text */
+/** @param maxDepth of nested objects and arrays @throws JsonError and nothing else, for any text */
 export function parseStrictJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH } = {}): StrictJson {
   let at = 0
   let integersOnly = true
@@ -127,7 +127,7 @@ export function parseStrictJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH } =
     let escaped = false
     at++
     for (let char = text.charCodeAt(at); char !== QUOTE; char = text.charCodeAt(at)) {
-      // Also at the end of the text, where the char is NaN.
+      // At the end of the text the char is NaN, and this comparison fails, too.
       if (!(char >= SPACE)) fail('not_json')
       if (char === BACKSLASH) escaped = true
       at += char === BACKSLASH ? 2 : 1

@@ -1,4 +1,4 @@
-/** The published keys of an issuer, and from when until when each of them signed. */
+/** An issuer's published keys, and when each of them was in use. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { fromBase64url, toBase64url } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
@@ -6,12 +6,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { parseStrictJson } from '../receipt/strict-json.ts'
 import { parseInstant } from '../time.ts'
 
-/** `/.well-known/poaw-keys.json`. Retired keys stay in it for ever. */
+/** The wire format of `/.well-known/poaw-keys.json`. Retired keys stay in it for ever. */
 export type KeyDocument = {
   readonly issuer: string
   readonly log_id: string
   readonly keys: readonly KeyEntry[]
-  /** The accounts whose anchors count. */
+  /** The addresses of the accounts whose anchors count. */
   readonly anchor_addresses: readonly string[]
   /** The uids of the schemas under which anchors are made. */
   readonly anchor_schemas: readonly string[]
@@ -19,15 +19,15 @@ export type KeyDocument = {
 
 export type KeyEntry = {
   readonly key_id: string
-  /** base64url of the raw 32 bytes. */
+  /** The raw 32 bytes in base64url. */
   readonly public_key: string
   readonly valid_from: string
   readonly revoked_at: string | null
-  /** The same key as RFC 8037 writes it, for readers that know JWK. */
+  /** The same key as a JWK (RFC 8037). */
   readonly jwk?: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly kid: string; readonly x: string }
 }
 
-/** What a checker takes from a key document. */
+/** The parts of a key document that a checker uses. */
 export interface KeySet {
   readonly keys: ReadonlyMap<string, PublishedKey>
   readonly anchorAddresses: readonly string[]
@@ -50,13 +50,16 @@ export class KeySetError extends Error {
   }
 }
 
+/** `ed25519:` and the SHA-256 of the raw public key in base64url. */
 export function keyIdOf(publicKey: Uint8Array): string {
   return `ed25519:${toBase64url(sha256(publicKey))}`
 }
 
 /**
- * Entries that are malformed, or whose id is not the hash of their key, are left out: nothing verifies against them. So
- * are entries that share an id, for nobody could tell which of them holds.
+ * Ignores entries that are malformed, whose id is not the hash of their key, or that share an id with another entry: no signature is
+ * valid under them.
+ *
+ * @param text a key document
  * @throws KeySetError when the text is not a key document at all
  */
 export function parseKeySet(text: string): KeySet {
@@ -76,7 +79,7 @@ export function parseKeySet(text: string): KeySet {
   }
 }
 
-/** The key of that id, if it was in use at that moment. */
+/** The key with that id, if it was in use at that moment: from `valid_from`, and until before `revoked_at`. */
 export function keyInUse({ keys }: KeySet, keyId: string, at: Instant): PublishedKey | undefined {
   const key = keys.get(keyId)
   if (!key || at < key.validFrom) return undefined

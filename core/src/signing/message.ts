@@ -1,4 +1,4 @@
-/** What a signature is made over: each kind of statement under its own domain, so that none passes for another. */
+/** The bytes that a signature is over. Each kind of document has its own domain, so that a signature of one is never valid for another. */
 import { fromBase64url, utf8 } from '../encoding.ts'
 import type { JsonValue } from '../json.ts'
 import { canonicalize } from '../receipt/jcs.ts'
@@ -11,11 +11,11 @@ export const DOMAINS = {
 } as const
 export type Domain = (typeof DOMAINS)[keyof typeof DOMAINS]
 
-/** A signature as it stands beside the body that it signs. */
+/** The wire format of a signature. It is beside the body that it signs. */
 export type Signature = {
   readonly alg: 'Ed25519'
   readonly key_id: string
-  /** base64url of the 64 bytes. */
+  /** The 64 bytes in base64url. */
   readonly value: string
 }
 
@@ -24,6 +24,7 @@ export function signedMessage(domain: Domain, text: string): Uint8Array {
   return utf8(`${domain}\n${text}`)
 }
 
+/** @param body the signed JSON @param value the signature in base64url */
 export function verifySignature(publicKey: Uint8Array, domain: Domain, body: JsonValue, value: string): boolean {
   const signature = fromBase64url(value, 64)
   return signature !== undefined && verifyEd25519(signature, signedMessage(domain, canonicalize(body)), publicKey)

@@ -1,4 +1,4 @@
-/** A signer that holds its key in memory and runs anywhere, browsers included. */
+/** A signer with its key in memory that runs anywhere, also in browsers. */
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { toBase64url } from '../encoding.ts'
 import { keyIdOf } from './key-set.ts'

@@ -1,11 +1,11 @@
-/** Signing as the rest sees it. The private key never leaves the one who implements this. */
+/** The interface of a signer. Its implementation never gives the private key away. */
 import type { Domain, Signature } from './message.ts'
 
 export interface Signer {
-  /** `ed25519:` and the base64url SHA-256 of the public key. */
+  /** As `keyIdOf` makes it. */
   readonly keyId: string
   /** The raw 32 bytes. */
   readonly publicKey: Uint8Array
-  /** Signs a body, given as canonical JSON: `signedMessage(domain, text)`. */
+  /** Signs `signedMessage(domain, text)`. @param text the body in canonical JSON */
   sign(domain: Domain, text: string): Promise<Signature>
 }

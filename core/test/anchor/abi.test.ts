@@ -1,3 +1,4 @@
+/** The ABI decoder, compared with the encoder of another library. */
 import { decodeAbi } from '@claimcheck/core/anchor'
 import { AbiCoder, getBytes, hexlify } from 'ethers'
 import fc from 'fast-check'
@@ -28,14 +29,14 @@ const encode = (types: readonly AbiType[], values: readonly unknown[]) =>
     ),
   )
 
-t.test('what a library of others encodes is decoded to the same values', async (t) => {
+t.test('what another library encodes is decoded to the same values', async (t) => {
   const property = fc.property(tuples, ({ types, values }) => {
     t.matchOnlyStrict(decodeAbi(types, encode(types, values)), values)
   })
   t.doesNotThrow(() => fc.assert(property))
 })
 
-t.test('bytes are decoded only when they are the very encoding of what comes out', async (t) => {
+t.test('bytes are decoded only when they are exactly the encoding of the decoded values', async (t) => {
   const edits = fc.record({
     at: fc.nat(),
     length: fc.nat({ max: 40 }),
@@ -65,28 +66,28 @@ const word = (hex: string) => hex.padStart(64, '0')
 const decode = (types: readonly AbiType[], ...words: readonly string[]) =>
   decodeAbi(types, Buffer.from(words.join(''), 'hex'))
 
-t.test('an encoding has one form', async (t) => {
+t.test('only the canonical encoding is decoded', async (t) => {
   const abc = `616263${'00'.repeat(29)}`
   t.strictSame(decode(['string'], word('20'), word('3'), abc), ['abc'])
   const rows: [name: string, types: readonly AbiType[], ...words: string[]][] = [
     ['a bool of 2', ['bool'], word('2')],
     ['a number above 64 bits', ['uint64'], word('10000000000000000')],
-    ['an address with something before it', ['address'], `${'00'.repeat(11)}01${'ab'.repeat(20)}`],
-    ['a text that starts later', ['string'], word('40'), word('0'), word('3'), abc],
-    ['a text that starts in its own place', ['string'], word('0')],
-    ['a text beyond the end', ['string'], word('ffffffffffffffff')],
+    ['an address with a byte before it', ['address'], `${'00'.repeat(11)}01${'ab'.repeat(20)}`],
+    ['a text whose offset leaves a gap', ['string'], word('40'), word('0'), word('3'), abc],
+    ['a text whose offset points to itself', ['string'], word('0')],
+    ['a text whose offset is beyond the end', ['string'], word('ffffffffffffffff')],
     ['a length beyond the end', ['string'], word('20'), word('21'), abc],
     ['a length beyond 64 bits', ['bytes'], word('20'), 'ff'.repeat(32), abc],
-    ['a length that is the largest number', ['bytes'], word('20'), word('ffffffffffffffff'), abc],
+    ['a length that is the largest 64-bit number', ['bytes'], word('20'), word('ffffffffffffffff'), abc],
     ['padding that is missing', ['bytes'], word('20'), word('3'), '616263'],
     ['padding that is not zero', ['bytes'], word('20'), word('3'), `616263${'00'.repeat(28)}01`],
-    ['a text that is no UTF-8', ['string'], word('20'), word('1'), `ff${'00'.repeat(31)}`],
-    ['two texts in one place', ['string', 'string'], word('40'), word('40'), word('3'), abc],
-    ['two texts in the other order', ['string', 'string'], word('80'), word('40'), word('3'), abc, word('3'), abc],
-    ['a word over', ['bool'], word('1'), word('0')],
+    ['a text that is not UTF-8', ['string'], word('20'), word('1'), `ff${'00'.repeat(31)}`],
+    ['two texts with the same offset', ['string', 'string'], word('40'), word('40'), word('3'), abc],
+    ['two texts in reverse order', ['string', 'string'], word('80'), word('40'), word('3'), abc, word('3'), abc],
+    ['an additional word', ['bool'], word('1'), word('0')],
     ['half a word', ['bytes32'], '00'.repeat(16)],
-    ['nothing', ['bool']],
-    ['something where there is nothing', [], word('0')],
+    ['no bytes', ['bool']],
+    ['a word for an empty tuple', [], word('0')],
   ]
   for (const [name, types, ...words] of rows) t.equal(decode(types, ...words), undefined, name)
 })

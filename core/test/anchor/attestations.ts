@@ -1,4 +1,4 @@
-/** Makes attestations on a test chain, good ones and others, by a library that the code under test does not use. */
+/** Makes valid and invalid attestations on a test chain, with a library that the code under test does not use. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ProofAnchor } from '@claimcheck/core'
 import { AbiCoder, Interface, solidityPackedKeccak256, ZeroAddress, ZeroHash } from 'ethers'
@@ -20,9 +20,9 @@ export interface Wanted {
   readonly treeSize?: number
   readonly rootHash?: Uint8Array
   readonly logId?: Uint8Array
-  /** In place of what the ones above make. */
+  /** The attestation's data, instead of the data made from the members above. */
   readonly data?: string
-  /** Under the schema that can be revoked. */
+  /** Attest under the revocable schema. */
   readonly revocable?: boolean
   readonly from?: string
 }
@@ -30,10 +30,10 @@ export interface Wanted {
 export interface Attestations {
   readonly attester: string
   readonly schema: string
-  /** As the other, but revocable. */
+  /** The uid of the same schema, registered as revocable. */
   readonly revocableSchema: string
   attest(wanted?: Wanted): Promise<ProofAnchor>
-  /** The same so many times over, in one transaction. */
+  /** Makes this many equal attestations in one transaction. */
   attestAlike(count: number): Promise<ProofAnchor[]>
   revoke(anchor: ProofAnchor): Promise<void>
 }
@@ -47,7 +47,7 @@ export async function openAttestations(chain: Chain): Promise<Attestations> {
   async function send(from: string, to: string, method: string, ...args: readonly unknown[]) {
     const data = CONTRACTS.encodeFunctionData(method, args)
     const hash: string = await chain.rpc('eth_sendTransaction', { from, to, data })
-    // The node makes the block by itself, a moment later.
+    // The node makes a block a moment after it gets the transaction.
     for (;;) {
       const receipt = await chain.rpc('eth_getTransactionReceipt', hash)
       if (receipt) return receipt

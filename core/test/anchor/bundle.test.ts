@@ -1,11 +1,11 @@
-/** The anchor check as a web page gets it. */
+/** The anchor check, bundled for a web page. */
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import t from 'tap'
 
 const GZIP_LIMIT_BYTES = 12_000
 
-t.test('the anchor check, bundled for browsers, imports nothing of Node and no library of a chain', async (t) => {
+t.test('the anchor check, bundled for browsers, imports nothing from Node and no Ethereum library', async (t) => {
   const { outputFiles, metafile } = await build({
     stdin: { contents: `export { createEasCheck } from '@claimcheck/core/anchor'`, resolveDir: 'core' },
     bundle: true,

@@ -1,4 +1,4 @@
-/** What a stranger finds of anchors on a real chain. */
+/** The anchor check, with attestations on a local chain with the real contracts. */
 import { type Checks, checkReceipt, type ProofAnchor, toBase64url } from '@claimcheck/core'
 import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
 import t, { type Test } from 'tap'
@@ -27,7 +27,7 @@ interface Asked {
   readonly options?: Partial<EasCheckOptions>
 }
 
-/** Checks the receipt, proven at this size, with this anchor. */
+/** Checks the receipt with this anchor, and with a proof at this tree size. */
 function check(anchor: ProofAnchor, { treeSize = 7, published = {}, options = {} }: Asked = {}) {
   const { attester, schema, revocableSchema } = attestations
   const keys = keySet(published.attesters ?? [attester], published.schemas ?? [schema, revocableSchema])
@@ -35,7 +35,7 @@ function check(anchor: ProofAnchor, { treeSize = 7, published = {}, options = {}
   return checkReceipt(receiptAt(treeSize, anchor), { keys, checkAnchor })
 }
 
-/** That the check says this of the anchor; the receipt stays valid, at the level that follows. */
+/** Asserts the result of the anchor check, that the receipt stays valid, and its trust level. */
 async function finds(t: Test, expected: Checks['anchor'], anchor: ProofAnchor, asked?: Asked, name: string = expected) {
   const { checks, valid, achieved_trust_level, proven_by } = await check(anchor, asked)
   t.equal(checks.anchor, expected, name)
@@ -43,7 +43,7 @@ async function finds(t: Test, expected: Checks['anchor'], anchor: ProofAnchor, a
   t.strictSame([valid, achieved_trust_level, proven_by !== undefined], [true, isAnchored ? 2 : 1, isAnchored])
 }
 
-t.test('an attestation of the root in a final block is an anchor, and its block is the time', async (t) => {
+t.test('an attestation of the root in a final block is an anchor, and the time of the block is reported', async (t) => {
   const anchor = await anchorFinally()
   const { blockNumber } = await chain.rpc('eth_getTransactionReceipt', anchor.tx_hash)
   const { timestamp } = await chain.rpc('eth_getBlockByNumber', blockNumber, false)
@@ -52,7 +52,7 @@ t.test('an attestation of the root in a final block is an anchor, and its block 
   t.equal(report.proven_by, new Date(Number(timestamp) * 1000).toISOString())
 })
 
-t.test('texts of hashes and addresses are compared as what they stand for', async (t) => {
+t.test('hashes and addresses are compared without regard to upper and lower case', async (t) => {
   const anchor = await anchorFinally()
   const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`
   const { attester, schema } = attestations
@@ -62,7 +62,7 @@ t.test('texts of hashes and addresses are compared as what they stand for', asyn
   await finds(t, 'anchored', anchor, { options: { easAddress: upper(chain.eas) } })
 })
 
-t.test('the service is found by itself where OP-stack chains have it', async (t) => {
+t.test('the address of the service is known on chains of the OP stack', async (t) => {
   const opStack = await startChain({ chainId: 84532, predeploys: true })
   t.teardown(opStack.stop)
   const { attest, attester, schema } = await openAttestations(opStack)
@@ -73,7 +73,7 @@ t.test('the service is found by itself where OP-stack chains have it', async (t)
   t.equal(report.checks.anchor, 'anchored')
 })
 
-t.test('a chain whose time has no timestamp proves none', async (t) => {
+t.test('a block after the year 9999 proves no time', async (t) => {
   const farAhead = await startChain()
   t.teardown(farAhead.stop)
   const { attest, attester, schema } = await openAttestations(farAhead)
@@ -89,20 +89,20 @@ t.test('a chain whose time has no timestamp proves none', async (t) => {
   t.equal(await found('+010000-01-01T00:00:00Z'), 'unreadable')
 })
 
-t.test('an anchor of another scheme is unknown', async (t) => {
+t.test('an anchor with another scheme has the problem unknown_scheme', async (t) => {
   const anchor = { ...(await anchorFinally()), scheme: 'another' as 'eas' }
   const checkAnchor = createEasCheck({ rpcUrl: chain.rpcUrl })
   t.strictSame(await checkAnchor({ ...proofAt(7), anchor }, keySet([], [])), { anchor: 'unknown_scheme' })
 })
 
-t.test('a node of another chain says nothing of an anchor', async (t) => {
+t.test('a node of another chain cannot check an anchor', async (t) => {
   const anchor = await anchorFinally()
   for (const name of ['eip155:1', 'eip155:031337', 'eip155:', 'bip122:31337', '', 'eip155:0x7a69']) {
     await finds(t, 'rpc_chain_mismatch', { ...anchor, chain: name }, undefined, name)
   }
 })
 
-t.test('an attestation that was never made is not found', async (t) => {
+t.test('an attestation that does not exist is not found', async (t) => {
   const anchor = await anchorFinally()
   await finds(t, 'attestation_not_found', { ...anchor, uid: `0x${'ab'.repeat(32)}` })
 })
@@ -113,7 +113,7 @@ t.test('an attestation is not found in a transaction that did not make it', asyn
   await finds(t, 'attestation_not_found', { ...anchor, tx_hash: `0x${'ab'.repeat(32)}` })
 })
 
-t.test('an attestation is not there for good until its block is final', async (t) => {
+t.test('an attestation is not found until its block is final', async (t) => {
   const anchor = await attestations.attest()
   await finds(t, 'attestation_not_found', anchor)
   await chain.mine(chain.finalityDepth - 1)
@@ -122,7 +122,7 @@ t.test('an attestation is not there for good until its block is final', async (t
   await finds(t, 'anchored', anchor)
 })
 
-t.test('a transaction that is mined again after a reorg has made another attestation', async (t) => {
+t.test('a transaction that is mined again after a reorg makes another attestation', async (t) => {
   const anchor = await attestations.attest()
   const raw = await chain.rpc('eth_getRawTransactionByHash', anchor.tx_hash)
   await chain.reorg(1, [raw])
@@ -132,21 +132,21 @@ t.test('a transaction that is mined again after a reorg has made another attesta
   await finds(t, 'anchored', { ...anchor, uid: logs[0].data })
 })
 
-t.test('alike attestations of one block are each found', async (t) => {
+t.test('each of several equal attestations in one block is found', async (t) => {
   const anchors = await attestations.attestAlike(3)
   await chain.finalize()
   t.equal(new Set(anchors.map(({ uid }) => uid)).size, 3)
   for (const anchor of anchors) await finds(t, 'anchored', anchor)
 })
 
-t.test('a revoked attestation does not hold, and one that only could be does', async (t) => {
+t.test('a revoked attestation is not an anchor, and a revocable one that is not revoked is', async (t) => {
   const anchor = await anchorFinally({ revocable: true })
   await finds(t, 'anchored', anchor)
   await attestations.revoke(anchor)
   await finds(t, 'attestation_revoked', anchor)
 })
 
-t.test('an attestation by an account that the issuer does not name is not its anchor', async (t) => {
+t.test('an attestation by an account that the issuer does not publish is not its anchor', async (t) => {
   const { address } = await chain.createAccount()
   await chain.rpc('anvil_impersonateAccount', address)
   const anchor = await anchorFinally({ from: address })
@@ -155,28 +155,28 @@ t.test('an attestation by an account that the issuer does not name is not its an
   await finds(t, 'anchored', anchor, { published: { attesters: [attestations.attester, address] } })
 })
 
-t.test('an attestation under a schema that the issuer does not name is not its anchor', async (t) => {
+t.test('an attestation under a schema that the issuer does not publish is not its anchor', async (t) => {
   const anchor = await anchorFinally()
   for (const schemas of [[], [attestations.revocableSchema]]) {
     await finds(t, 'schema_not_published', anchor, { published: { schemas } })
   }
 })
 
-t.test('data of any other form than the schema says is not read', async (t) => {
+t.test('data that is not encoded as the schema says is not decoded', async (t) => {
   const data = anchorData(LOG_ID, 7, rootAt(7))
   const rows: [name: string, data: string][] = [
-    ['nothing', '0x'],
-    ['a byte short', data.slice(0, -2)],
-    ['a byte over', `${data}00`],
-    ['a word over', `${data}${'00'.repeat(32)}`],
+    ['no data', '0x'],
+    ['a missing byte', data.slice(0, -2)],
+    ['an additional byte', `${data}00`],
+    ['an additional word', `${data}${'00'.repeat(32)}`],
     ['a size above 64 bits', data.replace(`${'0'.repeat(63)}7`, `${'0'.repeat(47)}1${'0'.repeat(15)}7`)],
-    ['a text that is no UTF-8', `${data.slice(0, -64)}ff${data.slice(-62)}`],
+    ['a text that is not UTF-8', `${data.slice(0, -64)}ff${data.slice(-62)}`],
     ['padding that is not zero', `${data.slice(0, -2)}01`],
   ]
   for (const [name, data] of rows) await finds(t, 'data_undecodable', await anchorFinally({ data }), undefined, name)
 })
 
-t.test('an attestation of another log, or of another size than it is shown for, is not the anchor', async (t) => {
+t.test('an attestation of another log or another tree size is not the anchor', async (t) => {
   const ofAnotherLog = await anchorFinally({ logId: Buffer.alloc(32, 1) })
   await finds(t, 'log_or_size_mismatch', ofAnotherLog)
   const ofSix = await anchorFinally({ treeSize: 6 })
@@ -187,13 +187,13 @@ t.test('an attestation of another root at that size is not the anchor', async (t
   await finds(t, 'root_mismatch', await anchorFinally({ rootHash: rootAt(6) }))
 })
 
-t.test('an anchor of a tree that ends before the leaf does not cover it, whatever connects the two', async (t) => {
+t.test('an anchor of a tree without the leaf does not cover it, even with a consistency proof', async (t) => {
   const anchor = await anchorFinally({ treeSize: 3 })
   const options = { readConsistency: async () => consistencyDocument(3, 7) }
   await finds(t, 'anchor_does_not_cover_leaf', anchor, { options })
 })
 
-t.test('an anchor of another size than the proof needs a consistency proof between the two', async (t) => {
+t.test('an anchor at another tree size than the proof needs a consistency proof between the two', async (t) => {
   const asked: string[] = []
   const readConsistency = async (first: number, second: number) => {
     asked.push(`${first} to ${second}`)
@@ -217,13 +217,13 @@ t.test('a consistency proof that does not connect the two roots is invalid', asy
   const anchor = await anchorFinally({ treeSize: 5 })
   const good = JSON.parse(consistencyDocument(5, 7))
   const rows: [name: string, document: string][] = [
-    ['of other sizes', consistencyDocument(6, 7)],
-    ['a hash short', JSON.stringify({ ...good, proof: good.proof.slice(1) })],
-    ['a hash over', JSON.stringify({ ...good, proof: [...good.proof, toBase64url(rootAt(1))] })],
-    ['no hashes', JSON.stringify({ ...good, proof: ['x'] })],
+    ['for other sizes', consistencyDocument(6, 7)],
+    ['a missing hash', JSON.stringify({ ...good, proof: good.proof.slice(1) })],
+    ['an additional hash', JSON.stringify({ ...good, proof: [...good.proof, toBase64url(rootAt(1))] })],
+    ['an entry that is not a hash', JSON.stringify({ ...good, proof: ['x'] })],
     ['no path', JSON.stringify({ ...good, proof: undefined })],
-    ['no JSON', 'x'],
-    ['nothing', ''],
+    ['not JSON', 'x'],
+    ['an empty text', ''],
   ]
   for (const [name, document] of rows) {
     const options = { readConsistency: async () => document }
@@ -231,10 +231,10 @@ t.test('a consistency proof that does not connect the two roots is invalid', asy
   }
   const forged = await anchorFinally({ treeSize: 5, rootHash: rootAt(6) })
   const options = { readConsistency: async () => JSON.stringify(good) }
-  await finds(t, 'consistency_proof_invalid', forged, { options }, 'of another anchored root')
+  await finds(t, 'consistency_proof_invalid', forged, { options }, 'for another anchored root')
 })
 
-t.test('without a node the anchor is not checked, and that is no failure', async (t) => {
+t.test('without a node the anchor is not checked, and the receipt is valid', async (t) => {
   const { attester, schema } = attestations
   const report = await checkReceipt(receiptAt(7, await anchorFinally()), { keys: keySet([attester], [schema]) })
   t.match(report, { valid: true, achieved_trust_level: 1, checks: { anchor: 'not_checked_offline' } })

@@ -1,4 +1,4 @@
-/** The anchor check asks a node that lies, fails, or never comes to an end. */
+/** The anchor check with a node that lies, fails, or never ends its answer. */
 import type { AnchorFinding, ProofAnchor } from '@claimcheck/core'
 import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
 import fc from 'fast-check'
@@ -34,10 +34,10 @@ async function found(options: Partial<EasCheckOptions> = {}): Promise<AnchorFind
   return (await checkAnchor({ ...proofAt(7), anchor }, keys)).anchor
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are changed in whatever way.
+// biome-ignore lint/suspicious/noExplicitAny: the tests change answers in many ways.
 type Change = (result: any) => unknown
 
-/** The chain stays as it is: its node is asked each thing once. */
+/** The chain does not change in these tests, so that its node is asked each question once. */
 const known = new Map<string, unknown>()
 
 async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -46,7 +46,7 @@ async function ask(method: string, params: readonly unknown[]): Promise<unknown>
   return known.get(question)
 }
 
-/** The chain's own node, but for what it answers to this method. */
+/** Answers as the chain's node does, with a changed result for this method. */
 function lying(method: string, change: Change): typeof fetch {
   return async (_, init) => {
     const call = JSON.parse(String(init!.body))
@@ -58,29 +58,29 @@ function lying(method: string, change: Change): typeof fetch {
 
 const foundOf = (method: string, change: Change) => found({ fetch: lying(method, change) })
 
-t.test('a node that gives no proper answer to a question has not been read', async (t) => {
+t.test('a node without a proper answer to any one question is unreadable', async (t) => {
   t.equal(await found(), 'anchored')
   const faults: [name: string, fault: RpcFault][] = [
-    ['nothing', says('')],
-    ['a page', says('<html>')],
+    ['an empty body', says('')],
+    ['a web page', says('<html>')],
     ['half an answer', says('{"jsonrpc":"2.0","id":1,"resu')],
     ['two results', says('{"jsonrpc":"2.0","id":1,"result":"0x1","result":"0x2"}')],
-    ['an answer to nothing', says('{"jsonrpc":"2.0","id":null,"result":"0x1"}')],
+    ['an answer without an id', says('{"jsonrpc":"2.0","id":null,"result":"0x1"}')],
     ['an answer to another question', says('{"jsonrpc":"2.0","id":77,"result":"0x1"}')],
     ['a list', says('[]')],
-    ['very deep', says('['.repeat(100_000))],
+    ['deep nesting', says('['.repeat(100_000))],
     ['no result', answers(undefined)],
     ['a number', answers(1)],
     ['a text', answers('0x')],
-    ['no hex', answers('0xzz')],
+    ['not hex', answers('0xzz')],
     ['an object', answers({})],
-    ['more than a word', answers(`0x${'f'.repeat(65)}`)],
+    ['a number above 256 bits', answers(`0x${'f'.repeat(65)}`)],
     ['megabytes of hex', answers(`0x${'00'.repeat(900_000)}`)],
-    ['refused', refuses('no')],
-    ['not found', status(404)],
-    ['out of order', status(503)],
-    ['too many requests', limits(1)],
-    ['its socket destroyed', (_, response) => response.destroy()],
+    ['a JSON-RPC error', refuses('no')],
+    ['HTTP 404', status(404)],
+    ['HTTP 503', status(503)],
+    ['HTTP 429', limits(1)],
+    ['a closed connection', (_, response) => response.destroy()],
   ]
   for (const [name, fault] of faults) {
     for (const on of METHODS) {
@@ -91,11 +91,11 @@ t.test('a node that gives no proper answer to a question has not been read', asy
   }
 })
 
-t.test('a node that is not there has not been read', async (t) => {
+t.test('a node that cannot be reached is unreadable', async (t) => {
   for (const rpcUrl of ['http://127.0.0.1:1', 'nonsense', '']) t.equal(await found({ rpcUrl }), 'unreadable', rpcUrl)
 })
 
-t.test('a node that does not answer is waited for only so long', async (t) => {
+t.test('a node that does not answer is unreadable after the time limit', async (t) => {
   for (const on of METHODS) {
     proxy.clear()
     proxy.inject({ fault: hangs(), on })
@@ -105,7 +105,7 @@ t.test('a node that does not answer is waited for only so long', async (t) => {
   }
 })
 
-t.test('an answer without an end is not read to its end', async (t) => {
+t.test('an endless answer is cut off', async (t) => {
   let isClosed: Promise<void> | undefined
   proxy.inject({
     fault: (_, response) => {
@@ -121,7 +121,7 @@ t.test('an answer without an end is not read to its end', async (t) => {
   await t.resolves(isClosed!)
 })
 
-t.test('a node does not choose whom else is asked', async (t) => {
+t.test('a redirect to another node is not followed', async (t) => {
   const other = await RpcProxy.start(chain.rpcUrl)
   t.teardown(() => other.stop())
   proxy.inject({ fault: status(307, { location: other.url }) })
@@ -129,12 +129,12 @@ t.test('a node does not choose whom else is asked', async (t) => {
   t.strictSame(other.calls, [])
 })
 
-t.test('a chain without a final block can not vouch for anything', async (t) => {
+t.test('without a final block nothing on the chain is an anchor', async (t) => {
   proxy.inject({ fault: answers(null), on: 'eth_getBlockByNumber' })
   t.equal(await found(), 'unreadable')
 })
 
-t.test('where no block is finalized, one with enough others on top is', async (t) => {
+t.test('when no block is finalized, a block with enough confirmations is final', async (t) => {
   const { blockNumber } = await chain.rpc('eth_getTransactionReceipt', anchor.tx_hash)
   const latest = await chain.rpc('eth_getBlockByNumber', 'latest', false)
   const onTop = Number(latest.number) - Number(blockNumber)
@@ -146,12 +146,12 @@ t.test('where no block is finalized, one with enough others on top is', async (t
     t.equal(await found({ confirmations: onTop + 1 }), 'attestation_not_found')
   }
   proxy.clear()
-  t.equal(await found({ confirmations: onTop + 1 }), 'anchored', 'they do not count where one is')
+  t.equal(await found({ confirmations: onTop + 1 }), 'anchored', 'confirmations do not count when a block is finalized')
   proxy.inject({ fault: status(503), on: 'eth_getBlockByNumber', with: 'finalized' })
   t.equal(await found({ confirmations: onTop }), 'unreadable')
 })
 
-t.test('no attestation can be made up under a uid, and none can be dated back', async (t) => {
+t.test('a changed attestation is never an anchor under its uid, whichever byte is changed', async (t) => {
   const bytes = (await chain.rpc('eth_call', { to: chain.eas, data: `0xa3112a64${anchor.uid.slice(2)}` }, 'latest'))
     .length
   const changed = new Set<string>()
@@ -167,7 +167,7 @@ t.test('no attestation can be made up under a uid, and none can be dated back', 
 const OTHER_HASH = `0x${'ab'.repeat(32)}`
 const OTHER_ADDRESS = `0x${'ab'.repeat(20)}`
 
-t.test('an event of another contract, account, schema or attestation is not the one', async (t) => {
+t.test("an event of another contract, account, schema or attestation is not the attestation's", async (t) => {
   const rows: [name: string, change: Change][] = [
     ['contract', (log) => ({ ...log, address: OTHER_ADDRESS })],
     ['event', ({ topics, ...log }) => ({ ...log, topics: [OTHER_HASH, ...topics.slice(1)] })],
@@ -185,23 +185,23 @@ t.test('an event of another contract, account, schema or attestation is not the 
   }
 })
 
-t.test('a receipt counts for the transaction and the block that it is of', async (t) => {
+t.test('a receipt of another transaction or block does not count', async (t) => {
   const changed = (change: object) => foundOf('eth_getTransactionReceipt', (receipt) => ({ ...receipt, ...change }))
   t.equal(await foundOf('eth_getTransactionReceipt', () => null), 'attestation_not_found')
   t.equal(await changed({ transactionHash: OTHER_HASH }), 'unreadable')
-  t.equal(await changed({ blockHash: OTHER_HASH }), 'attestation_not_found', 'of a block that was replaced')
-  t.equal(await changed({ blockNumber: '0x1' }), 'attestation_not_found', 'of another block')
-  t.equal(await changed({ blockNumber: '0xffffff' }), 'attestation_not_found', 'of a block that is not there yet')
+  t.equal(await changed({ blockHash: OTHER_HASH }), 'attestation_not_found', 'its block was replaced')
+  t.equal(await changed({ blockNumber: '0x1' }), 'attestation_not_found', 'another block')
+  t.equal(await changed({ blockNumber: '0xffffff' }), 'attestation_not_found', 'a block that does not exist yet')
 })
 
-t.test('a block is the one that was asked for, of the time that the attestation has', async (t) => {
+t.test('a block counts only with the number that was asked for and the time of the attestation', async (t) => {
   const changed = (change: object) => foundOf('eth_getBlockByNumber', (block) => ({ ...block, ...change }))
   t.equal(await changed({ number: '0xffffff' }), 'unreadable')
   t.equal(await changed({ timestamp: '0x1' }), 'unreadable')
   t.equal(await changed({ number: '0x1' }), 'attestation_not_found', 'the final one is older than the attestation')
 })
 
-t.test('whatever a node answers, the check comes to a finding, and never to an anchor that is not there', async (t) => {
+t.test('for any answers the check has a result, and finds no anchor that does not exist', async (t) => {
   const values = fc.oneof(
     fc.jsonValue(),
     fc.string({ unit: fc.constantFrom(...'0123456789abcdef') }).map((hex) => `0x${hex}`),
@@ -213,7 +213,7 @@ t.test('whatever a node answers, the check comes to a finding, and never to an a
   await t.resolves(fc.assert(property, { numRuns: 500 }))
 })
 
-/** All that these answer is looked at. Blocks and receipts hold much more than that. */
+/** The whole answer to these is checked. In blocks and receipts only some members are. */
 const DECISIVE: ReadonlySet<string> = new Set(['eth_chainId', 'eth_call'])
 
 /** A result, or one member of it, replaced. */

@@ -1,4 +1,4 @@
-/** A log with one real receipt in it, at any size, and the documents that speak of it. */
+/** A log of any size with one real receipt in it, and its documents. */
 import { readFileSync } from 'node:fs'
 import { entryText, fromBase64url, type ProofAnchor, parseKeySet, type Receipt, toBase64url } from '@claimcheck/core'
 import { hasher, naiveTree } from '../naive-tree.ts'

@@ -1,3 +1,4 @@
+/** Reading signed attestations, compared with what another library signs. */
 import { readSignedAttestation } from '@claimcheck/core/anchor'
 import { Interface, keccak256, Wallet, ZeroAddress } from 'ethers'
 import t from 'tap'
@@ -37,7 +38,7 @@ function hex(bytes: Uint8Array): string {
   return `0x${Buffer.from(bytes).toString('hex')}`
 }
 
-t.test('a signed attestation is read as it was signed, with who signed it', async (t) => {
+t.test('a signed attestation is read with its content and its signer', async (t) => {
   for (const nonce of [0, 1, 127, 128, 300]) {
     const { raw, txHash } = await sign({ nonce })
     const { attestation, ...transaction } = readSignedAttestation(raw)!
@@ -56,31 +57,31 @@ t.test('a signed attestation is read as it was signed, with who signed it', asyn
   }
 })
 
-t.test('what is no signed attestation is none', async (t) => {
+t.test('other bytes are not a signed attestation', async (t) => {
   const { raw } = await sign()
   const legacy = await WALLET.signTransaction({ type: 0, to: ZeroAddress, gasLimit: 1, gasPrice: 1, nonce: 0 })
   const rows = {
-    short: raw.slice(0, -2),
-    long: `${raw}00`,
-    'of another type': legacy,
-    empty: '',
-    'no hex': 'attest',
-    'the type alone': '0x02',
+    'a missing byte': raw.slice(0, -2),
+    'an additional byte': `${raw}00`,
+    'another type of transaction': legacy,
+    'an empty text': '',
+    'not hex': 'attest',
+    'only the type': '0x02',
   }
   for (const [name, text] of Object.entries(rows)) t.equal(readSignedAttestation(text), undefined, name)
-  t.equal(readSignedAttestation((await sign({ data: '0x12345678' })).raw), undefined, 'of another call')
+  t.equal(readSignedAttestation((await sign({ data: '0x12345678' })).raw), undefined, 'another call')
 })
 
-t.test('whichever byte is changed, it is another transaction, or none', async (t) => {
+t.test('with any byte changed, it is another transaction or none', async (t) => {
   const { raw, txHash } = await sign()
   const bytes = Buffer.from(raw.slice(2), 'hex')
-  const unseen: number[] = []
+  const undetected: number[] = []
   for (let place = 0; place < bytes.length; place++) {
     for (const bit of [1, 128]) {
       const changed = Buffer.from(bytes)
       changed[place]! ^= bit
-      if (readSignedAttestation(hex(changed))?.txHash === txHash) unseen.push(place)
+      if (readSignedAttestation(hex(changed))?.txHash === txHash) undetected.push(place)
     }
   }
-  t.strictSame(unseen, [])
+  t.strictSame(undetected, [])
 })

@@ -1,4 +1,4 @@
-/** The account that attests. Its key comes from a file or the environment, signs, and is never shown: nothing that is said about a wrong one holds any of it. */
+/** The account that attests: reads its private key and signs with it. No message about a wrong key shows any part of it. */
 import { readFileSync, statSync } from 'node:fs'
 import { SigningKey } from 'ethers/crypto'
 import { computeAddress, Transaction } from 'ethers/transaction'
@@ -8,7 +8,7 @@ export interface Account {
   sign(transaction: UnsignedTransaction): { readonly raw: string; readonly txHash: string }
 }
 
-/** EIP-1559. */
+/** An EIP-1559 transaction. */
 export interface UnsignedTransaction {
   readonly chainId: number
   readonly nonce: number
@@ -19,12 +19,15 @@ export interface UnsignedTransaction {
   readonly maxPriorityFeePerGas: bigint
 }
 
+/** One of the two must be given. */
 export interface KeySource {
+  /** The path of a file with the key. */
   readonly key_file?: string
+  /** The name of an environment variable with the key. */
   readonly key_env?: string
 }
 
-/** `isExposed`: others than the owner of the key's file can read it. */
+/** `isExposed`: other users than the owner can read the key's file. */
 export type AccountReading = { readonly account: Account; readonly isExposed: boolean } | { readonly problem: string }
 
 const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
@@ -36,25 +39,27 @@ export function readAccount(
 ): AccountReading {
   if (key_file !== undefined && key_env === undefined) return readFile(key_file)
   if (key_env !== undefined && key_file === undefined) return readVariable(key_env, env)
-  return { problem: 'the key comes from key_file or from key_env: name one of them' }
+  return { problem: 'set either key_file or key_env' }
 }
 
 function readFile(path: string): AccountReading {
   try {
     const account = parse(readFileSync(path, 'utf8'))
-    if (!account) return { problem: 'key_file does not hold a private key: 32 bytes in hex' }
+    if (!account) return { problem: 'key_file does not contain a private key: 32 bytes in hex' }
     return { account, isExposed: (statSync(path).mode & GROUP_OR_OTHERS) !== 0 }
   } catch (error) {
-    // Without its name: it may be a key that was written there by mistake.
+    // The message leaves the path out: it can be a key that was entered there by mistake.
     return { problem: `key_file cannot be read: ${(error as NodeJS.ErrnoException).code}` }
   }
 }
 
 function readVariable(name: string, env: Readonly<Record<string, string | undefined>>): AccountReading {
   const text = env[name]
-  if (text === undefined) return { problem: 'key_env names a variable that the environment does not have' }
+  if (text === undefined) return { problem: 'key_env names an environment variable that is not set' }
   const account = parse(text)
-  return account ? { account, isExposed: false } : { problem: 'key_env does not hold a private key: 32 bytes in hex' }
+  return account
+    ? { account, isExposed: false }
+    : { problem: 'key_env does not contain a private key: 32 bytes in hex' }
 }
 
 function parse(text: string): Account | undefined {
@@ -75,17 +80,17 @@ function createAccount(key: SigningKey): Account | undefined {
   }
 }
 
-/** Who has signed a transaction. */
+/** The address of the account that signed a transaction. */
 export function signerOf(raw: string): string {
   return Transaction.from(raw).from!
 }
 
-/** undefined for a number that is no key of the curve. */
+/** `undefined` for a number that is not a key of the curve. */
 function addressOf(key: SigningKey): string | undefined {
   try {
     return computeAddress(key)
   } catch {
-    // What the library throws carries the number along.
+    // The library's error contains the number, and is not passed on.
     return undefined
   }
 }

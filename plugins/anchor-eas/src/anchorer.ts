@@ -1,5 +1,5 @@
-/** The anchorer: each of its methods asks the chain for its id, and then does its work. */
-import { type Anchorer, AnchorerError } from '@claimcheck/core'
+/** The anchorer for the Ethereum Attestation Service. Each of its methods opens the node, which checks the chain's id, and then does its work. */
+import { type Anchorer, AnchorerError } from '@claimcheck/core/plugin'
 import { signerOf } from './account.ts'
 import { previousAttestation } from './attestations.ts'
 import { attestCall, SCHEMA_UID } from './eas.ts'
@@ -7,7 +7,7 @@ import { finalBlock } from './final-block.ts'
 import { look } from './look.ts'
 import { type Node, openNode } from './node.ts'
 import type { Settings } from './options.ts'
-import { createRpc } from './rpc.ts'
+import { createAsk } from './rpc.ts'
 import { createSchemaRegistration, requireRegistry } from './schema.ts'
 import { sendSigned, signCall } from './transaction.ts'
 
@@ -16,8 +16,8 @@ const SCHEME = 'eas'
 export function createEasAnchorer(settings: Settings): Anchorer {
   const { account, confirmations, intervalMs, stuckAfterMs, maxFeeWei } = settings
   const { id: chainId, eas, schemaRegistry } = settings.chain
-  const rpc = createRpc(settings.rpcUrl, settings.timeoutMs)
-  const open = (signal: AbortSignal) => openNode(rpc, chainId, signal)
+  const ask = createAsk(settings.rpcUrl, settings.timeoutMs)
+  const open = (signal: AbortSignal) => openNode(ask, chainId, signal)
   const chain = `eip155:${chainId}`
   const attester = account.address
   const registerSchema = createSchemaRegistration(schemaRegistry, stuckAfterMs)
@@ -43,10 +43,14 @@ export function createEasAnchorer(settings: Settings): Anchorer {
       await requireContract(node, eas)
       await requireContract(node, schemaRegistry)
       await requireRegistry(node, eas, schemaRegistry)
-      // Also the code that an account delegates to (EIP-7702): then others may make it attest, and use up its nonces.
-      if (await node.hasCode(attester)) throw new AnchorerError('account_is_contract', `${attester} has code`)
+      // This includes code that the account delegates to (EIP-7702): others could then make it attest, and use its nonces.
+      if (await node.hasCode(attester))
+        throw new AnchorerError('account_is_contract', `the account ${attester} is a contract or delegates to one`)
       if ((await node.balance(attester)) === 0n) {
-        throw new AnchorerError('insufficient_balance', `${attester} has nothing to pay with`)
+        throw new AnchorerError(
+          'insufficient_balance',
+          `the account ${attester} has no balance: send it some of the chain's coin`,
+        )
       }
       await finalBlock(node, confirmations)
       await registerSchema({ node, chainId, account, maxFeeWei }, signal)
@@ -65,9 +69,9 @@ export function createEasAnchorer(settings: Settings): Anchorer {
 
     async look(subject, signed, signal) {
       const node = await open(signal)
-      // What is under way may be of an account that is no longer the configured one.
-      const by = signed[0] ? signerOf(signed[0].raw) : attester
-      return look(subject, signed, { node, chain, scheme: SCHEME, eas, attester: by, confirmations })
+      // The transactions may be signed by an account that was configured earlier.
+      const signer = signed[0] ? signerOf(signed[0].raw) : attester
+      return look(subject, signed, { node, chain, scheme: SCHEME, eas, attester: signer, confirmations })
     },
   }
 }

@@ -1,8 +1,8 @@
-/** Attestations as the contract has them. It is asked what it attests: an event only tells where to ask. */
-import { AnchorerError, type AnchorSubject } from '@claimcheck/core'
+/** Reads attestations from the contract. An event only names an attestation's uid; what it attests is read from the contract. */
+import { AnchorerError, type AnchorSubject } from '@claimcheck/core/plugin'
 import { type Attestation, attestedUids, getAttestationCall, isAttestationOf, readAttestation } from './eas.ts'
+import { unexpectedResponse } from './errors.ts'
 import type { Log, Node } from './node.ts'
-import { notUnderstood } from './values.ts'
 
 export interface AttestationOptions {
   readonly node: Node
@@ -10,22 +10,22 @@ export interface AttestationOptions {
   readonly attester: string
 }
 
-/** The uid of the subject's attestation among the events of a transaction. */
-export async function uidAmong(
+/** The uid of the subject's attestation, if one of these events is of it. @throws AnchorerError */
+export async function attestedUid(
   logs: readonly Log[],
   subject: AnchorSubject,
   { node, eas, attester }: AttestationOptions,
 ): Promise<string | undefined> {
   for (const uid of attestedUids(logs, eas, attester)) {
     const attestation = await attestationOf(uid, { node, eas })
-    // A node that is behind the one that told of the event has none: that says nothing.
-    if (!attestation) throw notUnderstood('the attestation that an event tells of')
+    // A service's nodes are not equally up to date: the one asked now may not have the block of the event yet.
+    if (!attestation) throw unexpectedResponse('the attestation that an event names')
     if (isAttestationOf(attestation, subject)) return uid
   }
   return undefined
 }
 
-/** The attestation that the subject's names as the one before it; undefined for the first. @throws AnchorerError `previous_missing` */
+/** The attestation of the subject's previous anchor; `undefined` for the first. @throws AnchorerError `previous_missing` when it is not on the chain */
 export async function previousAttestation(
   { previous }: AnchorSubject,
   options: Pick<AttestationOptions, 'node' | 'eas'>,

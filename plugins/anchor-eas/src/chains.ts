@@ -1,4 +1,4 @@
-/** The chains that are known by name, and where the Ethereum Attestation Service is on them. */
+/** The chains that are known by name, with the addresses of the Ethereum Attestation Service on them. */
 
 export interface Chain {
   readonly id: number
@@ -6,7 +6,7 @@ export interface Chain {
   readonly schemaRegistry: string
 }
 
-// A part of the system on every chain of the OP stack.
+// The same addresses on every chain of the OP stack.
 const PREDEPLOYS = {
   eas: '0x4200000000000000000000000000000000000021',
   schemaRegistry: '0x4200000000000000000000000000000000000020',

@@ -1,20 +1,22 @@
-/** Anchors in the words of the Ethereum Attestation Service: its calls and events, our schema, and a subject as an attestation's data. */
-import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core'
+/** Encodes and decodes the calls and events of the Ethereum Attestation Service, with the schema of our anchors. */
+import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core/plugin'
 import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'
 import { hexlify, zeroPadValue } from 'ethers/utils'
+import { unexpectedResponse } from './errors.ts'
 import type { Log } from './node.ts'
-import { hash, notUnderstood } from './values.ts'
 
 export const SCHEMA =
   'bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion'
-/** Of this schema without a resolver, not revocable: another resolver or revocability has another one. */
+/** The schema's uid when it is registered without a resolver and as not revocable. Any other registration has another uid. */
 export const SCHEMA_UID = solidityPackedKeccak256(['string', 'address', 'bool'], [SCHEMA, ZeroAddress, false])
 
+const UID_LENGTH = ZeroHash.length
 const SPEC_VERSION = 'poaw/0.1'
 const SCHEMA_TYPES = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string']
-const NOTHING_BEFORE = { uid: ZeroHash, treeSize: 0, rootHash: new Uint8Array(HASH_BYTES) }
+/** Stands for the previous anchor in the first one. */
+const NO_PREVIOUS = { uid: ZeroHash, treeSize: 0, rootHash: new Uint8Array(HASH_BYTES) }
 
 const REGISTRY = new Interface([
   'function register(string schema, address resolver, bool revocable) returns (bytes32)',
@@ -32,12 +34,12 @@ export const registerCall = (): string => REGISTRY.encodeFunctionData('register'
 export const getSchemaCall = (): string => REGISTRY.encodeFunctionData('getSchema', [SCHEMA_UID])
 export const getAttestationCall = (uid: string): string => EAS.encodeFunctionData('getAttestation', [uid])
 
-/** The address of the registry that the service goes by, in small letters. */
+/** The address of the schema registry that the service uses, in lower case. @throws AnchorerError `unexpected_response` */
 export function readSchemaRegistry(answer: string): string {
   return decode(EAS, 'getSchemaRegistry', answer, (address) => address.toLowerCase())
 }
 
-/** What the registry has under our schema's uid: the schema as it should be, another, or nothing. */
+/** What is registered under our schema's uid. @throws AnchorerError `unexpected_response` */
 export function readSchema(answer: string): 'ours' | 'another' | 'none' {
   return decode(REGISTRY, 'getSchema', answer, ({ uid, resolver, revocable, schema }) => {
     if (uid === ZeroHash) return 'none'
@@ -47,7 +49,7 @@ export function readSchema(answer: string): 'ours' | 'another' | 'none' {
 }
 
 export function attestCall(subject: AnchorSubject): string {
-  const { uid: refUID } = subject.previous ?? NOTHING_BEFORE
+  const { uid: refUID } = subject.previous ?? NO_PREVIOUS
   const data = {
     recipient: ZeroAddress,
     expirationTime: 0n,
@@ -61,27 +63,27 @@ export function attestCall(subject: AnchorSubject): string {
 
 export interface Attestation {
   readonly refUid: string
-  /** Of its block, in Unix seconds. */
+  /** The time of its block, in Unix seconds. */
   readonly time: number
   readonly data: string
 }
 
-/** undefined: there is none with this uid. */
+/** `undefined` when there is no attestation with this uid. @throws AnchorerError `unexpected_response` */
 export function readAttestation(answer: string, uid: string): Attestation | undefined {
   return decode(EAS, 'getAttestation', answer, (attestation) => {
     if (attestation.uid === ZeroHash) return undefined
-    if (attestation.uid !== uid.toLowerCase()) throw notUnderstood('the attestation that was asked for')
+    if (attestation.uid !== uid.toLowerCase()) throw unexpectedResponse('the attestation that was asked for')
     return { refUid: attestation.refUID, time: Number(attestation.time), data: attestation.data }
   })
 }
 
-/** Of its data, and after the same anchor. */
+/** Whether it attests the subject, with the same previous anchor. */
 export function isAttestationOf({ refUid, data }: Attestation, subject: AnchorSubject): boolean {
-  const { uid: previousUid } = subject.previous ?? NOTHING_BEFORE
+  const { uid: previousUid } = subject.previous ?? NO_PREVIOUS
   return refUid === previousUid.toLowerCase() && data === anchorData(subject)
 }
 
-/** The uids of an attester's anchors among the events of some contracts. */
+/** The uids of the attester's attestations under our schema, from the service's events among these. @throws AnchorerError `unexpected_response` */
 export function attestedUids(logs: readonly Log[], eas: string, attester: string): string[] {
   const wanted = [EAS.getEvent('Attested')!.topicHash, null, zeroPadValue(attester, 32).toLowerCase(), SCHEMA_UID]
   return logs
@@ -89,13 +91,16 @@ export function attestedUids(logs: readonly Log[], eas: string, attester: string
       const isOurs = wanted.every((topic, index) => topic === null || topic === topics[index])
       return isOurs && address === eas.toLowerCase()
     })
-    .map(({ data }) => hash(data))
+    .map(({ data }) => {
+      if (data.length !== UID_LENGTH) throw unexpectedResponse('the uid of an attestation')
+      return data
+    })
 }
 
 function anchorData({ logId, treeSize, rootHash, previous }: AnchorSubject): string {
   const id = fromBase64url(logId, HASH_BYTES)
   if (!id) throw new TypeError('a log id is a hash in base64url')
-  const before = previous ?? NOTHING_BEFORE
+  const before = previous ?? NO_PREVIOUS
   return AbiCoder.defaultAbiCoder().encode(SCHEMA_TYPES, [
     hexlify(id),
     treeSize,
@@ -110,13 +115,13 @@ function decode<T>(
   contract: Interface,
   method: string,
   answer: string,
-  // biome-ignore lint/suspicious/noExplicitAny: its members are as the ABI above says.
+  // biome-ignore lint/suspicious/noExplicitAny: the ABI above determines its members.
   read: (value: any) => T,
 ): T {
   try {
-    // The library throws for some members only when they are read.
+    // The library reports some undecodable members only when they are read.
     return read(contract.decodeFunctionResult(method, answer)[0])
   } catch {
-    throw notUnderstood(`the answer of ${method}`)
+    throw unexpectedResponse(`the answer of ${method}`)
   }
 }

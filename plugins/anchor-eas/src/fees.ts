@@ -1,18 +1,23 @@
-/** What a transaction offers for its gas: enough for the next blocks, more than what it replaces, and never above the operator's ceiling. */
-import { AnchorerError, type SignedAnchor } from '@claimcheck/core'
+/** Chooses a transaction's fees: enough for the next blocks, more than the transaction that it replaces, and at most the operator's ceiling. */
+import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 
-/** In wei for a unit of gas. */
+/** Wei for a unit of gas. */
 export interface Fees {
   readonly maxFee: bigint
   readonly priorityFee: bigint
 }
 
+/** What the chain asks for now. Wei for a unit of gas. */
 export interface Market {
   readonly baseFee: bigint
   readonly priorityFee: bigint
 }
 
-/** @throws AnchorerError `fee_ceiling` */
+/**
+ * @param replaced the transaction that this one replaces
+ * @param ceiling the highest `maxFee`, in wei for a unit of gas
+ * @throws AnchorerError `fee_ceiling`
+ */
 export function chooseFees(
   market: Market,
   replaced: Pick<SignedAnchor, 'maxFee' | 'priorityFee'> | undefined,
@@ -21,19 +26,19 @@ export function chooseFees(
   const last = replaced && { maxFee: BigInt(replaced.maxFee), priorityFee: BigInt(replaced.priorityFee) }
   const priorityFee = larger(market.priorityFee, last ? raised(last.priorityFee, 4n) : 0n)
   const least = larger(market.baseFee + priorityFee, last ? raised(last.maxFee, 4n) : 0n)
-  // The base fee doubles in six full blocks at the soonest (EIP-1559).
+  // Twice the base fee: it takes at least six full blocks to double (EIP-1559).
   const maxFee = smaller(larger(2n * market.baseFee + priorityFee, least), ceiling)
   if (maxFee >= least) return { maxFee, priorityFee }
 
-  // The last step to the ceiling may be shorter than a quarter, as long as nodes take it: they want a tenth.
+  // The last raise, up to the ceiling, may be less than a quarter. Nodes accept replacements from a tenth on.
   const isEnough = maxFee >= market.baseFee + market.priorityFee
   if (last && isEnough && maxFee >= raised(last.maxFee, 10n)) {
     return { maxFee, priorityFee: smaller(priorityFee, maxFee) }
   }
-  throw new AnchorerError('fee_ceiling', `a unit of gas costs ${least} wei, and ${ceiling} is the most that is allowed`)
+  throw new AnchorerError('fee_ceiling', `a unit of gas costs ${least} wei, and at most ${ceiling} wei are allowed`)
 }
 
-/** By a fraction, and by something. */
+/** Raises the fee by this fraction, and by at least 1 wei. */
 function raised(fee: bigint, fraction: bigint): bigint {
   return fee + fee / fraction + 1n
 }

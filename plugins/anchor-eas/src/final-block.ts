@@ -1,14 +1,14 @@
-/** Which block stays: the one that the chain says itself, or, where it does not, one with enough others on top. */
-import type { Block, Node } from './node.ts'
-import { Refusal } from './refusal.ts'
-import { latestBlock } from './transaction.ts'
-import { notUnderstood } from './values.ts'
+/** Which block is final: the one that the node says, or, if the chain has no finalized block, one with enough blocks after it. */
 
-/** The number of the newest block that stays; negative before there is one. @throws AnchorerError */
+import { Refusal, unexpectedResponse } from './errors.ts'
+import type { Block, Node } from './node.ts'
+import { latestBlock } from './transaction.ts'
+
+/** The number of the newest final block; negative while there is none. @throws AnchorerError */
 export async function finalBlock(node: Node, confirmations: number | null): Promise<number> {
   const block = await finalizedBlock(node)
   if (block) return block.number
-  if (confirmations === null) throw notUnderstood('the finalized block: set confirmations, if the chain has none')
+  if (confirmations === null) throw unexpectedResponse('the finalized block: if the chain has none, set confirmations')
   return (await latestBlock(node)).number - confirmations
 }
 
@@ -16,7 +16,7 @@ async function finalizedBlock(node: Node): Promise<Block | null> {
   try {
     return await node.block('finalized')
   } catch (error) {
-    // Any other error may be over in a moment, and is no reason to ask for less.
+    // After any other error a later try can succeed: it does not mean that the chain has no finalized block.
     if (error instanceof Refusal && error.isAboutBlock) return null
     throw error
   }

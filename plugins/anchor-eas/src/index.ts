@@ -1,5 +1,5 @@
-/** The anchor-eas plugin: anchors the log's root as attestations of the Ethereum Attestation Service. */
-import { definePlugin } from '@claimcheck/core'
+/** The plugin anchor-eas: anchors the log's root as attestations of the Ethereum Attestation Service. */
+import { definePlugin } from '@claimcheck/core/plugin'
 import { createEasAnchorer } from './anchorer.ts'
 import { Options, readOptions } from './options.ts'
 
@@ -10,7 +10,7 @@ export default definePlugin({
   setup({ logger }, options) {
     const { settings, isKeyExposed } = readOptions(options, process.env)
     if (isKeyExposed)
-      logger.warn({}, 'the file of the key of the anchoring account can be read by others than its owner')
+      logger.warn({}, 'other users can read the key file of the anchoring account: allow only its owner')
     return { anchorer: createEasAnchorer(settings) }
   },
 })

@@ -1,17 +1,20 @@
-/** What has become of a subject on the chain. What a node shows decides, never what it does not: a service's machines are not all equally far. */
+/**
+ * Finds the state of a subject's transactions on the chain. Only what a node shows counts, never what it lacks: a service has many nodes,
+ * and some of them are behind.
+ */
 import {
   AnchorerError,
   type AnchorSighting,
   type AnchorSubject,
   type SignedAnchor,
   toBase64url,
-} from '@claimcheck/core'
-import { previousAttestation, uidAmong } from './attestations.ts'
+} from '@claimcheck/core/plugin'
+import { attestedUid, previousAttestation } from './attestations.ts'
+import { unexpectedResponse } from './errors.ts'
 import { finalBlock } from './final-block.ts'
 import type { Node, Receipt } from './node.ts'
 import { nonceAt, receiptOfNonce, type SearchOptions } from './search.ts'
 import { latestBlock } from './transaction.ts'
-import { notUnderstood } from './values.ts'
 
 export interface LookOptions {
   readonly node: Node
@@ -20,24 +23,24 @@ export interface LookOptions {
   readonly scheme: string
   readonly eas: string
   readonly attester: string
-  /** Where the chain does not say which block is final: one with so many on top of it. */
+  /** If the chain has no finalized block: a block with so many blocks after it is final. `null`: the chain has one. */
   readonly confirmations: number | null
 }
 
-/** So many of the account's transactions may be ones that the host does not remember. */
-const MOST_FORGOTTEN = 3
+/** How many of the account's last transactions are searched for one that the host does not know. */
+const MAX_FORGOTTEN = 3
 
-/** @throws AnchorerError */
+/** See `Anchorer.look`. @throws AnchorerError */
 export async function look(
   subject: AnchorSubject,
   signed: readonly SignedAnchor[],
   options: LookOptions,
 ): Promise<AnchorSighting> {
   const { node, attester, confirmations } = options
-  // Asked first: what is found later is not older than it.
+  // Read first: if it were read last, it could be newer than the receipts, and a receipt from a replaced block would count as final.
   const final = await finalBlock(node, confirmations)
-  const landed = await receiptOfAny(signed, node)
-  if (landed) return sightingOf(landed, subject, final, options)
+  const mined = await receiptOfAny(signed, node)
+  if (mined) return sightingOf(mined, subject, final, options)
 
   const { number: latest } = await latestBlock(node)
   const next = await node.nonce(attester, latest)
@@ -52,8 +55,8 @@ export async function look(
 
   const used = await receiptOfNonce(newest.nonce, search)
   const isSigned = signed.some(({ txHash }) => txHash === used.txHash)
-  if (isSigned || (await uidAmong(used.logs, subject, options))) return sightingOf(used, subject, final, options)
-  // Whoever has the nonce may still lose it; to send ours again is of no use until then.
+  if (isSigned || (await attestedUid(used.logs, subject, options))) return sightingOf(used, subject, final, options)
+  // Another transaction has the nonce. Until its block is final a reorg can remove it, and there is no use in sending ours before that.
   const isTaken = used.blockNumber <= final
   return isTaken ? { state: 'dropped', problem: 'nonce_taken' } : { state: 'waiting', isKnown: true }
 }
@@ -66,7 +69,7 @@ async function receiptOfAny(signed: readonly SignedAnchor[], node: Node): Promis
   return null
 }
 
-/** Of an attestation of the subject that the host does not know of: its database is older than the chain. */
+/** The receipt of a transaction that attests the subject and that the host does not know, because its database was restored from an older copy. */
 async function forgottenReceipt(
   subject: AnchorSubject,
   next: number,
@@ -75,10 +78,10 @@ async function forgottenReceipt(
 ): Promise<Receipt | undefined> {
   const previous = await previousAttestation(subject, options)
   const known = previous && (await nonceAt(previous.time, search))
-  const oldest = Math.max(next - MOST_FORGOTTEN, (known ?? -1) + 1)
+  const oldest = Math.max(next - MAX_FORGOTTEN, (known ?? -1) + 1)
   for (let nonce = next - 1; nonce >= oldest; nonce--) {
     const receipt = await receiptOfNonce(nonce, search)
-    if (await uidAmong(receipt.logs, subject, options)) return receipt
+    if (await attestedUid(receipt.logs, subject, options)) return receipt
   }
   return undefined
 }
@@ -87,7 +90,7 @@ function nonceGap(next: number, signed: number): AnchorerError {
   const missing = next === signed - 1 ? `nonce ${next}` : `the nonces ${next} to ${signed - 1}`
   return new AnchorerError(
     'nonce_gap',
-    `the account has not used ${missing}: what is signed with ${signed} can not land`,
+    `the account has not used ${missing}: the chain takes the signed transaction, with nonce ${signed}, only after that`,
   )
 }
 
@@ -100,12 +103,12 @@ async function sightingOf(
   if (blockNumber > final) return { state: 'mined', txHash, blockNumber }
 
   const block = await options.node.block(blockNumber)
-  // A receipt may be remembered from a block that was replaced.
-  if (block?.hash !== blockHash) throw notUnderstood('the block that a receipt names')
+  // A node may still have the transaction's receipt from a block that was replaced.
+  if (block?.hash !== blockHash) throw unexpectedResponse('the block that a receipt names')
   if (isReverted) return { state: 'dropped', problem: 'reverted' }
 
-  const uid = await uidAmong(logs, subject, options)
-  if (uid === undefined) throw notUnderstood('the attestation that a transaction has made')
+  const uid = await attestedUid(logs, subject, options)
+  if (uid === undefined) throw unexpectedResponse('the attestation of a transaction')
   const { treeSize, rootHash } = subject
   const where = { chain: options.chain, scheme: options.scheme, uid, txHash, blockNumber, blockTime: block.time }
   return {

@@ -1,20 +1,27 @@
-/** The chain as a node shows it: what we ask, and answers in types of ours. Whoever has one has asked the chain for its id. */
-import { AnchorerError } from '@claimcheck/core'
-import type { Rpc } from './rpc.ts'
-import { count, data, type Fields, fields, hash, list, notUnderstood, quantity, toQuantity } from './values.ts'
+/** The questions that the anchorer asks a node of its chain, and the parts of the answers that it uses. */
 
-export interface Block {
-  readonly number: number
-  readonly hash: string
-  /** Unix seconds. */
-  readonly time: number
+import {
+  type Block as BlockHeader,
+  type Log,
+  readAddress,
+  readBlock,
+  readCount,
+  readHash,
+  readHex,
+  readList,
+  readObject,
+  readQuantity,
+  readReceipt,
+  type TransactionReceipt,
+  unexpectedValue,
+} from '@claimcheck/core/anchor'
+import { AnchorerError, type JsonObject, type JsonValue } from '@claimcheck/core/plugin'
+import type { Ask } from './rpc.ts'
+
+export type { Log }
+
+export interface Block extends BlockHeader {
   readonly baseFee: bigint
-}
-
-export interface Log {
-  readonly address: string
-  readonly topics: readonly string[]
-  readonly data: string
 }
 
 /** In a block. */
@@ -24,130 +31,112 @@ export interface MinedTransaction {
   readonly blockHash: string
 }
 
-export interface Receipt {
-  readonly txHash: string
-  readonly blockNumber: number
-  readonly blockHash: string
+export interface Receipt extends TransactionReceipt {
   readonly isReverted: boolean
   readonly gasUsed: number
+  /** In wei, with all fees. */
   readonly cost: bigint
-  readonly logs: readonly Log[]
 }
 
-export interface Call {
+export type Call = {
   readonly from?: string
   readonly to: string
   readonly data: string
 }
 
-// With all that its transactions carry, and hex is twice as long.
-const LARGEST_BLOCK_BYTES = 32 * 1024 * 1024
+// With its transactions in full, written as hex.
+const MAX_BLOCK_BYTES = 32 * 1024 * 1024
 
-/** Each call throws AnchorerError. */
+/** Hashes are hex in lower case. Each method throws AnchorerError. */
 export interface Node {
   block(which: number | 'latest' | 'finalized'): Promise<Block | null>
+  /** In wei. */
   balance(address: string): Promise<bigint>
   hasCode(address: string): Promise<boolean>
-  /** How many transactions the account has made, up to a block and in it: the nonce of its next. */
+  /** How many transactions of the account are in the chain up to and including this block: the nonce of its next one. */
   nonce(address: string, which: number | 'latest'): Promise<number>
+  /** What the contract returns, as hex. */
   call(call: Call): Promise<string>
   estimateGas(call: Call): Promise<bigint>
+  /** In wei for a unit of gas. */
   priorityFee(): Promise<bigint>
-  /** Held, mined or not. */
+  /** The node knows the transaction, in a block or not. */
   hasTransaction(txHash: string): Promise<boolean>
+  /** `null` while the transaction is in no block. */
   receipt(txHash: string): Promise<Receipt | null>
-  /** The account's in a block, in order. */
+  /** The account's transactions in a block, in the order of their nonces. */
   transactionsOf(address: string, blockNumber: number): Promise<readonly MinedTransaction[]>
-  /** Its hash. */
+  /** Returns the transaction's hash. */
   send(raw: string): Promise<string>
 }
 
-/** @throws AnchorerError, also when it is another chain's node */
-export async function openNode(rpc: Rpc, chainId: number, signal: AbortSignal): Promise<Node> {
-  const ask = (method: string, ...params: readonly unknown[]) => rpc(method, params, signal)
-  const id = quantity(await ask('eth_chainId'))
+/** Asks the node for its chain id first. @throws AnchorerError `wrong_chain` when it is not this one */
+export async function openNode(ask: Ask, chainId: number, signal: AbortSignal): Promise<Node> {
+  const get = <T>(read: (result: JsonValue) => T, method: string, ...params: readonly JsonValue[]) =>
+    ask({ method, params }, read, { signal })
+  const id = await get(readQuantity, 'eth_chainId')
   if (id !== BigInt(chainId)) {
     throw new AnchorerError('wrong_chain', `the node is of chain ${id}, and ${chainId} is configured`)
   }
   return {
-    block: async (which) => toBlock(await ask('eth_getBlockByNumber', tag(which), false), which),
-    balance: async (address) => quantity(await ask('eth_getBalance', address, 'latest')),
-    hasCode: async (address) => data(await ask('eth_getCode', address, 'latest')) !== '0x',
-    nonce: async (address, which) => count(await ask('eth_getTransactionCount', address, tag(which))),
-    call: async (call) => data(await ask('eth_call', call, 'latest')),
-    estimateGas: async (call) => quantity(await ask('eth_estimateGas', call, 'latest')),
-    priorityFee: async () => quantity(await ask('eth_maxPriorityFeePerGas')),
-    hasTransaction: async (txHash) => hasHash(await ask('eth_getTransactionByHash', txHash), txHash),
-    receipt: async (txHash) => toReceipt(await ask('eth_getTransactionReceipt', txHash), txHash),
-    transactionsOf: async (address, blockNumber) => {
-      const params = [tag(blockNumber), true]
-      const block = await rpc('eth_getBlockByNumber', params, signal, LARGEST_BLOCK_BYTES)
-      return toTransactions(block, address, blockNumber)
-    },
-    send: async (raw) => hash(await ask('eth_sendRawTransaction', raw)),
+    block: (which) => get((result) => toBlock(result, which), 'eth_getBlockByNumber', tag(which), false),
+    balance: (address) => get(readQuantity, 'eth_getBalance', address, 'latest'),
+    hasCode: async (address) => (await get(readHex, 'eth_getCode', address, 'latest')) !== '0x',
+    nonce: (address, which) => get(readCount, 'eth_getTransactionCount', address, tag(which)),
+    call: (call) => get(readHex, 'eth_call', call, 'latest'),
+    estimateGas: (call) => get(readQuantity, 'eth_estimateGas', call, 'latest'),
+    priorityFee: () => get(readQuantity, 'eth_maxPriorityFeePerGas'),
+    hasTransaction: (txHash) => get((result) => hasHash(result, txHash), 'eth_getTransactionByHash', txHash),
+    receipt: (txHash) => get((result) => toReceipt(result, txHash), 'eth_getTransactionReceipt', txHash),
+    transactionsOf: (address, blockNumber) =>
+      ask(
+        { method: 'eth_getBlockByNumber', params: [tag(blockNumber), true] },
+        (result) => toTransactions(result, address, blockNumber),
+        { signal, maxAnswerBytes: MAX_BLOCK_BYTES },
+      ),
+    send: (raw) => get(readHash, 'eth_sendRawTransaction', raw),
   }
 }
 
 function tag(which: number | string): string {
-  return typeof which === 'number' ? toQuantity(which) : which
+  return typeof which === 'number' ? `0x${which.toString(16)}` : which
 }
 
-function toBlock(value: unknown, which: number | string): Block | null {
+function toBlock(value: JsonValue, which: number | string): Block | null {
   if (value === null) return null
-  const block = fields(value)
-  const number = count(block.number)
-  if (typeof which === 'number' && number !== which) throw notUnderstood('the block that was asked for')
-  return {
-    number,
-    hash: hash(block.hash),
-    time: count(block.timestamp),
-    baseFee: quantity(block.baseFeePerGas),
-  }
+  const header = readBlock(value, typeof which === 'number' ? which : undefined)
+  return { ...header, baseFee: readQuantity(readObject(value).baseFeePerGas) }
 }
 
-function toTransactions(value: unknown, address: string, blockNumber: number): MinedTransaction[] {
-  const { number, hash: blockHash, transactions } = fields(value)
-  if (count(number) !== blockNumber) throw notUnderstood('the block that was asked for')
-  return list(transactions)
-    .map(fields)
-    .filter(({ from }) => data(from) === address.toLowerCase())
+function toTransactions(value: JsonValue, address: string, blockNumber: number): MinedTransaction[] {
+  const { hash: blockHash } = readBlock(value, blockNumber)
+  return readList(readObject(value).transactions)
+    .map(readObject)
+    .filter(({ from }) => readAddress(from) === address.toLowerCase())
     .map((transaction) => {
-      if (hash(transaction.blockHash) !== hash(blockHash)) throw notUnderstood('a transaction of the block')
-      return { txHash: hash(transaction.hash), nonce: count(transaction.nonce), blockHash: hash(blockHash) }
+      if (readHash(transaction.blockHash) !== blockHash) throw unexpectedValue('a transaction of the block')
+      return { txHash: readHash(transaction.hash), nonce: readCount(transaction.nonce), blockHash }
     })
 }
 
-function hasHash(value: unknown, txHash: string): boolean {
+function hasHash(value: JsonValue, txHash: string): boolean {
   if (value === null) return false
-  if (hash(fields(value).hash) !== txHash) throw notUnderstood('the transaction that was asked for')
+  if (readHash(readObject(value).hash) !== txHash) throw unexpectedValue('the transaction that was asked for')
   return true
 }
 
-function toReceipt(value: unknown, txHash: string): Receipt | null {
+function toReceipt(value: JsonValue, txHash: string): Receipt | null {
   if (value === null) return null
-  const receipt = fields(value)
-  if (hash(receipt.transactionHash) !== txHash) throw notUnderstood('the receipt that was asked for')
+  const receipt = readObject(value)
   return {
-    txHash,
-    blockNumber: count(receipt.blockNumber),
-    blockHash: hash(receipt.blockHash),
-    isReverted: quantity(receipt.status) === 0n,
-    gasUsed: count(receipt.gasUsed),
+    ...readReceipt(value, txHash),
+    isReverted: readQuantity(receipt.status) === 0n,
+    gasUsed: readCount(receipt.gasUsed),
     cost: costOf(receipt),
-    logs: list(receipt.logs).map(toLog),
   }
 }
 
-/** Chains of the OP stack take a fee for the chain below on top, and say it in the receipt. */
-function costOf({ gasUsed, effectiveGasPrice, l1Fee = '0x0' }: Fields): bigint {
-  return quantity(gasUsed) * quantity(effectiveGasPrice) + quantity(l1Fee)
-}
-
-function toLog(value: unknown): Log {
-  const log = fields(value)
-  return {
-    address: data(log.address),
-    topics: list(log.topics).map(hash),
-    data: data(log.data),
-  }
+/** Chains of the OP stack charge a fee for the chain below as well: `l1Fee` in the receipt. */
+function costOf({ gasUsed, effectiveGasPrice, l1Fee = '0x0' }: JsonObject): bigint {
+  return readQuantity(gasUsed) * readQuantity(effectiveGasPrice) + readQuantity(l1Fee)
 }

@@ -1,6 +1,7 @@
-/** The plugin's options, and what the anchorer makes of them. */
+/** The plugin's options, and the anchorer's settings that follow from them. */
+
+import { type Static, Type } from '@claimcheck/core/plugin'
 import { isAddress } from 'ethers/address'
-import { type Static, Type } from 'typebox'
 import { type Account, readAccount } from './account.ts'
 import { CHAINS, type Chain } from './chains.ts'
 
@@ -18,32 +19,34 @@ export const Options = Type.Object(
     rpc_url: Type.String({
       pattern: '^https?://[^\\s/?#@]+(?:[/?][^\\s#]*)?$',
       maxLength: 2048,
-      description: 'Where a node of the chain answers. Of what follows the host nothing is ever shown.',
+      description: 'The URL of a node of the chain. Only its scheme and host are ever shown.',
     }),
     chain: Type.Union(
       [
         Type.Enum(Object.keys(CHAINS)),
         Type.Object({ id: Type.Integer({ minimum: 1 }), eas: Address, schema_registry: Address }, closed()),
       ],
-      { description: 'A known chain by its name, or any other by its id and the addresses of its contracts.' },
+      { description: 'The name of a known chain, or the id of another one with the addresses of its contracts.' },
     ),
     key_file: Type.Optional(
-      Type.String({ minLength: 1, description: "A file with the account's private key in hex." }),
+      Type.String({
+        minLength: 1,
+        description: "A file with the account's private key in hex. Its owner alone should be able to read it.",
+      }),
     ),
     key_env: Type.Optional(
-      // Shorter than a key: one that is written here by mistake is refused, and not shown as a name.
+      // Shorter than a key, so that a key that is entered here by mistake is refused and never shown as a name.
       Type.String({
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
         maxLength: 60,
-        description: 'The environment variable that holds the key instead.',
+        description: 'The name of an environment variable with the key, instead of key_file.',
       }),
     ),
-    interval_s: Seconds(INTERVAL_S, 'At the least so long between two anchors.'),
+    interval_s: Seconds(INTERVAL_S, 'The shortest time between two anchors, in seconds.'),
     confirmations: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description:
-          'A block with so many on top of it is final: for chains without a finalized block. Else that one counts.',
+        description: 'For chains without a finalized block: a block with this many blocks after it is final.',
       }),
     ),
     max_fee_gwei: Type.Optional(
@@ -51,16 +54,19 @@ export const Options = Type.Object(
         exclusiveMinimum: 0,
         maximum: 1_000_000,
         default: MAX_FEE_GWEI,
-        description: 'The most that a unit of gas may cost.',
+        description: 'The highest price for a unit of gas.',
       }),
     ),
-    stuck_after_s: Seconds(STUCK_AFTER_S, 'A transaction that waits longer is signed again, with higher fees.'),
-    timeout_s: Seconds(TIMEOUT_S, 'The node answers a request within this time.'),
+    stuck_after_s: Seconds(
+      STUCK_AFTER_S,
+      'A transaction that waits for a block longer than these seconds is signed again with higher fees.',
+    ),
+    timeout_s: Seconds(TIMEOUT_S, 'How many seconds the node may take for an answer.'),
   },
   closed(),
 )
 
-/** What an anchorer is made from. */
+/** Everything that the anchorer needs. */
 export interface Settings {
   readonly rpcUrl: string
   readonly chain: Chain
@@ -68,14 +74,15 @@ export interface Settings {
   readonly intervalMs: number
   readonly stuckAfterMs: number
   readonly timeoutMs: number
-  /** null: the chain's `finalized` block says what is final. */
+  /** `null`: the chain has a finalized block. */
   readonly confirmations: number | null
+  /** For a unit of gas. */
   readonly maxFeeWei: bigint
 }
 
 const WEI_PER_GWEI = 1_000_000_000
 
-/** @throws Error that names everything that is wrong with them */
+/** @throws Error that lists every mistake in the options */
 export function readOptions(
   options: Static<typeof Options>,
   env: Readonly<Record<string, string | undefined>>,
@@ -86,7 +93,7 @@ export function readOptions(
     ...(URL.canParse(options.rpc_url) ? [] : ['rpc_url is not a URL']),
     ...[chain.eas, chain.schemaRegistry]
       .filter((address) => !isAddress(address))
-      .map((address) => `chain: ${address} is mistyped: its checksum is wrong`),
+      .map((address) => `chain: the checksum of the address ${address} is wrong: check it for typing mistakes`),
     ...('problem' in reading ? [reading.problem] : []),
   ]
   if ('problem' in reading || problems.length > 0) throw new Error(problems.join('; '))

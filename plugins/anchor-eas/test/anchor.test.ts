@@ -1,3 +1,4 @@
+/** Signs, sends and finds anchors on a local chain with the real contracts. */
 import { createEasCheck } from '@claimcheck/core/anchor'
 import t from 'tap'
 import { answers, refuses } from '../../../test/chain/proxy.ts'
@@ -19,7 +20,7 @@ import {
   wei,
 } from './fixture.ts'
 
-t.test('an anchor is an attestation of the root, and is final when its block is', async (t) => {
+t.test('an anchor is an attestation of the root, and final when its block is final', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(7)
@@ -49,7 +50,7 @@ t.test('an anchor is an attestation of the root, and is final when its block is'
   t.equal(gasUsed, Number(receipt.gasUsed))
 })
 
-t.test('an attestation says what its receipts will be checked for', async (t) => {
+t.test('an attestation has the log, the tree sizes and roots, and the previous attestation', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const first = subjectOf(1)
@@ -87,7 +88,7 @@ t.test('an attestation says what its receipts will be checked for', async (t) =>
   t.equal((await attestationOf(fixture, anchor.uid)).refUID, `0x${'0'.repeat(64)}`)
 })
 
-t.test('a final anchor holds for a stranger who is told the account and the schema', async (t) => {
+t.test('a final anchor passes the check of a stranger who knows the account and the schema', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(7)
@@ -112,13 +113,13 @@ t.test('a final anchor holds for a stranger who is told the account and the sche
   })
 })
 
-t.test('a subject is signed the same way as long as the chain stays the same', async (t) => {
+t.test('signing a subject again on the same chain gives the same transaction', async (t) => {
   const { anchorer } = await setUpPrepared(t)
   const subject = subjectOf(1)
   t.same(await anchorer.sign(subject, [], signal), await anchorer.sign(subject, [], signal))
 })
 
-t.test('signing sends nothing, and what is not signed is waiting', async (t) => {
+t.test('signing sends nothing, and a subject without a sent transaction is waiting', async (t) => {
   const fixture = await setUpPrepared(t)
   const { anchorer } = fixture
   const subject = subjectOf(1)
@@ -128,19 +129,22 @@ t.test('signing sends nothing, and what is not signed is waiting', async (t) => 
   t.equal(await countAnchors(fixture), 0)
 })
 
-t.test('sending again what a node holds, or what has landed, is no error and no second anchor', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
-  await anchorer.send(signed, signal)
-  t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: true })
-  await chain.mine()
-  await anchorer.send(signed, signal)
-  t.equal(await countAnchors(fixture), 1)
-})
+t.test(
+  'sending a transaction again, before or after it is mined, is not an error and makes no second anchor',
+  async (t) => {
+    const fixture = await setUpPrepared(t)
+    const { chain, anchorer } = fixture
+    const subject = subjectOf(1)
+    const signed = await submit(fixture, subject)
+    await anchorer.send(signed, signal)
+    t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: true })
+    await chain.mine()
+    await anchorer.send(signed, signal)
+    t.equal(await countAnchors(fixture), 1)
+  },
+)
 
-t.test('the words of other nodes for a nonce or a price are no errors either', async (t) => {
+t.test('refusals because of a nonce or a fee, in the words of all common nodes, are not errors', async (t) => {
   const { proxy, anchorer } = await setUpPrepared(t)
   const signed = await anchorer.sign(subjectOf(1), [], signal)
   const words = [
@@ -163,7 +167,7 @@ t.test('the words of other nodes for a nonce or a price are no errors either', a
   }
 })
 
-t.test('a node that takes another transaction than it was sent is not understood', async (t) => {
+t.test('a node that answers with the hash of another transaction is an error', async (t) => {
   const { proxy, anchorer } = await setUpPrepared(t)
   const signed = await anchorer.sign(subjectOf(1), [], signal)
   proxy.inject({ on: 'eth_sendRawTransaction', fault: answers(`0x${'ab'.repeat(32)}`) })
@@ -171,7 +175,7 @@ t.test('a node that takes another transaction than it was sent is not understood
 })
 
 t.test(
-  'on an OP-stack chain the contracts are known by its name, and the fee for the chain below is a cost',
+  'on an OP-stack chain the contracts are known by its name, and the cost includes the fee for the chain below',
   async (t) => {
     const chain = { chainId: 84532, predeploys: true }
     const { chain: baseSepolia, proxy } = await setUp(t, { chain })
@@ -189,7 +193,7 @@ t.test(
   },
 )
 
-t.test('where no block is finalized, an anchor is final with so many blocks on top of its own', async (t) => {
+t.test('when no block is finalized, an anchor is final with enough blocks after its own', async (t) => {
   const fixture = await setUpPrepared(t, { chain: { finalityDepth: 64 }, confirmations: 3 })
   const { chain, proxy, anchorer } = fixture
   proxy.inject({ on: 'eth_getBlockByNumber', with: 'finalized', fault: refuses('finalized block not found') })
@@ -201,7 +205,7 @@ t.test('where no block is finalized, an anchor is final with so many blocks on t
   t.equal((await anchorer.look(subject, [signed], signal)).state, 'final')
 })
 
-t.test('where a block is finalized, confirmations do not count', async (t) => {
+t.test('when a block is finalized, confirmations do not count', async (t) => {
   const fixture = await setUpPrepared(t, { confirmations: 1 })
   const { chain, proxy, anchorer } = fixture
   const subject = subjectOf(1)
@@ -215,7 +219,7 @@ t.test('where a block is finalized, confirmations do not count', async (t) => {
   t.equal((await anchorer.look(subject, [signed], signal)).state, 'final')
 })
 
-t.test('fees above the ceiling are not paid', async (t) => {
+t.test('fees above the ceiling are refused', async (t) => {
   const { chain, anchorer } = await setUpPrepared(t, { max_fee_gwei: 50 })
   await setBaseFee(chain, 48n * GWEI)
   const { maxFee, priorityFee } = await anchorer.sign(subjectOf(1), [], signal)
@@ -225,13 +229,13 @@ t.test('fees above the ceiling are not paid', async (t) => {
   await failsWith(t, 'fee_ceiling', anchorer.sign(subjectOf(1), [], signal))
 })
 
-t.test('an account that can not pay for the most that it may cost signs nothing', async (t) => {
+t.test('an account that cannot pay the highest possible cost signs nothing', async (t) => {
   const { chain, anchorer } = await setUpPrepared(t)
   await chain.setBalance(chain.account.address, 1000n * GWEI)
   await failsWith(t, 'insufficient_balance', anchorer.sign(subjectOf(1), [], signal))
 })
 
-t.test('an account that has become too poor in between is told of when it sends', async (t) => {
+t.test('an account without the balance to send is an error', async (t) => {
   const { chain, anchorer } = await setUpPrepared(t)
   const signed = await anchorer.sign(subjectOf(1), [], signal)
   await chain.setBalance(chain.account.address, 1000n * GWEI)
@@ -244,7 +248,7 @@ t.test('an attestation that the contract would refuse is not signed', async (t) 
   await failsWith(t, 'reverted', anchorer.sign(subjectOf(1), [], signal))
 })
 
-t.test('nothing is signed after an anchor that is not on the chain', async (t) => {
+t.test('nothing is signed when the previous anchor is not on the chain', async (t) => {
   const { anchorer } = await setUpPrepared(t)
   const previous = { uid: `0x${'ab'.repeat(32)}`, treeSize: 1, rootHash: new Uint8Array(32) }
   await failsWith(t, 'previous_missing', anchorer.look(subjectOf(2, previous), [], signal))

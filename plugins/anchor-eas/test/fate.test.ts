@@ -1,3 +1,4 @@
+/** What becomes of signed transactions: reorgs, replacements, other transactions with their nonce. */
 import type { SignedAnchor } from '@claimcheck/core'
 import t from 'tap'
 import type { Chain } from '../../../test/chain/chain.ts'
@@ -16,7 +17,7 @@ import {
   wei,
 } from './fixture.ts'
 
-t.test('a reorg that moves the transaction gives the anchor another uid, and the one that stays is told', async (t) => {
+t.test('a reorg that moves the transaction gives the anchor another uid, and the final one is reported', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -33,7 +34,7 @@ t.test('a reorg that moves the transaction gives the anchor another uid, and the
   t.equal(await countAnchors(fixture), 1)
 })
 
-t.test('a transaction that a reorg removes is waiting again, and lands when it is sent again', async (t) => {
+t.test('a transaction that a reorg removes is waiting again, and is mined when it is sent again', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -49,7 +50,7 @@ t.test('a transaction that a reorg removes is waiting again, and lands when it i
   t.equal(await countAnchors(fixture), 1)
 })
 
-t.test('a receipt of a block that was replaced is not believed', async (t) => {
+t.test('a receipt from a block that was replaced is an error', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, proxy, anchorer } = fixture
   const subject = subjectOf(1)
@@ -63,7 +64,7 @@ t.test('a receipt of a block that was replaced is not believed', async (t) => {
 })
 
 t.test(
-  'a transaction that sticks is signed again with its nonce and both fees up by a quarter, and one of them lands',
+  'a stuck transaction is signed again with its nonce and fees raised by a quarter, and one of the two is mined',
   async (t) => {
     const fixture = await setUpPrepared(t)
     const { chain, anchorer } = fixture
@@ -82,7 +83,7 @@ t.test(
   },
 )
 
-t.test('when an earlier one of the signed transactions lands, it is the anchor', async (t) => {
+t.test('when an earlier one of the signed transactions is mined, it is the anchor', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -97,7 +98,7 @@ t.test('when an earlier one of the signed transactions lands, it is the anchor',
   t.equal(await countAnchors(fixture), 1)
 })
 
-t.test('the last raise goes up to the ceiling, and there is none beyond it', async (t) => {
+t.test('the last raise goes up to the ceiling, and a further one is refused', async (t) => {
   const { chain, anchorer } = await setUpPrepared(t, { max_fee_gwei: 50 })
   await chain.rpc('anvil_setNextBlockBaseFeePerGas', `0x${GWEI.toString(16)}`)
   await chain.mine()
@@ -107,14 +108,14 @@ t.test('the last raise goes up to the ceiling, and there is none beyond it', asy
     anchorer.sign(subject, [{ ...signed, maxFee: wei(maxFee), priorityFee: wei(priorityFee) }], signal)
 
   t.match(await raise(20, 10), { maxFee: String(25n * GWEI + 1n), priorityFee: String(125n * (GWEI / 10n) + 1n) })
-  // 45 is all but a tenth below: nodes would take no other step.
+  // From 45 to the ceiling is just over a tenth, the smallest raise that nodes accept.
   t.match(await raise(45, 10), { maxFee: wei(50), priorityFee: String(125n * (GWEI / 10n) + 1n) })
   t.match(await raise(45, 45), { maxFee: wei(50), priorityFee: wei(50) })
   await failsWith(t, 'fee_ceiling', raise(46, 10))
   await failsWith(t, 'fee_ceiling', raise(50, 10))
 })
 
-t.test('another transaction with the nonce drops the anchor, once its block is final', async (t) => {
+t.test('another transaction with the nonce drops the anchor when its block is final', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -128,7 +129,7 @@ t.test('another transaction with the nonce drops the anchor, once its block is f
   t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'nonce_taken' })
 })
 
-t.test('what a node does not show is no sign that the nonce is taken', async (t) => {
+t.test('an answer that lacks something does not mean that another transaction used the nonce', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, proxy, anchorer } = fixture
   const subject = subjectOf(1)
@@ -139,13 +140,13 @@ t.test('what a node does not show is no sign that the nonce is taken', async (t)
   const look = () => anchorer.look(subject, [signed], signal)
 
   proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers(null), times: 1 })
-  t.equal((await look()).state, 'final', 'the receipt is there a moment later')
+  t.equal((await look()).state, 'final', 'a moment later the receipt is there')
   const behind: readonly (readonly [string, unknown])[] = [
-    ['the block', null],
+    ['no block', null],
     ['another block', { ...block, number: '0x1' }],
     ['the block without the transaction', { ...block, transactions: [] }],
     ['a transaction of another block', { ...block, hash: `0x${'ab'.repeat(32)}` }],
-    ['the block, and no receipt', block],
+    ['the block without a receipt', block],
   ]
   for (const [name, answer] of behind) {
     proxy.clear()
@@ -155,7 +156,7 @@ t.test('what a node does not show is no sign that the nonce is taken', async (t)
   }
 })
 
-t.test('the transaction that took the nonce is found in a block of megabytes', async (t) => {
+t.test('the transaction that used the nonce is found in a block of several megabytes', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, proxy, anchorer } = fixture
   const subject = subjectOf(1)
@@ -170,7 +171,7 @@ t.test('the transaction that took the nonce is found in a block of megabytes', a
   t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'nonce_taken' })
 })
 
-t.test('what is signed with a nonce above the next can not land, and says which are missing', async (t) => {
+t.test('a transaction with a nonce above the next one is an error that names the missing nonces', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const first = await submit(fixture, subjectOf(1))
@@ -187,7 +188,7 @@ t.test('what is signed with a nonce above the next can not land, and says which 
   await finalAnchor(fixture, subject, [signed])
 })
 
-t.test('another transaction with the nonce that a reorg removes leaves it to the anchor', async (t) => {
+t.test('after a reorg has removed another transaction with the nonce, the anchor can be sent', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -207,7 +208,7 @@ for (const [where, distance] of [
   ['a few blocks back', 2],
   ['long ago', 300],
 ] as const) {
-  t.test(`an attestation of the subject by a transaction that nobody knows of is found ${where}`, async (t) => {
+  t.test(`an attestation of the subject by an unknown transaction is found ${where}`, async (t) => {
     const fixture = await setUpPrepared(t, { chain: { finalityDepth: 2 } })
     const { chain, anchorer } = fixture
     const subject = subjectOf(1)
@@ -227,7 +228,7 @@ for (const [where, distance] of [
   })
 }
 
-t.test('an attestation of the same root after another anchor is not the subject', async (t) => {
+t.test('an attestation of the same root with another previous anchor is not the subject', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(2)
@@ -238,7 +239,7 @@ t.test('an attestation of the same root after another anchor is not the subject'
   await failsWith(t, 'unexpected_response', anchorer.look({ ...subject, previous }, [signed], signal))
 })
 
-t.test('an attestation that reverts on the chain drops the anchor, once its block is final', async (t) => {
+t.test('a transaction that reverts drops the anchor when its block is final', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -252,7 +253,7 @@ t.test('an attestation that reverts on the chain drops the anchor, once its bloc
   t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'reverted' })
 })
 
-t.test('a transaction that has succeeded and attested nothing is no anchor', async (t) => {
+t.test('a transaction that succeeds without an attestation is not an anchor', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -263,22 +264,25 @@ t.test('a transaction that has succeeded and attested nothing is no anchor', asy
   await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
 })
 
-t.test('what one account has signed is looked for under that account, whichever is configured', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, anchorer } = fixture
-  const { key } = await chain.createAccount()
-  const successor = await createAnchorer(t, chain, {}, key)
-  await submit(fixture, subjectOf(1))
-  await chain.mine()
-  const subject = subjectOf(2)
-  const signed = await anchorer.sign(subject, [], signal)
-  t.same(await successor.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
-  await successor.send(signed, signal)
-  await chain.mine()
-  await chain.finalize()
-  const { anchor } = await finalAnchor({ anchorer: successor }, subject, [signed])
-  t.equal(anchor.txHash, signed.txHash)
-})
+t.test(
+  'transactions are looked for under the account that signed them, also when another one is configured',
+  async (t) => {
+    const fixture = await setUpPrepared(t)
+    const { chain, anchorer } = fixture
+    const { key } = await chain.createAccount()
+    const successor = await createAnchorer(t, chain, {}, key)
+    await submit(fixture, subjectOf(1))
+    await chain.mine()
+    const subject = subjectOf(2)
+    const signed = await anchorer.sign(subject, [], signal)
+    t.same(await successor.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
+    await successor.send(signed, signal)
+    await chain.mine()
+    await chain.finalize()
+    const { anchor } = await finalAnchor({ anchorer: successor }, subject, [signed])
+    t.equal(anchor.txHash, signed.txHash)
+  },
+)
 
 t.test('an attestation of another account is not taken for ours', async (t) => {
   const fixture = await setUpPrepared(t)
@@ -292,7 +296,7 @@ t.test('an attestation of another account is not taken for ours', async (t) => {
   t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers, and fail when these are not what they say.
+// biome-ignore lint/suspicious/noExplicitAny: the tests read members of the node's answers.
 function receiptOf(chain: Chain, { txHash }: SignedAnchor): Promise<any> {
   return chain.rpc('eth_getTransactionReceipt', txHash)
 }

@@ -1,4 +1,4 @@
-/** What the plugin's tests share: an anchorer on a chain of their own, subjects, and the contracts read back by the ABI that their authors publish. */
+/** Shared by the plugin's tests: an anchorer on a local chain, subjects, and the contracts with their published ABI. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -29,7 +29,7 @@ export interface Fixture {
 export type PluginOptions = Parameters<typeof anchorEas.setup>[1]
 
 export const GWEI = 10n ** 9n
-/** Code that does: PUSH0 PUSH0 REVERT. */
+/** Contract code that always reverts: PUSH0 PUSH0 REVERT. */
 export const REVERTS = '0x5f5ffd'
 /** Never aborted. */
 export const signal: AbortSignal = new AbortController().signal
@@ -44,7 +44,7 @@ function contract(name: string): Interface {
   return new Interface(abi)
 }
 
-/** Nothing is prepared yet. */
+/** An anchorer on a new chain, before `prepare`. */
 export async function setUp(
   t: Test,
   { chain: chainOptions, ...options }: Partial<Omit<PluginOptions, 'chain'>> & { readonly chain?: ChainOptions } = {},
@@ -56,7 +56,7 @@ export async function setUp(
   return { chain, proxy, anchorer: await createAnchorer(t, chain, { rpc_url: proxy.url, ...options }) }
 }
 
-/** From here on the chain has a block when the test makes one. */
+/** An anchorer after `prepare`. From then on the chain makes a block only when the test asks for it. */
 export async function setUpPrepared(t: Test, options: Parameters<typeof setUp>[1] = {}): Promise<Fixture> {
   const fixture = await setUp(t, options)
   await fixture.anchorer.prepare(signal)
@@ -64,7 +64,7 @@ export async function setUpPrepared(t: Test, options: Parameters<typeof setUp>[1
   return fixture
 }
 
-/** Another one on the same chain, of the same account unless another's key is given. */
+/** Another anchorer on the same chain, with the same account unless another key is given. */
 export async function createAnchorer(
   t: Test,
   chain: Chain,

@@ -1,4 +1,4 @@
-/** The host's database is older than the chain: it was restored, or copied. What it plans may have landed already. */
+/** The host's database was restored from an older copy: the chain may already have the anchor that it plans. */
 import t from 'tap'
 import { answers } from '../../../test/chain/proxy.ts'
 import {
@@ -19,7 +19,7 @@ async function land(fixture: Fixture, subject = subjectOf(1)) {
   return signed
 }
 
-t.test('an attestation of the subject that nobody remembers is found before another is signed', async (t) => {
+t.test('an attestation of the subject that the host does not know is found before another is signed', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain, anchorer } = fixture
   const subject = subjectOf(1)
@@ -31,7 +31,7 @@ t.test('an attestation of the subject that nobody remembers is found before anot
   t.equal(await countAnchors(fixture), 1)
 })
 
-t.test('it is found behind other transactions of the account, and after the anchor before it', async (t) => {
+t.test('it is found before later transactions of the account, and after the previous anchor', async (t) => {
   const fixture = await setUpPrepared(t)
   const { chain } = fixture
   const first = subjectOf(1)
@@ -46,7 +46,7 @@ t.test('it is found behind other transactions of the account, and after the anch
   t.equal((await finalAnchor(fixture, second, [])).anchor.txHash, txHash)
 })
 
-t.test('a root that is attested after another anchor, or by nobody, is waiting', async (t) => {
+t.test('a subject that is not attested, or with another previous anchor, is waiting', async (t) => {
   const fixture = await setUpPrepared(t)
   const { anchorer, chain } = fixture
   const first = subjectOf(1)
@@ -58,11 +58,11 @@ t.test('a root that is attested after another anchor, or by nobody, is waiting',
   t.same(await anchorer.look({ ...first, previous: after(anchor) }, [], signal), waiting)
 })
 
-t.test('when the account has done nothing since the last anchor, no old states are needed to see it', async (t) => {
+t.test('when the account has made no transaction since the last anchor, no old state is requested', async (t) => {
   const fixture = await setUpPrepared(t)
   const { anchorer, chain, proxy } = fixture
   const first = subjectOf(1)
-  // The node's blocks may be of one second.
+  // The node can give several blocks the same second.
   await chain.rpc('evm_increaseTime', 60)
   await land(fixture, first)
   await chain.mine(300)
@@ -75,7 +75,7 @@ t.test('when the account has done nothing since the last anchor, no old states a
   t.ok(calls.length < 30)
 })
 
-t.test('a node that does not show what was attested is not understood', async (t) => {
+t.test('a node that does not show the attestation is an error', async (t) => {
   const fixture = await setUpPrepared(t)
   const { anchorer, proxy } = fixture
   const subject = subjectOf(1)

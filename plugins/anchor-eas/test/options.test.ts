@@ -1,3 +1,4 @@
+/** The plugin's options and its key. */
 import { isPlugin } from '@claimcheck/core'
 import anchorEas from '@claimcheck/plugin-anchor-eas'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -11,13 +12,13 @@ const BASE = { rpc_url: 'https://rpc.example/v1/a-secret', chain: 'base-sepolia'
 
 const isOptions = new Ajv2020({ strict: true, strictTypes: false }).compile(anchorEas.options)
 
-t.test('the plugin is one, and its options are closed', async (t) => {
+t.test('the package is a plugin, and refuses unknown options', async (t) => {
   t.ok(isPlugin(anchorEas))
   t.ok(isOptions({ ...BASE, key_file: 'key' }))
   t.notOk(isOptions({ ...BASE, key: KEY }))
 })
 
-t.test('an anchorer can be had without any request', async (t) => {
+t.test('the anchorer is set up without a request', async (t) => {
   const { anchorer } = await setUpPlugin({ ...BASE, key_file: keyFile(t, KEY) })
   t.match(anchorer, { chain: 'eip155:84532', scheme: 'eas', intervalMs: 600_000, stuckAfterMs: 180_000 })
   t.same(anchorer?.identity(), {
@@ -26,7 +27,7 @@ t.test('an anchorer can be had without any request', async (t) => {
   })
 })
 
-t.test('chains are known by name, or described', async (t) => {
+t.test('a chain is given by its name, or by its id and addresses', async (t) => {
   const key_file = keyFile(t, KEY)
   const chainOf = async (chain: PluginOptions['chain']) => {
     t.ok(isOptions({ ...BASE, chain }))
@@ -51,7 +52,7 @@ t.test('the key is 32 bytes in hex, from a file or from the environment', async 
   t.equal(anchorer?.identity().attester, ADDRESS)
 })
 
-t.test('a wrong key is refused, and nothing of it is shown', async (t) => {
+t.test('a wrong key is refused, and no part of it is shown', async (t) => {
   const wrong = ['', 'key', KEY.slice(0, -1), `${KEY}0`, `${KEY}\n${KEY}`, `0x${'0'.repeat(64)}`, ORDER, 'f'.repeat(64)]
   for (const text of wrong) {
     setEnvironment(t, text)
@@ -64,7 +65,7 @@ t.test('a wrong key is refused, and nothing of it is shown', async (t) => {
   }
 })
 
-t.test('a key that is not there, and a key in place of its place, are refused without being shown', async (t) => {
+t.test('a missing key is refused, and a key in place of its file or variable is not shown', async (t) => {
   const digits = KEY.slice(2)
   for (const source of [
     {},
@@ -82,7 +83,7 @@ t.test('a key that is not there, and a key in place of its place, are refused wi
   for (const key_env of [KEY, digits, 'c'.repeat(64)]) t.notOk(isOptions({ ...BASE, key_env }))
 })
 
-t.test('the owner is warned of a file that others can read', async (t) => {
+t.test('a key file that other users can read gives a warning', async (t) => {
   const warnings: string[] = []
   const warn = (_: unknown, message: string) => void warnings.push(message)
   await setUpPlugin({ ...BASE, key_file: keyFile(t, KEY, 0o600) }, warn)
@@ -91,7 +92,7 @@ t.test('the owner is warned of a file that others can read', async (t) => {
   t.equal(warnings.length, 1)
 })
 
-t.test('a URL is one of HTTP, without credentials', async (t) => {
+t.test('the URL is an HTTP URL without credentials', async (t) => {
   for (const rpc_url of ['ws://a', 'https://', 'https://user:word@host', 'https://a b', 'file:///x', 'https://a#b']) {
     t.notOk(isOptions({ ...BASE, rpc_url }), rpc_url)
   }

@@ -1,3 +1,5 @@
+/** Preparing the anchorer: the chain, its contracts, the account and the schema. */
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Chain } from '../../../test/chain/chain.ts'
 import { answers, refuses } from '../../../test/chain/proxy.ts'
@@ -6,7 +8,7 @@ import { createAnchorer, failsWith, REGISTRY, setUp, signal, subjectOf, submit }
 const SCHEMA =
   'bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion'
 const SCHEMA_UID = '0x8c2390b3ccbad40acc0b8bd80ddcaff120854e94b881fc226924c51cde0a28ec'
-const NOBODY = `0x${'0'.repeat(40)}`
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
 t.test('a missing schema is registered once, with the properties that anchors have', async (t) => {
   const { chain, proxy, anchorer } = await setUp(t)
@@ -15,20 +17,20 @@ t.test('a missing schema is registered once, with the properties that anchors ha
   await anchorer.prepare(signal)
   const data = REGISTRY.encodeFunctionData('getSchema', [SCHEMA_UID])
   const answer = await chain.rpc('eth_call', { to: chain.schemaRegistry, data }, 'latest')
-  t.same([...REGISTRY.decodeFunctionResult('getSchema', answer)[0]], [SCHEMA_UID, NOBODY, false, SCHEMA])
+  t.same([...REGISTRY.decodeFunctionResult('getSchema', answer)[0]], [SCHEMA_UID, ZERO_ADDRESS, false, SCHEMA])
   t.equal(proxy.calls.filter((method) => method === 'eth_sendRawTransaction').length, 1)
 })
 
-t.test('a schema of the same words and other properties is another, and stands in no way', async (t) => {
+t.test('the same schema with other properties has another uid, and does not matter', async (t) => {
   const { chain, anchorer } = await setUp(t)
   const [from] = await chain.rpc('eth_accounts')
-  const data = REGISTRY.encodeFunctionData('register', [SCHEMA, NOBODY, true])
+  const data = REGISTRY.encodeFunctionData('register', [SCHEMA, ZERO_ADDRESS, true])
   await chain.rpc('eth_sendTransactionSync', { from, to: chain.schemaRegistry, data })
   await anchorer.prepare(signal)
   await submit({ anchorer }, subjectOf(1))
 })
 
-t.test('a registry that has other properties under the uid of the schema is not used', async (t) => {
+t.test('a registry with other properties under the uid of the schema is refused', async (t) => {
   const { chain, anchorer } = await setUp(t)
   await anchorer.prepare(signal)
   const slot = await chain.rpc('web3_sha3', `0x${SCHEMA_UID.slice(2)}${'0'.repeat(64)}`)
@@ -38,9 +40,9 @@ t.test('a registry that has other properties under the uid of the schema is not 
   await failsWith(t, 'schema_differs', anchorer.prepare(signal))
 })
 
-t.test('a registry that answers what is no schema is not understood', async (t) => {
+t.test('an answer of the registry that is not a schema is an error', async (t) => {
   const { chain, proxy, anchorer } = await setUp(t)
-  const notUtf8 = REGISTRY.encodeFunctionResult('getSchema', [[SCHEMA_UID, NOBODY, false, 'a']]).replace(
+  const notUtf8 = REGISTRY.encodeFunctionResult('getSchema', [[SCHEMA_UID, ZERO_ADDRESS, false, 'a']]).replace(
     /61(0{62})$/,
     'ff$1',
   )
@@ -53,7 +55,7 @@ t.test('a registry that answers what is no schema is not understood', async (t) 
   }
 })
 
-t.test('a registration that hangs is sent again with higher fees, and lands at most once', async (t) => {
+t.test('a stuck registration is sent again with higher fees, and mined at most once', async (t) => {
   const { chain, anchorer } = await setUp(t, { stuck_after_s: 1 })
   await chain.setMining('none')
   await failsWith(t, 'schema_pending', anchorer.prepare(signal))
@@ -70,16 +72,19 @@ t.test('a registration that hangs is sent again with higher fees, and lands at m
   t.equal(await chain.rpc('eth_getTransactionCount', chain.account.address, 'latest'), '0x1')
 })
 
-t.test('the wait for a registration ends with the signal', async (t) => {
-  const { chain, anchorer } = await setUp(t)
+t.test('waiting for a registration ends when the signal is aborted', async (t) => {
+  const { chain, proxy, anchorer } = await setUp(t)
   await chain.setMining('none')
   const controller = new AbortController()
   const prepared = anchorer.prepare(controller.signal)
-  setTimeout(() => controller.abort(), 500)
+  // It is sent, and looked for once: then the anchorer waits for a second.
+  const sentAt = () => proxy.calls.indexOf('eth_sendRawTransaction')
+  while (sentAt() === -1 || !proxy.calls.includes('eth_call', sentAt())) await delay(20)
+  setTimeout(() => controller.abort(), 300)
   await failsWith(t, 'schema_pending', prepared)
 })
 
-t.test('a node of another chain is not worked with, whatever it is asked', async (t) => {
+t.test('a node of another chain is refused by every method', async (t) => {
   const { anchorer, proxy } = await setUp(t)
   await anchorer.prepare(signal)
   const signed = await anchorer.sign(subjectOf(1), [], signal)
@@ -93,7 +98,7 @@ t.test('a node of another chain is not worked with, whatever it is asked', async
   t.same(new Set(proxy.calls.slice(before)), new Set(['eth_chainId']))
 })
 
-t.test('both addresses need a contract', async (t) => {
+t.test('both addresses must have a contract', async (t) => {
   const { chain } = await setUp(t)
   const { chainId: id, eas, schemaRegistry: schema_registry } = chain
   const empty = `0x${'12'.repeat(20)}`
@@ -106,7 +111,7 @@ t.test('both addresses need a contract', async (t) => {
   }
 })
 
-t.test('the contract that attests is the service, and goes by the registry that is configured', async (t) => {
+t.test('the contract must be the attestation service and use the configured registry', async (t) => {
   const { chain } = await setUp(t)
   const { chainId: id, eas, schemaRegistry } = chain
   const another = `0x${'12'.repeat(20)}`
@@ -120,7 +125,7 @@ t.test('the contract that attests is the service, and goes by the registry that 
   }
 })
 
-t.test('an account with code is refused, also with code that it only delegates to', async (t) => {
+t.test('an account with code is refused, also with code that it delegates to', async (t) => {
   const { chain, anchorer } = await setUp(t)
   for (const code of ['0x6000', `0xef0100${'12'.repeat(20)}`]) {
     await chain.setCode(chain.account.address, code)
@@ -128,7 +133,7 @@ t.test('an account with code is refused, also with code that it only delegates t
   }
 })
 
-t.test('an account that was never funded is told of before anything else is tried', async (t) => {
+t.test('an account without a balance is an error', async (t) => {
   const { chain, anchorer } = await setUp(t)
   await chain.setBalance(chain.account.address, 0n)
   t.same(await anchorer.account(signal), { address: chain.account.address, balance: '0' })

@@ -1,3 +1,4 @@
+/** The anchorer with a node that fails, refuses or answers wrongly. */
 import { AnchorerError } from '@claimcheck/core'
 import t from 'tap'
 import { answers, hangs, limits, type RpcFault, refuses, says, status } from '../../../test/chain/proxy.ts'
@@ -7,13 +8,13 @@ const SECRET = 'bearer-4711'
 
 const FAULTS: readonly (readonly [string, RpcFault, AnchorerError['code']])[] = [
   ['HTTP 429', limits(7), 'rate_limited'],
-  ['the error of EIP-1474 for a limit', refuses('request limit reached', -32005), 'rate_limited'],
-  ['a limit in words', refuses('Too Many Requests', -32029), 'rate_limited'],
+  ["EIP-1474's error for a limit", refuses('request limit reached', -32005), 'rate_limited'],
+  ['an error whose message names a limit', refuses('Too Many Requests', -32029), 'rate_limited'],
   ['HTTP 503', status(503), 'rpc_unavailable'],
   ['HTTP 401', status(401), 'unexpected_response'],
   ['a redirect', status(302, { location: 'http://127.0.0.1:1/' }), 'rpc_unavailable'],
   ['a web page', says('<html>'), 'unexpected_response'],
-  ['nothing', says(''), 'unexpected_response'],
+  ['an empty body', says(''), 'unexpected_response'],
   ['a list', says('[]'), 'unexpected_response'],
   ['null', says('null'), 'unexpected_response'],
   ['the answer to another request', says('{"jsonrpc":"2.0","id":0,"result":"0x7a69"}'), 'unexpected_response'],
@@ -22,13 +23,13 @@ const FAULTS: readonly (readonly [string, RpcFault, AnchorerError['code']])[] = 
     ({ id }, response) => says(JSON.stringify({ jsonrpc: '2.0', id }))({} as never, response),
     'unexpected_response',
   ],
-  ['an error that says nothing', says('{"error":{}}'), 'unexpected_response'],
+  ['an empty error', says('{"error":{}}'), 'unexpected_response'],
   ['an unknown method', refuses('the method does not exist', -32601), 'unexpected_response'],
-  ['too much', says(`"${'x'.repeat(3_000_000)}"`), 'unexpected_response'],
+  ['an answer that is too large', says(`"${'x'.repeat(3_000_000)}"`), 'unexpected_response'],
   ['a closed connection', (_, response) => void response.destroy(), 'rpc_unavailable'],
 ]
 
-t.test('a node that does not do its work is told apart by how it fails', async (t) => {
+t.test('each failure of a node has its code', async (t) => {
   const { proxy, anchorer } = await setUp(t)
   for (const [name, fault, code] of FAULTS) {
     proxy.clear()
@@ -37,14 +38,14 @@ t.test('a node that does not do its work is told apart by how it fails', async (
   }
 })
 
-t.test('a node that does not answer is given up after a time, or when the caller gives up', async (t) => {
+t.test('a request ends after the time limit, or when the signal is aborted', async (t) => {
   const { proxy, anchorer } = await setUp(t, { timeout_s: 1 })
   proxy.inject({ fault: hangs() })
   await failsWith(t, 'rpc_unavailable', anchorer.account(signal))
   await failsWith(t, 'rpc_unavailable', anchorer.account(AbortSignal.abort()))
 })
 
-t.test('an unreachable node keeps nobody from setting up, and is told of when it is needed', async (t) => {
+t.test('an unreachable node is an error only when it is needed', async (t) => {
   const { chain, anchorer } = await setUp(t)
   t.match(anchorer.identity(), { attester: chain.account.address })
   await chain.stop()
@@ -52,7 +53,7 @@ t.test('an unreachable node keeps nobody from setting up, and is told of when it
   await failsWith(t, 'rpc_unavailable', unreachable.prepare(signal))
 })
 
-t.test('when to come back is passed on, as seconds or as a date', async (t) => {
+t.test('Retry-After is passed on, as seconds or as a date', async (t) => {
   const { proxy, anchorer } = await setUp(t)
   const retryAfter = async (header: string, code: number) => {
     proxy.clear()
@@ -67,7 +68,7 @@ t.test('when to come back is passed on, as seconds or as a date', async (t) => {
   t.equal(await retryAfter('soon', 429), undefined)
 })
 
-t.test('nothing that a node answers in place of what it should is taken for it', async (t) => {
+t.test('an answer of the wrong form is refused, for every question', async (t) => {
   const { chain, proxy, anchorer } = await setUpPrepared(t)
   const subject = subjectOf(1)
   const signed = await submit({ anchorer }, subject)
@@ -114,7 +115,7 @@ t.test('nothing that a node answers in place of what it should is taken for it',
   }
 })
 
-t.test('what a node asks too much for is not paid', async (t) => {
+t.test('a node that asks for too high a fee or too much gas is refused', async (t) => {
   const { proxy, anchorer } = await setUpPrepared(t)
   const huge = `0x${'f'.repeat(20)}`
   proxy.inject({ on: 'eth_maxPriorityFeePerGas', fault: answers(huge) })
@@ -124,7 +125,7 @@ t.test('what a node asks too much for is not paid', async (t) => {
   await failsWith(t, 'insufficient_balance', anchorer.sign(subjectOf(1), [], signal))
 })
 
-t.test('refusals of the common nodes have the codes of what they mean', async (t) => {
+t.test('refusals get the code of what they mean, in the words of all common nodes', async (t) => {
   const { proxy, anchorer } = await setUpPrepared(t)
   const signed = await anchorer.sign(subjectOf(1), [], signal)
   for (const [message, code] of [
@@ -140,7 +141,7 @@ t.test('refusals of the common nodes have the codes of what they mean', async (t
   }
 })
 
-t.test('no error shows the key, what a node says, or more of its URL than where it is', async (t) => {
+t.test('no error shows the key, the words of a node, or its URL but for scheme and host', async (t) => {
   const { chain, proxy } = await setUp(t)
   const anchorer = await createAnchorer(t, chain, { rpc_url: `${proxy.url}/${SECRET}?key=${SECRET}` })
   const faults: readonly RpcFault[] = [
@@ -159,7 +160,7 @@ t.test('no error shows the key, what a node says, or more of its URL than where 
   }
 })
 
-/** All that a logger could write of an error. */
+/** Everything that a logger could write about an error. */
 function shownOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return `${error.stack} ${JSON.stringify({ ...error })} ${error.cause ? shownOf(error.cause) : ''}`

@@ -1,10 +1,11 @@
-/**
- * Whether one commit can be reached from another. Ids are hashes over a commit and its parents, so the answer never
- * changes. But it is a server's word, and the host's memory parts what one connection has shown from the others': a lying server
- * decides no claims about another.
- */
-import type { CheckCache } from '@claimcheck/core'
+/** Whether one commit can be reached from another, with a cache: a commit's id is a hash over its parents, so that the answer never changes. */
+import type { CheckCache } from '@claimcheck/core/plugin'
 
+/**
+ * @param cache one that only checks of the same server share, because the answer is the server's: a lying one must not decide claims about
+ *   others
+ * @param read asks the server; `undefined` when it does not know
+ */
 export async function isReachable(
   sha: string,
   tip: string,

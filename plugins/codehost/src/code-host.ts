@@ -1,5 +1,13 @@
 /** What a provider of code hosting is to the verifier. A new provider implements this and is added to the list in `index.ts`. */
-import type { CheckContext, Connection, ConnectionType, Instant, Mark, PreviousRead, Stay } from '@claimcheck/core'
+import type {
+  CheckContext,
+  Connection,
+  ConnectionType,
+  Instant,
+  Mark,
+  PreviousRead,
+  Stay,
+} from '@claimcheck/core/plugin'
 
 export interface CommitQuery {
   readonly owner: string

@@ -1,6 +1,12 @@
 /** `codehost.commit.push`, version 1: for claims that were submitted under it and wait still. New claims are of the newest version. */
-import { type ActionProfile, defineVerifier, type Observation, type Verifier } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
+import {
+  type ActionProfile,
+  defineVerifier,
+  type Observation,
+  type Static,
+  Type,
+  type Verifier,
+} from '@claimcheck/core/plugin'
 import type { FoundCommit } from './code-host.ts'
 import { type CodeHosts, createFinder, normalize } from './commit-push.ts'
 import { commitPushProfile, isBranchName, ParamsV1, Slug } from './profile.ts'

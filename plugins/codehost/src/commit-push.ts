@@ -7,7 +7,7 @@ import {
   defineVerifier,
   type Observation,
   type Verifier,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
 import type { CodeHost, FoundCommit, Provider } from './code-host.ts'
 import { ownerOf } from './connection-options.ts'
 import { commitPushProfile, type Facts, isBranchName, type Params } from './profile.ts'

@@ -1,24 +1,23 @@
-/** What connections to code hosts have in common: their base URL, whose repositories they are for, and which claims fit them. */
-import type { Claim } from '@claimcheck/core'
-import { Type } from 'typebox'
+/** What all connections to code hosts share: options for the base URL and the repositories' owners, and which claims fit them. */
+import { type Claim, Type } from '@claimcheck/core/plugin'
 
 export function baseUrl(description: string) {
-  // No credentials in it: it is shown, they are not.
+  // The pattern refuses credentials, because this option is shown to people.
   return Type.String({
     pattern: '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$',
     maxLength: 2048,
-    description: `${description} It begins with \`https://\` or \`http://\` and has no user name, password or query in it.`,
+    description: `${description} It begins with \`https://\` or \`http://\`, and contains no user name, password or query.`,
   })
 }
 
 export const Owners = Type.Optional(
   Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     maxItems: 100,
-    description: 'The owners whose repositories are read through this connection. All, when left out.',
+    description: 'The owners whose repositories are read through this connection. When left out: all.',
   }),
 )
 
-/** The claim is about one of these owners, at a host of one of these names. */
+/** Whether the claim is about a repository of one of these owners, at a host with one of these names. @param owners `undefined`: all */
 export function fitsClaim(claim: Claim, hostNames: readonly string[], owners: readonly string[] | undefined): boolean {
   const { host } = claim.params
   if (typeof host === 'string' && !hostNames.includes(host.toLowerCase())) return false

@@ -2,7 +2,7 @@
  * Places that forget: without a push log, a commit that is not on the branch now may have been there and gone. These rules say
  * when it may have, so that a merged and deleted branch blames nobody.
  */
-import type { Instant, Mark } from '@claimcheck/core'
+import type { Instant, Mark } from '@claimcheck/core/plugin'
 import type { CommitQuery, Place } from './code-host.ts'
 
 /** A first look this soon after the claim leaves no room for a commit that came and went before it. */

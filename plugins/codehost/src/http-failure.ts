@@ -1,26 +1,26 @@
-/** What an HTTP answer that is no answer says about why the destination could not be read. */
-import { DestinationError, type Instant } from '@claimcheck/core'
+/** Turns an HTTP answer other than success into the reason why the destination could not be read. */
+import { DestinationError, type Instant, retryAfterMs } from '@claimcheck/core/plugin'
 
-/** What GitHub asks callers to wait for when a secondary limit names no time. */
-const UNTOLD_LIMIT_MS = 60_000
+/** How long GitHub asks callers to wait when an answer about a secondary limit names no time. */
+const DEFAULT_LIMIT_MS = 60_000
 
-/** @param message the destination's own words, where it gave any */
+/** @param message the message in the answer's body, if there was one */
 export function httpFailure(response: Response, now: Instant, message = ''): DestinationError {
   const { status, headers } = response
   if (isRateLimit(status, headers, message)) {
-    return new DestinationError('rate_limited', { status, retryAfterMs: waitMs(headers, now) ?? UNTOLD_LIMIT_MS })
+    return new DestinationError('rate_limited', { status, retryAfterMs: waitMs(headers, now) ?? DEFAULT_LIMIT_MS })
   }
   if (status === 401 || status === 407) return new DestinationError('unauthorized', { status })
-  // A destination hides what it does not show: 404 means "not visible to us", never "not there".
+  // Hosts answer 404 for repositories that we may not see: it never proves that there is none.
   if (status === 403 || status === 404 || status === 451) return new DestinationError('forbidden', { status })
   if (status >= 500) {
-    const retryAfterMs = waitMs(headers, now)
-    return new DestinationError('unavailable', { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+    const wait = waitMs(headers, now)
+    return new DestinationError('unavailable', { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) })
   }
   return new DestinationError('unexpected_response', { status })
 }
 
-/** By name: a plugin and its host may carry different copies of core. */
+/** Compares the name, because a plugin and its host can have different copies of core. */
 export function isDestinationError(error: unknown): error is DestinationError {
   return error instanceof Error && error.name === 'DestinationError'
 }
@@ -32,13 +32,10 @@ function isRateLimit(status: number, headers: Headers, message: string): boolean
 }
 
 function waitMs(headers: Headers, now: Instant): number | undefined {
-  // A time given by the destination's clock is held against that clock, where the answer tells it.
+  // A date in the answer is by the destination's clock, which the answer's Date header shows.
   const theirNow = Date.parse(headers.get('date') ?? '') || now
-  const retryAfter = headers.get('retry-after')
-  if (retryAfter !== null) {
-    const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - theirNow
-    if (!Number.isNaN(ms)) return Math.max(ms, 0)
-  }
+  const asked = retryAfterMs(headers, theirNow)
+  if (asked !== undefined) return asked
   const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN)
   return headers.get('x-ratelimit-remaining') === '0' && Number.isFinite(reset)
     ? Math.max(reset * 1000 - theirNow, 0)

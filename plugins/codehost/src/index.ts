@@ -1,6 +1,5 @@
-/** The codehost plugin: checks pushes at code hosts. A new kind of host is one more provider in the list below. */
-import { definePlugin } from '@claimcheck/core'
-import { Type } from 'typebox'
+/** The plugin codehost: checks pushes at code hosts. A new kind of host is one more provider in the list below. */
+import { definePlugin, Type } from '@claimcheck/core/plugin'
 import { createCommitPush } from './commit-push.ts'
 import { createCommitPushV1 } from './commit-push-v1.ts'
 import { baseUrl, withoutTrailingSlash } from './connection-options.ts'
@@ -16,11 +15,14 @@ const Options = Type.Object(
   {
     public_base_url: Type.Optional(
       baseUrl(
-        'The GitHub API that claims are read at, without credentials, when a workspace has no connection for them.',
+        'The GitHub API that is read without credentials, for claims that no connection of their workspace fits.',
       ),
     ),
     max_pack_mib: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'The largest history, in MiB, that is fetched from a git server.' }),
+      Type.Integer({
+        minimum: 1,
+        description: 'The size in MiB of the largest history that is fetched from a git server.',
+      }),
     ),
   },
   { additionalProperties: false },

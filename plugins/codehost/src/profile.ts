@@ -1,14 +1,12 @@
-/** The action `codehost.commit.push`: what its claims look like, and by which rules they are judged. */
-import type { ActionProfile } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+/** The profile of the action `codehost.commit.push`. */
+import { type ActionProfile, type Static, Type, Value } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 
-// Names as GitHub, GitLab, Gitea and Bitbucket allow them; a name that ends in `.git` would say one repository in two ways.
+// The names that GitHub, GitLab, Gitea and Bitbucket allow. A name that ends in `.git` would be a second name of a repository.
 const TARGET_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/(?!\\.{1,2}$)(?!.*\\.git$)[A-Za-z0-9_.-]{1,100}$'
 
-// The rules of git-check-ref-format(1) for a branch. They leave no room for `user:branch`, `..`, or a second ref in a refspec.
+// The rules of git-check-ref-format(1) for a branch. They exclude `user:branch`, `..`, and a second ref in a refspec.
 const BRANCH_COMPONENT =
   '(?!\\.)(?:(?!\\.\\.|\\.$|@\\{|\\.lock(?:/|$))[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\/\\ud800-\\udfff])+'
 const BRANCH_PATTERN = `^(?!-)(?!@$)(?!refs/heads/)${BRANCH_COMPONENT}(?:/${BRANCH_COMPONENT})*$`
@@ -26,11 +24,11 @@ export const BranchName = Type.String({
   'x-pattern-help': 'write the name of the branch alone, `main` instead of `refs/heads/main`',
   minLength: 1,
   maxLength: 255,
-  description: 'The branch that the commit was pushed to, by its name alone: `main`, not `refs/heads/main`.',
+  description: 'The name of the branch to which the commit was pushed: `main`, not `refs/heads/main`.',
   examples: ['main'],
 })
 
-/** Names that come from a host are held to the same rules before they are used or recorded. */
+/** For names from a host's answers, before they are used or recorded. */
 export function isBranchName(name: string): boolean {
   return Value.Check(BranchName, name)
 }
@@ -80,18 +78,23 @@ const Facts = Type.Object(
       Type.String({ ...Slug, description: "The repository's name by the host's own account." }),
     ),
     repository_id: Type.Optional(
-      Type.Integer({ description: "The repository's number at its host: a name may pass on." }),
+      Type.Integer({
+        description: "The repository's number at its host. Another repository can get its name, but not its number.",
+      }),
     ),
     branch_listed: Type.Boolean({ description: 'The host lists the claimed branch to these credentials.' }),
     head: Type.Optional(Type.String({ ...Sha, description: 'The tip of the branch when it was read.' })),
     pushed_at: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: "When the commit came onto the branch, by the host's push log.",
+        description: "When the commit was pushed to the branch, by the host's push log.",
       }),
     ),
     removed_at: Type.Optional(
-      Type.String({ format: 'date-time', description: "When it went from the branch again, by the host's push log." }),
+      Type.String({
+        format: 'date-time',
+        description: "When it was removed from the branch again, by the host's push log.",
+      }),
     ),
     found_on: Type.Optional(Type.String({ ...BranchName, description: 'Another branch that has the commit.' })),
     preexisting: Type.Optional(

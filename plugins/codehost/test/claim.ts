@@ -1,4 +1,4 @@
-/** Claims of pushes, for tests. */
+/** Makes claims about pushes for the tests. */
 import type { Claim } from '@claimcheck/core'
 
 const MINUTE_MS = 60_000

@@ -1,4 +1,4 @@
-/** What a host gives a verifier, for tests without a host: a real fetch that stays on its origin, and a cache. */
+/** What a host gives a verifier, for tests without a host: a real fetch that follows redirects only on the same origin, and a cache. */
 import { lookup } from 'node:dns/promises'
 import {
   type CheckCache,
@@ -12,7 +12,7 @@ import {
 } from '@claimcheck/core'
 import codehost from '@claimcheck/plugin-codehost'
 
-const MOST_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 
 export const logger = { debug() {}, info() {}, warn() {} }
 
@@ -41,7 +41,7 @@ export function check(verifier: Verifier, claim: Claim, context: CheckContext): 
   return verifier.check(claim, context) as Promise<Observation>
 }
 
-/** In a word: `as claimed`, `differs: branch`, `absent`, or the code of the failure with which the check ended. */
+/** A check's result as a short text: `as claimed`, `differs: branch`, `absent`, or the code of a failure. */
 export async function outcome(checking: Promise<Observation>): Promise<string> {
   try {
     const observation = await checking
@@ -93,7 +93,7 @@ function fetchWithin(signal: AbortSignal): GuardedFetch {
       })
       const location = response.headers.get('location')
       const next = location === null ? undefined : new URL(location, target)
-      const stays = next?.origin === new URL(url).origin && redirects < MOST_REDIRECTS
+      const stays = next?.origin === new URL(url).origin && redirects < MAX_REDIRECTS
       if (response.status < 300 || response.status >= 400 || !stays) return response
       await response.body?.cancel()
       target = next.href

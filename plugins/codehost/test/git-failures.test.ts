@@ -1,3 +1,4 @@
+/** Checks at a git server that fails or misbehaves. */
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +24,7 @@ const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ],
 ]
 
-t.test('a server that does not answer as git does is told by its kind, with the time to wait', async (t) => {
+t.test('each failure of a server has its code, with the time to wait', async (t) => {
   const { server, first, look, leftBehind } = await atGitServer(t)
   for (const [name, fault, code, retryAfterMs] of FAILURES) {
     server.faults.inject({ fault, times: 1 })
@@ -34,11 +35,11 @@ t.test('a server that does not answer as git does is told by its kind, with the 
     t.ok(error instanceof DestinationError, name)
     t.match(error, { code, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, name)
   }
-  t.equal(await outcome(look(first)), 'as claimed', 'after that it is fine again')
+  t.equal(await outcome(look(first)), 'as claimed', 'after the failures the commit is found')
   t.same(await leftBehind(), [])
 })
 
-t.test('whichever request fails, nothing is absent', async (t) => {
+t.test('a commit is never absent when one of the requests fails', async (t) => {
   const { server, repository, look, leftBehind } = await atGitServer(t)
   const sha = await repository.commit()
   t.equal(await outcome(look(sha)), 'absent')
@@ -47,8 +48,8 @@ t.test('whichever request fails, nothing is absent', async (t) => {
     for (let after = 0; after < requests; after++) {
       server.faults.clear()
       server.faults.inject({ fault, after })
-      const told = await outcome(look(sha))
-      t.match(told, /forbidden|unavailable|unexpected_response/, `${server.requests.at(-1)}: ${told}`)
+      const result = await outcome(look(sha))
+      t.match(result, /forbidden|unavailable|unexpected_response/, `${server.requests.at(-1)}: ${result}`)
     }
   }
   t.same(await leftBehind(), [])
@@ -62,14 +63,14 @@ t.test('a server that is down is unavailable', async (t) => {
   t.equal(await outcome(look(base)), 'as claimed')
 })
 
-t.test('a silent server is left when the time is over, and nothing of git stays behind', async (t) => {
+t.test('a check of a silent server ends with its time, and leaves no process or file of git behind', async (t) => {
   const { server, first, connect, look, leftBehind } = await atGitServer(t)
   server.faults.inject({ fault: silence(), on: /POST .*git-upload-pack/ })
   const connection = connect({ username: 'reader', password: 'open sesame' })
   const looking = outcome(look(first, { timeoutMs: 1500, connection }))
   await setTimeout(800)
   const during = await commandLines(server.url)
-  t.ok(during.length > 0, 'git waits')
+  t.ok(during.length > 0, 'git is waiting')
   const secrets = ['open sesame', Buffer.from('reader:open sesame').toString('base64')]
   t.notOk(
     during.some((line) => secrets.some((secret) => line.includes(secret))),
@@ -81,7 +82,7 @@ t.test('a silent server is left when the time is over, and nothing of git stays 
   t.same(await leftBehind(), [])
 })
 
-t.test('a history that is too large is not swallowed', async (t) => {
+t.test('a history that is too large is not fetched', async (t) => {
   const { server, look, leftBehind } = await atGitServer(t, { max_pack_mib: 1 })
   const large = await server.createRepository('acme/large', { filters: false })
   const sha = await large.commit({ content: randomBytes(1_500_000).toString('base64') })
@@ -90,14 +91,14 @@ t.test('a history that is too large is not swallowed', async (t) => {
   t.same(await leftBehind(), [])
 })
 
-t.test('git goes to the address that was checked, whatever the name says', async (t) => {
+t.test('git connects to the address that was checked, and does not resolve the name again', async (t) => {
   const { server, base, connect, look } = await atGitServer(t)
   const connection = connect({ base_url: server.url.replace('127.0.0.1', 'localhost') })
   t.equal(await outcome(look(base, { connection, address: '127.0.0.1' })), 'as claimed')
   t.equal(await outcome(look(base, { connection, address: '127.0.0.99' })), 'unavailable')
 })
 
-t.test("nothing of the host's own git configuration or environment counts", async (t) => {
+t.test("git ignores the host's own configuration and environment", async (t) => {
   const { base, look } = await atGitServer(t)
   const hostile = {
     GIT_CONFIG_COUNT: '1',
@@ -115,14 +116,14 @@ t.test("nothing of the host's own git configuration or environment counts", asyn
   t.equal(await outcome(look(base)), 'as claimed')
 })
 
-/** The command lines of the programs that talk to this server. */
+/** The command lines of running programs that contain the server's URL. */
 async function commandLines(url: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'latin1').catch(() => '')))
   return lines.filter((line) => line.includes(url))
 }
 
-t.test('a history of which the server lacks a part is neither fetched piece by piece nor believed', async (t) => {
+t.test('a history of which the server lacks a part is unavailable, and not fetched piece by piece', async (t) => {
   const { server, repository, base, first, look, leftBehind } = await atGitServer(t)
   await writeFile(join(repository.folder, 'shallow'), `${base}\n`)
   t.equal(await outcome(look(first)), 'unavailable')

@@ -1,4 +1,4 @@
-/** A real git server with a repository, and claims about it. */
+/** A real git server with a repository, and checks of claims about it. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ interface LookOptions extends ContextOptions {
   readonly address?: string
 }
 
-/** Its main branch has two commits. */
+/** A git server with a repository whose main branch has two commits, `first` and `base`. */
 export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setUp>[0] = {}) {
   const server = await GitServer.start()
   const repository = await server.createRepository('acme/app')
@@ -23,7 +23,7 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
   await repository.push('main', base)
   const { verifier } = await setUp(pluginOptions)
 
-  // Of this test's own, so that what is left behind can be seen.
+  // A folder for this test alone, so that it can see which files are left behind.
   const folder = await mkdtemp(join(tmpdir(), 'git-test-'))
   const { TMPDIR } = process.env
   process.env.TMPDIR = folder
@@ -40,7 +40,7 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
     options: { base_url: server.url, ...options },
   })
 
-  /** @param address where git is told that the server is */
+  /** Checks a claim about the commit. @param address the server's address as git gets it */
   function look(sha: string, { branch = 'main', target = 'acme/app', address, ...options }: LookOptions = {}) {
     const context = createContext({ connection: connect(), ...options })
     const resolve: typeof context.resolve = async (url) => ({

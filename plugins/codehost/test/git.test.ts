@@ -1,10 +1,11 @@
+/** Checks at a real git server. */
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { git } from '../../../test/destinations/git.ts'
 import { createCache, outcome } from './context.ts'
 import { atGitServer } from './git-fixture.ts'
 
-t.test('a commit is on a branch as its tip or below it, at a time that git does not tell', async (t) => {
+t.test('a commit is on a branch as its tip or as an ancestor of it, without a time', async (t) => {
   const { first, base, look, leftBehind } = await atGitServer(t)
   const seen = { kind: 'present', differs: [], facts: { head: base }, settled: true }
   t.same(await look(base), seen)
@@ -12,7 +13,7 @@ t.test('a commit is on a branch as its tip or below it, at a time that git does 
   t.same(await leftBehind(), [])
 })
 
-t.test('a commit that the server hands out although no branch holds it is absent', async (t) => {
+t.test('a commit that the server gives out although it is on no branch is absent', async (t) => {
   const { server, repository, base, look } = await atGitServer(t)
   const sha = await repository.commit({ parents: [base] })
   await git(repository.folder, ['init', '--quiet', '--bare', 'elsewhere'])
@@ -20,7 +21,7 @@ t.test('a commit that the server hands out although no branch holds it is absent
   t.same(await look(sha), { kind: 'absent', facts: { head: base }, settled: false })
 })
 
-t.test('what a force-push removed is absent', async (t) => {
+t.test('a commit that a force-push removed is absent', async (t) => {
   const { repository, base, look } = await atGitServer(t)
   const sha = await repository.commit({ parents: [base] })
   await repository.push('main', sha)
@@ -29,7 +30,7 @@ t.test('what a force-push removed is absent', async (t) => {
   t.equal(await outcome(look(sha)), 'absent')
 })
 
-t.test('a commit on another branch is seen as its tip, or on the default branch', async (t) => {
+t.test('a commit on another branch is found as its tip, or on the default branch', async (t) => {
   const { repository, base, first, look } = await atGitServer(t)
   const sha = await repository.commit({ parents: [base] })
   await repository.push('topic', sha)
@@ -43,7 +44,7 @@ t.test('a commit on another branch is seen as its tip, or on the default branch'
   t.equal(await outcome(look(first, { branch: 'missing' })), 'absent', 'a HEAD that names no branch')
 })
 
-t.test('no other way of naming a commit passes for a branch', async (t) => {
+t.test('other names of a commit are not branches', async (t) => {
   const { repository, base, look } = await atGitServer(t)
   await repository.tag('v1', base)
   await repository.tag('refs/heads/x', base)
@@ -87,13 +88,13 @@ t.test('a branch may have any name that git allows', async (t) => {
   }
 })
 
-t.test('an empty repository has been read, and has nothing', async (t) => {
+t.test('in an empty repository a commit is absent', async (t) => {
   const { server, base, look } = await atGitServer(t)
   await server.createRepository('acme/empty')
   t.same(await look(base, { target: 'acme/empty' }), { kind: 'absent', facts: {}, settled: false })
 })
 
-t.test('what is not visible is never evidence', async (t) => {
+t.test('a repository that cannot be seen is never evidence', async (t) => {
   const { server, base, look, connect } = await atGitServer(t)
   const credentials = { username: 'reader', password: 'open sesame' }
   const hidden = await server.createRepository('acme/secret', { credentials })
@@ -116,7 +117,7 @@ t.test('a renamed repository is the same repository', async (t) => {
   t.equal(await outcome(look(first)), 'as claimed')
 })
 
-t.test('an old server without partial clones is read all the same', async (t) => {
+t.test('an old server without partial clones can be read', async (t) => {
   const { server, look } = await atGitServer(t)
   const plain = await server.createRepository('acme/plain', { filters: false, protocolVersion: 0 })
   const sha = await plain.commit({ content: 'hello\n' })
@@ -125,7 +126,7 @@ t.test('an old server without partial clones is read all the same', async (t) =>
   t.equal(await outcome(look('0'.repeat(40), { target: 'acme/plain' })), 'absent')
 })
 
-t.test('claims that wait for one branch share its reading', async (t) => {
+t.test('claims that wait for the same branch share one read', async (t) => {
   const { server, repository, first, look } = await atGitServer(t)
   const cache = createCache()
   const shas = await Promise.all(Array.from({ length: 8 }, () => repository.commit()))
@@ -135,7 +136,7 @@ t.test('claims that wait for one branch share its reading', async (t) => {
   t.ok(server.requests.length - alone.length <= 3 * alone.length, `${server.requests.length} requests`)
 })
 
-t.test('a claim joins the fetching of a history that is under way: it was the same before', async (t) => {
+t.test('a check joins a fetch of the same history that is already running', async (t) => {
   const { server, first, base, repository, look } = await atGitServer(t)
   const tip = await repository.commit({ parents: [base] })
   await repository.push('main', tip)
@@ -143,7 +144,7 @@ t.test('a claim joins the fetching of a history that is under way: it was the sa
   const POST = /POST .*git-upload-pack/
   let second: Promise<string> | undefined
   server.faults.beforeNext(POST, () => {})
-  // The branches are listed; now the first look begins to fetch.
+  // The branches are listed; now the first check begins to fetch.
   server.faults.beforeNext(POST, async () => {
     second = outcome(look(base, { cache }))
     const listed = server.requests.length + 3
@@ -155,7 +156,7 @@ t.test('a claim joins the fetching of a history that is under way: it was the sa
   t.equal(server.requests.filter((request) => POST.test(request)).length, 4, 'two listings, and one fetch')
 })
 
-t.test('a history that has been walked is not fetched again', async (t) => {
+t.test('a history is not fetched again', async (t) => {
   const { server, first, look } = await atGitServer(t)
   const cache = createCache()
   const before = await requestsOf(server, () => look(first, { cache }))

@@ -1,3 +1,4 @@
+/** Checks at GitHub when it fails or answers wrongly. */
 import { DestinationError, type Observation } from '@claimcheck/core'
 import t from 'tap'
 import {
@@ -19,7 +20,7 @@ const ELSEWHERE = 'http://localhost:9/repos/acme/app'
 
 const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ['401', status(401), 'unauthorized'],
-  ['403 without a word on limits', status(403, { 'x-ratelimit-remaining': '17' }), 'forbidden'],
+  ['403 without a sign of a limit', status(403, { 'x-ratelimit-remaining': '17' }), 'forbidden'],
   [
     '403 with no requests remaining',
     status(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': RESET }),
@@ -28,7 +29,7 @@ const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ],
   ['403 with Retry-After', status(403, { 'retry-after': '7' }), 'rate_limited', 7000],
   [
-    '403 that speaks of a secondary limit',
+    '403 with a message about a secondary limit',
     status(403, {}, { message: 'You have exceeded a secondary rate limit.' }),
     'rate_limited',
     MINUTE,
@@ -47,8 +48,8 @@ const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ['503 with Retry-After', status(503, { 'retry-after': '5' }), 'unavailable', 5000],
   ['HTML', html(), 'unexpected_response'],
   ['truncated JSON', truncatedJson(), 'unexpected_response'],
-  ['an answer that breaks off', brokenOff(), 'unexpected_response'],
-  ['JSON of another kind', json([1, 2]), 'unexpected_response'],
+  ['an answer that ends early', brokenOff(), 'unexpected_response'],
+  ['JSON of another form', json([1, 2]), 'unexpected_response'],
   [
     'JSON with a wrong type',
     json({ id: '1', full_name: 'acme/app', private: false, default_branch: 'main' }),
@@ -62,7 +63,7 @@ const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ['a redirect to another host', redirectTo(ELSEWHERE), 'unexpected_response'],
 ]
 
-t.test('an answer that is none is told by its kind, with the time to wait', async (t) => {
+t.test('each failure has its code, with the time to wait', async (t) => {
   const { github, base, look } = await atGitHub(t)
   for (const [name, fault, code, retryAfterMs] of FAILURES) {
     github.faults.inject({ fault, on: /GET \/repos\/acme\/app$/, times: 1 })
@@ -73,10 +74,10 @@ t.test('an answer that is none is told by its kind, with the time to wait', asyn
     t.ok(error instanceof DestinationError, name)
     t.match(error, { code, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, name)
   }
-  t.equal(await outcome(look(base)), 'as claimed', 'after that it is fine again')
+  t.equal(await outcome(look(base)), 'as claimed', 'after the failures the commit is found')
 })
 
-t.test('whichever request fails, nothing is absent', async (t) => {
+t.test('a commit is never absent when one of the requests fails', async (t) => {
   const { github, repository, base, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await repository.push('develop', base)
@@ -99,27 +100,27 @@ t.test('whichever request fails, nothing is absent', async (t) => {
   }
 })
 
-t.test('silence ends with the time of the check', async (t) => {
+t.test('a check of a silent host ends with its time', async (t) => {
   const { github, base, look } = await atGitHub(t)
   github.faults.inject({ fault: silence(), on: /git\/ref/ })
   t.equal(await outcome(look(base, { timeoutMs: 300 })), 'timeout')
 })
 
-t.test('a comparison that is refused, of a commit that is known, is not believed', async (t) => {
+t.test('a refused comparison of a known commit is an error', async (t) => {
   const { github, repository, base, look, first } = await atGitHub(t)
   github.faults.inject({ fault: status(422), on: /compare/ })
   t.equal(await outcome(look(first)), 'unexpected_response')
   const sha = await repository.commit({ parents: [base] })
-  t.equal(await outcome(look(sha)), 'absent', 'refused, because it is unknown')
+  t.equal(await outcome(look(sha)), 'absent', 'the comparison is refused because the commit is unknown')
 })
 
-t.test('a comparison must name the commit itself as the common base', async (t) => {
+t.test('a comparison must have the commit itself as the common base', async (t) => {
   const { github, first, base, look } = await atGitHub(t)
   github.faults.inject({ fault: json({ status: 'ahead', merge_base_commit: { sha: base } }), on: /compare/ })
   t.not(await outcome(look(first)), 'as claimed')
 })
 
-t.test('a commit that is there is there without the push log, at a time that is not known', async (t) => {
+t.test('a commit on the branch is found without the push log, at an unknown time', async (t) => {
   for (const fault of [status(500), html(), status(429), status(403), status(404), status(422)]) {
     const { github, repository, base, look } = await atGitHub(t)
     github.faults.inject({ fault, on: /activity/ })
@@ -132,13 +133,13 @@ t.test('a commit that is there is there without the push log, at a time that is 
   }
 })
 
-t.test('without a push log that is to be had, absence is read, but not settled', async (t) => {
+t.test('without a push log, a commit is absent, but this is not settled', async (t) => {
   const { github, repository, look } = await atGitHub(t)
   github.faults.inject({ fault: status(404), on: /activity/ })
   t.match(await look(await repository.commit()), { kind: 'absent', settled: false })
 })
 
-t.test('the push log is followed only as far as it holds together', async (t) => {
+t.test('the push log counts only up to its first gap', async (t) => {
   async function withLog(change: (log: Activity[]) => void) {
     const { repository, base, push, look } = await atGitHub(t)
     const first = await repository.commit({ parents: [base] })
@@ -153,22 +154,26 @@ t.test('the push log is followed only as far as it holds together', async (t) =>
   const appeared = (seen: Observation) => (seen.kind === 'present' ? seen.appeared : 'absent')
 
   t.same(appeared(await withLog(() => {})), wholeSecond(NOON + MINUTE))
-  t.same(appeared(await withLog((log) => log.splice(0))), undefined, 'empty')
+  t.same(appeared(await withLog((log) => log.splice(0))), undefined, 'the log is empty')
   t.same(
     appeared(await withLog((log) => log.splice(0, 2))),
     { notAfter: NOON + 2 * MINUTE + 999 },
-    'begins after the push',
+    'the log begins after the push',
   )
-  t.same(appeared(await withLog((log) => log.splice(1, 1))), { notAfter: NOON + 2 * MINUTE + 999 }, 'has a gap there')
+  t.same(
+    appeared(await withLog((log) => log.splice(1, 1))),
+    { notAfter: NOON + 2 * MINUTE + 999 },
+    'the gap is at the push',
+  )
   t.same(
     appeared(await withLog((log) => log.splice(2, 1))),
     { notAfter: NOON + 3 * MINUTE + 999 },
-    'has a gap after it',
+    'the gap is after the push',
   )
-  t.same(appeared(await withLog((log) => log.splice(1))), undefined, 'lags behind')
+  t.same(appeared(await withLog((log) => log.splice(1))), undefined, 'the log lags behind')
 })
 
-t.test('the push log is read page by page, as far back as the claim and no further than three', async (t) => {
+t.test('the push log is read back to the time of the claim, and three pages at most', async (t) => {
   const { repository, base, push, look, github } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await push('main', sha, NOON + MINUTE)

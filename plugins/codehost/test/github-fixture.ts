@@ -1,4 +1,4 @@
-/** A GitHub stand-in with a repository, and claims about it. */
+/** A stand-in for GitHub with a repository, and checks of claims about it. */
 import type { Observation } from '@claimcheck/core'
 import type { Test } from 'tap'
 import { GitHubStandIn } from '../../../test/destinations/github.ts'
@@ -8,7 +8,7 @@ import { type ContextOptions, check, createContext, setUp } from './context.ts'
 export const NOON = Date.UTC(2026, 8, 25, 12)
 export const MINUTE = 60_000
 
-/** A repository at the stand-in, whose main branch has two commits since 11:00, and a clock that is moved by hand. */
+/** A repository whose main branch has two commits since 11:00, `first` and `base`, and a clock that the test sets. */
 export async function atGitHub(t: Test) {
   const clock = { now: NOON - 60 * MINUTE }
   const github = await GitHubStandIn.start({ now: () => clock.now })
@@ -25,7 +25,7 @@ export async function atGitHub(t: Test) {
     await repository.push(branch, sha, options)
   }
 
-  /** What a check of the claim, made at noon, sees ten minutes later. */
+  /** Checks a claim about the commit that was made at noon, ten minutes later. */
   function look(sha: string, { branch = 'main', target = 'acme/app', ...options }: LookOptions = {}) {
     clock.now = Math.max(clock.now, NOON + 10 * MINUTE)
     const claim = claimOf({ sha, branch, target, claimedAt: NOON })

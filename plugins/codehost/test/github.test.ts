@@ -1,10 +1,11 @@
+/** Checks at a stand-in for GitHub. */
 import t from 'tap'
 import { json } from '../../../test/destinations/faults.ts'
 import type { GitHubRepository } from '../../../test/destinations/github-repository.ts'
 import { createCache, outcome } from './context.ts'
 import { appearedAt, atGitHub, MINUTE, NOON, wholeSecond } from './github-fixture.ts'
 
-t.test("a branch's tip takes three requests, and the push log says when it came", async (t) => {
+t.test("a branch's tip takes three requests, and the push log shows when it was pushed", async (t) => {
   const { github, repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await push('main', sha, NOON + MINUTE)
@@ -18,7 +19,7 @@ t.test("a branch's tip takes three requests, and the push log says when it came"
   t.equal(github.requests.length, 3)
 })
 
-t.test('a commit in the middle of a push came with that push', async (t) => {
+t.test('a commit in the middle of a push has the time of that push', async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   const middle = await repository.commit({ parents: [base] })
   const tips = [await repository.commit({ parents: [middle] })]
@@ -27,7 +28,7 @@ t.test('a commit in the middle of a push came with that push', async (t) => {
   t.same(appearedAt(await look(middle)), wholeSecond(NOON))
 })
 
-t.test("a commit's own dates count for nothing", async (t) => {
+t.test("a commit's own dates do not count", async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   for (const [i, date] of [new Date('1999-01-01'), new Date('2099-01-01')].entries()) {
     const sha = await repository.commit({ parents: [base], date })
@@ -36,7 +37,7 @@ t.test("a commit's own dates count for nothing", async (t) => {
   }
 })
 
-t.test('a commit that came by a merge came when it was merged', async (t) => {
+t.test('a commit that was merged has the time of the merge', async (t) => {
   const { clock, repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await push('topic', sha, NOON)
@@ -45,7 +46,7 @@ t.test('a commit that came by a merge came when it was merged', async (t) => {
   t.same(appearedAt(await look(sha)), wholeSecond(NOON + 3 * MINUTE))
 })
 
-t.test('what a squash merge leaves out is not on the branch, but on the one it was squashed from', async (t) => {
+t.test('a commit that was squashed is on the branch it was squashed from', async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await push('topic', sha, NOON)
@@ -53,7 +54,7 @@ t.test('what a squash merge leaves out is not on the branch, but on the one it w
   t.match(await look(sha), { kind: 'present', differs: ['branch'], facts: { found_on: 'topic' } })
 })
 
-t.test('a commit on another branch is seen as its tip, or on the default branch', async (t) => {
+t.test('a commit on another branch is found as its tip, or on the default branch', async (t) => {
   const { repository, base, first, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await push('topic', sha, NOON)
@@ -68,7 +69,7 @@ t.test('a commit on another branch is seen as its tip, or on the default branch'
   })
 })
 
-t.test("a fork's commit does not count, although the upstream's name answers for it", async (t) => {
+t.test("a fork's commit does not count, although GitHub answers for it under the upstream's name", async (t) => {
   const { github, repository, base, look } = await atGitHub(t)
   const fork = await github.fork(repository, 'mallory/app')
   const sha = await fork.commit({ parents: [base] })
@@ -78,16 +79,16 @@ t.test("a fork's commit does not count, although the upstream's name answers for
   t.equal(await outcome(look(sha, { target: 'mallory/app' })), 'as claimed')
 })
 
-t.test('what was never pushed is absent, and the whole push log settles it', async (t) => {
+t.test('a commit that was never pushed is absent, and a complete push log settles it', async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   t.same(await look(sha), { kind: 'absent', facts: { repository_id: repository.id, head: base }, settled: true })
   await push('main', await repository.commit({ parents: [base] }), NOON)
   repository.activities.shift()
-  t.match(await look(sha), { kind: 'absent', settled: false }, 'what the log does not reach back to is not settled')
+  t.match(await look(sha), { kind: 'absent', settled: false }, 'an incomplete log does not settle it')
 })
 
-t.test('no other way of naming a commit passes for a branch', async (t) => {
+t.test('other names of a commit are not branches', async (t) => {
   const { github, repository, base, look } = await atGitHub(t)
   const fork = await github.fork(repository, 'mallory/app')
   const sha = await repository.commit({ parents: [base] })
@@ -126,7 +127,7 @@ t.test('a branch may have any name that git allows', async (t) => {
   }
 })
 
-t.test('the branch that begins like the claimed one is not the claimed one', async (t) => {
+t.test('a branch whose name begins like the claimed one is not the claimed one', async (t) => {
   const { github, base, look } = await atGitHub(t)
   const found = {
     ref: 'refs/heads/main-2',
@@ -154,7 +155,7 @@ t.test('a commit that a force-push removed', async (t) => {
     })
   })
 
-  await t.test('in the middle of what it removed, too', async (t) => {
+  await t.test('in the middle of a push was there when it was claimed, too', async (t) => {
     const sha = await repository.commit({ parents: [base] })
     await push('b', base, NOON - 2 * MINUTE)
     await push('b', await repository.commit({ parents: [sha] }), NOON - MINUTE)
@@ -162,14 +163,14 @@ t.test('a commit that a force-push removed', async (t) => {
     t.match(await look(sha, { branch: 'b' }), { kind: 'present', appeared: wholeSecond(NOON - MINUTE) })
   })
 
-  await t.test('before the claim was made is neither shown nor absent', async (t) => {
+  await t.test('before the claim was made is ambiguous', async (t) => {
     const sha = await repository.commit({ parents: [base] })
     await push('c', sha, NOON - 3 * MINUTE)
     await push('c', await repository.commit({ parents: [base] }), NOON - 2 * MINUTE, { force: true })
     t.equal(await outcome(look(sha, { branch: 'c' })), 'ambiguous_claim')
   })
 
-  await t.test('with its branch was there until then', async (t) => {
+  await t.test('by deleting its branch was there until then', async (t) => {
     const sha = await repository.commit({ parents: [base] })
     await push('d', sha, NOON)
     await repository.deleteBranch('d')
@@ -177,12 +178,12 @@ t.test('a commit that a force-push removed', async (t) => {
     t.equal(
       await outcome(look('0'.repeat(40), { branch: 'd' })),
       'absent',
-      'the log writes its end as a commit of zeros',
+      'the id of zeros, which the log has for the deletion, is not a commit',
     )
   })
 })
 
-t.test('a commit that outlives a force-push came when it first came', async (t) => {
+t.test('a commit that is kept by a force-push has the time of its first push', async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   const later = await repository.commit({ parents: [sha] })
@@ -196,7 +197,7 @@ t.test('a commit that outlives a force-push came when it first came', async (t) 
   t.same(appearedAt(await look(sha, { branch: 'b' })), wholeSecond(NOON))
 })
 
-t.test('a force-push that brought a commit says when, if the push before it was looked at', async (t) => {
+t.test('a force-push that adds a commit shows when, if the push before it was checked', async (t) => {
   const { github, repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   const other = await repository.commit({ parents: [base] })
@@ -208,10 +209,10 @@ t.test('a force-push that brought a commit says when, if the push before it was 
   await push('b', sha, NOON - 2 * MINUTE, { force: true })
   const requests = github.requests.length
   t.same(appearedAt(await look(sha, { branch: 'b' })), { notAfter: NOON - 2 * MINUTE + 999 })
-  t.equal(github.requests.length - requests, 3, 'which is left out where it decides nothing')
+  t.equal(github.requests.length - requests, 3, 'the push before is not checked when it decides nothing')
 })
 
-t.test('a commit that left before the claim and came back late is not said to be new', async (t) => {
+t.test('a commit that was removed before the claim and pushed again late has no lower bound', async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   const other = await repository.commit({ parents: [base] })
@@ -221,7 +222,7 @@ t.test('a commit that left before the claim and came back late is not said to be
   t.same(appearedAt(await look(sha, { branch: 'a' })), { notAfter: NOON + 12 * MINUTE + 999 })
 })
 
-t.test('an empty repository has been read, and has nothing', async (t) => {
+t.test('in an empty repository a commit is absent', async (t) => {
   const { github, base, look } = await atGitHub(t)
   const empty = await github.createRepository('acme/empty')
   t.same(await look(base, { target: 'acme/empty' }), {
@@ -239,7 +240,7 @@ t.test('a renamed repository is the same repository', async (t) => {
   t.match(seen, { facts: { repository_id: repository.id } })
 })
 
-t.test('a repository made again under the same name is another repository', async (t) => {
+t.test('a repository that was created again under the same name is another repository', async (t) => {
   const { github, repository, base, look } = await atGitHub(t)
   const seen = await look(await repository.commit())
   github.delete(repository)
@@ -248,7 +249,7 @@ t.test('a repository made again under the same name is another repository', asyn
   t.equal(await outcome(look(base, { previous: [seen] })), 'ambiguous_claim')
 })
 
-t.test('what is not visible is never evidence', async (t) => {
+t.test('a repository that cannot be seen is never evidence', async (t) => {
   const { github, repository, base, look, connect } = await atGitHub(t)
   const hidden: GitHubRepository = await github.createRepository('acme/secret', { isPrivate: true })
   const sha = await hidden.commit()
@@ -269,7 +270,7 @@ t.test('what is not visible is never evidence', async (t) => {
   t.equal(await outcome(look(base)), 'forbidden', 'deleted')
 })
 
-t.test('a repository that goes while it is read is not visible', async (t) => {
+t.test('a repository that is deleted during a check cannot be seen', async (t) => {
   for (const request of [/git\/ref/, /compare/, /where-head/]) {
     const { github, repository, base, look } = await atGitHub(t)
     const sha = await repository.commit({ parents: [base] })
@@ -278,7 +279,7 @@ t.test('a repository that goes while it is read is not visible', async (t) => {
   }
 })
 
-t.test('remembered answers are asked for anew with their tags', async (t) => {
+t.test('remembered answers are requested again with their ETags', async (t) => {
   const { github, repository, base, look, connect } = await atGitHub(t)
   github.addToken({ token: 'one', repositories: [repository] })
   const cache = createCache()
@@ -288,7 +289,7 @@ t.test('remembered answers are asked for anew with their tags', async (t) => {
   t.same(github.statuses, [200, 200, 200, 304, 304, 304])
 })
 
-t.test('an answer of unusual size is read, and not remembered', async (t) => {
+t.test('a very large answer is read, and not remembered', async (t) => {
   const { github, look } = await atGitHub(t)
   const repository = await github.createRepository('acme/large', { defaultBranch: 'x'.repeat(40_000) })
   const sha = await repository.commit()

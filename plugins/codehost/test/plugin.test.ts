@@ -1,3 +1,4 @@
+/** The plugin's parts: its profile, connection types and options. */
 import { isPlugin, isSecret } from '@claimcheck/core'
 import codehost from '@claimcheck/plugin-codehost'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -10,7 +11,7 @@ import { check, createContext, outcome, setUp } from './context.ts'
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 
-t.test('the plugin is one, and offers its action through both providers', async (t) => {
+t.test('the package is a plugin, and offers its action through both providers', async (t) => {
   t.ok(isPlugin(codehost))
   const { verifier, connections } = await setUp()
   t.equal(verifier.profile.action, 'codehost.commit.push')
@@ -19,7 +20,7 @@ t.test('the plugin is one, and offers its action through both providers', async 
   t.same(verifier.profile.aliases, { 'github.commit.push': { providers: ['github'] } })
 })
 
-t.test('targets and params are held to the rules of hosts and of git', async (t) => {
+t.test('targets and params follow the rules of code hosts and of git', async (t) => {
   const { verifier } = await setUp()
   const { target, params } = verifier.profile
   const ajv = new Ajv2020({ strict: true, strictTypes: false })
@@ -69,14 +70,14 @@ t.test('targets and params are held to the rules of hosts and of git', async (t)
   t.notOk(isParams({ sha: SHA, branch: 'main', other: 1 }))
 })
 
-t.test('a sha and a host have one form', async (t) => {
+t.test('a commit id and a host are normalized', async (t) => {
   const { verifier } = await setUp()
   const given = { target: 'Acme/App', params: { sha: SHA.toUpperCase(), branch: 'Main', host: 'GitHub.com' } }
   t.same(verifier.normalize?.(given), { target: 'Acme/App', params: { sha: SHA, branch: 'Main', host: 'github.com' } })
   t.same(verifier.normalize?.({ target: 'a/b', params: { sha: SHA, branch: 'x' } }).params, { sha: SHA, branch: 'x' })
 })
 
-t.test('a connection fits the claims of its host and its owners', async (t) => {
+t.test('a connection fits claims about its host and its owners', async (t) => {
   const { connections } = await setUp()
   const fits = (provider: string, options: object, host?: string) =>
     connections.get(provider)!.fits(options as never, claimOf({ sha: SHA, ...(host === undefined ? {} : { host }) }))
@@ -96,7 +97,7 @@ t.test('a connection fits the claims of its host and its owners', async (t) => {
   t.notOk(fits('git', { base_url: 'https://git.example.com', owners: [] }))
 })
 
-t.test('without a connection the public host is read, and no other', async (t) => {
+t.test('without a connection only the public host is read', async (t) => {
   const github = await GitHubStandIn.start()
   t.teardown(() => github.close())
   const repository = await github.createRepository('acme/app')
@@ -109,7 +110,7 @@ t.test('without a connection the public host is read, and no other', async (t) =
   t.equal(await outcome(check(verifier, claimOf({ sha, host: 'gitlab.com' }), createContext())), 'no_connection')
 })
 
-t.test('secrets of connections are marked as such', async (t) => {
+t.test('the secrets of connections are marked', async (t) => {
   const { connections } = await setUp()
   const secretsOf = (provider: string) =>
     Object.entries(connections.get(provider)!.options.properties)
@@ -136,7 +137,7 @@ t.test('a base URL with credentials, a query or another protocol is refused', as
   }
 })
 
-t.test('probing GitHub tells a refused token, and one that can do more than read', async (t) => {
+t.test('a probe of GitHub finds a refused token, and warns of one that can write', async (t) => {
   const github = await GitHubStandIn.start()
   t.teardown(() => github.close())
   github.addToken({ token: 'fine-grained' })
@@ -159,7 +160,7 @@ t.test('probing GitHub tells a refused token, and one that can do more than read
   await t.rejects(probe(), { code: 'unavailable' })
 })
 
-t.test('probing a git server tells whether it can be reached, and warns of what cannot be told', async (t) => {
+t.test('a probe of a git server finds whether it can be reached, and warns that the rights are unknown', async (t) => {
   const server = await GitServer.start()
   t.teardown(() => server.close())
   const { connections } = await setUp()

@@ -6,7 +6,7 @@ import { appearedAt, atGitHub, MINUTE, NOON } from './github-fixture.ts'
 
 const inTime = () => NOON + MINUTE
 
-t.test('GitHub is asked three times at most for a commit that is seen in time', async (t) => {
+t.test('a commit that is seen in time takes at most three requests to GitHub', async (t) => {
   const { github, repository, base, first, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await push('main', sha, NOON)
@@ -17,12 +17,12 @@ t.test('GitHub is asked three times at most for a commit that is seen in time', 
     const before = github.requests.length
     const seen = await look(id, { now: inTime })
     t.match(seen, { kind: 'present', differs: [], facts: { head: sha } })
-    t.equal(appearedAt(seen), null, 'when it came is not asked: our own read is early enough')
+    t.equal(appearedAt(seen), null, 'the time of the push is not requested, because the check itself is in time')
     t.equal(github.requests.length - before, expected)
   }
 })
 
-t.test('from the end of the tolerance on the push log is read, which may speak for the agent', async (t) => {
+t.test('from the end of the tolerance on, the push log is read: it can show that the push was in time', async (t) => {
   const { github, base, look } = await atGitHub(t)
   for (const [at, expected] of [
     [NOON + 10 * MINUTE - 1, 0],
@@ -34,27 +34,24 @@ t.test('from the end of the tolerance on the push log is read, which may speak f
   }
 })
 
-t.test("a git server is asked three times for a branch's tip", async (t) => {
+t.test("a branch's tip takes three requests to a git server", async (t) => {
   const { server, base, look } = await atGitServer(t)
   t.match(await look(base), { kind: 'present', differs: [] })
   t.equal(server.requests.length, 3)
 })
 
-t.test(
-  'claims that wait for one branch share its reading: each costs its own comparison and hardly more',
-  async (t) => {
-    const { github, repository, base, push, look } = await atGitHub(t)
-    const commits = [base]
-    for (let i = 1; i < 40; i++) commits.push(await repository.commit({ parents: [commits.at(-1)!] }))
-    await push('main', commits.at(-1)!, NOON)
-    const cache = createCache()
-    const seen = await Promise.all(commits.map((sha) => look(sha, { cache, now: inTime })))
-    for (const observation of seen) t.match(observation, { kind: 'present', differs: [] })
-    t.equal(github.requests.length, 2 + 2 + 39)
-  },
-)
+t.test('claims that wait for the same branch share one read, and each needs one comparison', async (t) => {
+  const { github, repository, base, push, look } = await atGitHub(t)
+  const commits = [base]
+  for (let i = 1; i < 40; i++) commits.push(await repository.commit({ parents: [commits.at(-1)!] }))
+  await push('main', commits.at(-1)!, NOON)
+  const cache = createCache()
+  const seen = await Promise.all(commits.map((sha) => look(sha, { cache, now: inTime })))
+  for (const observation of seen) t.match(observation, { kind: 'present', differs: [] })
+  t.equal(github.requests.length, 2 + 2 + 39)
+})
 
-t.test('claims that wait for one branch of a git server share its reading and its history', async (t) => {
+t.test('claims that wait for the same branch of a git server share one read and one history', async (t) => {
   const { server, repository, base, look } = await atGitServer(t)
   const commits = [base]
   for (let i = 1; i < 40; i++) commits.push(await repository.commit({ parents: [commits.at(-1)!] }))
@@ -65,7 +62,7 @@ t.test('claims that wait for one branch of a git server share its reading and it
   t.ok(server.requests.length <= 4 * 3, `${server.requests.length} requests`)
 })
 
-t.test('a reading of one branch is not shared with another', async (t) => {
+t.test('claims about different branches do not share a read', async (t) => {
   const { github, base, first, push, look } = await atGitHub(t)
   await push('topic', first, NOON)
   const cache = createCache()

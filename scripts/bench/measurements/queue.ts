@@ -1,4 +1,5 @@
 /** How long the worker takes to take a thousand due claims, out of a short queue and a long one. */
+import { createSlots } from '@claimcheck/server/claims/slots'
 import type { Claimcheck } from '@claimcheck/server/container'
 import type { Figure } from '../figure.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
@@ -11,6 +12,8 @@ const ROUNDS = 60
 const WARM_UP_ROUNDS = 5
 const LEASE_MS = 15_000
 const DAY_MS = 24 * 60 * 60_000
+/** More than one destination may take of them. */
+const SLOTS = createSlots(100 * DUE)
 
 export async function measureQueue(): Promise<Figure[]> {
   const start = Date.now()
@@ -55,7 +58,6 @@ async function withQueue<T>(count: number, start: number, work: (claimcheck: Cla
 
 /** As the worker does. */
 async function takeDue({ dueClaims }: Claimcheck, at: number): Promise<void> {
-  const choose = (due: readonly { readonly claimId: string }[]) => due.map(({ claimId }) => claimId)
-  const { claims } = await dueClaims.take({ at, leaseEnd: at + LEASE_MS, most: DUE, busyLanes: [], choose })
+  const { claims } = await dueClaims.take({ at, leaseEnd: at + LEASE_MS, limit: DUE, slots: SLOTS })
   if (claims.length !== DUE) throw new Error(`${claims.length} claims were due, not ${DUE}`)
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 import { GitHubStandIn } from '../../../test/destinations/github.ts'
+import { connect } from '../../../test/support/connect.ts'
 import type { Figure } from '../figure.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
 import { withProcess } from '../process.ts'
@@ -42,7 +43,7 @@ async function countAt(name: string, provider: string, host: CodeHost): Promise<
     async (place) => {
       const key = await withOpened(place, async (claimcheck) => {
         const workspace = await createWorkspace(claimcheck)
-        await claimcheck.connections.add(workspace.workspaceId, provider, { base_url: host.url })
+        await connect(claimcheck, workspace.workspaceId, provider, { base_url: host.url })
         return workspace.key
       })
       return withProcess('host', place, async ({ url }) => {

@@ -1,4 +1,4 @@
-/** Moves an open anchor on by one step. What a step comes to is stored before the next begins, so that it may end anywhere. */
+/** Advances an open anchor by one step. It stores the result before the next step starts, so that a crash at any point loses nothing. */
 import type { Anchorer, AnchorSighting, AnchorSubject, Instant } from '@claimcheck/core'
 import { toBase64url } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
@@ -9,10 +9,13 @@ import type { Storage } from '../storage/storage.ts'
 import { AnchoringError, type AskOptions, ask } from './anchoring-error.ts'
 import { type Change, outdatedBy, reactionTo } from './rule.ts'
 
-/** `moved`: there may be more to do at once. `waiting`: for the chain. */
+/**
+ * `moved`: the anchor changed, and the next step may be possible at once. `waiting`: the chain must do something first. `blocked`: a
+ * problem prevents the step.
+ */
 export type Advance =
   | { readonly outcome: 'moved' | 'waiting' }
-  | { readonly outcome: 'hindered'; readonly problem: AnchoringProblem; readonly retryAfterMs: number }
+  | { readonly outcome: 'blocked'; readonly problem: AnchoringProblem; readonly retryAfterMs: number }
 
 export interface AdvanceOptions {
   readonly anchorer: Anchorer
@@ -22,10 +25,10 @@ export interface AdvanceOptions {
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }
 
-/** Another host has moved it on. */
+/** Another host changed the anchor at the same time. */
 class AnchorConflict extends Error {}
 
-/** Beyond what an anchorer may wait for a block. */
+/** The time limit of a call, on top of the time that an anchorer may wait for a block. */
 const ANSWER_MS = 60_000
 
 export function createAdvance({ anchorer, storage, logGuard, now, logger }: AdvanceOptions) {
@@ -37,7 +40,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     const { id, treeSize, state, problem } = after
     if (state !== before.state) {
       const level = state === 'dropped' ? 'warn' : 'info'
-      logger[level]({ anchor: id, treeSize, state, problem }, 'an anchor has moved on')
+      logger[level]({ anchor: id, treeSize, state, problem }, 'the state of an anchor changed')
     }
     return after
   }
@@ -54,7 +57,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     if (attester !== anchorer.identity().attester) {
       throw new AnchoringError(
         'anchorer_changed',
-        `the anchor that is under way is from ${attester}, who alone can raise its fees`,
+        `configure the account ${attester} until the open anchor has landed: only it can raise the fees`,
       )
     }
     if (earlier.length === 0) await ask((limit) => anchorer.prepare(limit), limits)
@@ -62,7 +65,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     if (earlier[0] && earlier[0].nonce !== signed.nonce) {
       throw new AnchoringError(
         'anchorer_error',
-        'a second transaction was signed with a nonce of its own: both could land',
+        'the anchorer signed a second transaction with another nonce: both could land',
       )
     }
     return store(anchor, { state: 'signed', signed: [...earlier, signed], problem: null })
@@ -71,12 +74,12 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
   async function look(anchor: AnchorRow, subject: AnchorSubject, limits: AskOptions): Promise<AnchorSighting> {
     const sighting = await ask((limit) => anchorer.look(subject, anchor.signed, limit), limits)
     if (sighting.state === 'final' && !isOf(sighting.anchor, anchor)) {
-      throw new AnchoringError('anchorer_error', 'what was found on the chain is another anchor')
+      throw new AnchoringError('anchorer_error', 'the anchorer found another anchor on the chain')
     }
     return sighting
   }
 
-  /** Looks first: whatever was lost of what was done, by a crash or with an old database, the chain has it. */
+  /** Looks at the chain first, because a crash or an old database may have lost what was done. */
   async function step(anchor: AnchorRow, signal: AbortSignal): Promise<AnchorRow> {
     if (anchor.state === 'planned') {
       const { logId } = (await storage.read.log.state())!
@@ -84,7 +87,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
       if (problem) return store(anchor, { state: 'dropped', problem })
     }
     if (anchor.chain !== chain || anchor.scheme !== scheme) {
-      const message = `the anchor that is under way is on ${anchor.chain}: configure that until it has landed`
+      const message = `the open anchor is on ${anchor.chain}: configure that chain until the anchor has landed`
       throw new AnchoringError('anchorer_changed', message)
     }
     const subject = await subjectOf(anchor)
@@ -92,21 +95,21 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     const sighting = await look(anchor, subject, limits)
     const reaction = reactionTo(sighting, anchor, { now: now(), stuckAfterMs })
     if ((reaction.send || reaction.sign) && !(await logGuard.maySign())) {
-      throw new ServiceError('read_only', 'this host is read-only: it looks at anchors, and makes none')
+      throw new ServiceError('read_only', 'this host is read-only: it signs and sends no anchors')
     }
     if (reaction.send) await ask((limit) => anchorer.send(anchor.signed.at(-1)!, limit), limits)
     if (reaction.sign) return sign(anchor, subject, limits)
     return reaction.change ? store(anchor, reaction.change) : anchor
   }
 
-  async function hinder(anchor: AnchorRow, { problem, message, retryAfterMs }: AnchoringError): Promise<Advance> {
+  async function block(anchor: AnchorRow, { problem, message, retryAfterMs }: AnchoringError): Promise<Advance> {
     const { id, treeSize, state } = anchor
-    logger.warn({ anchor: id, treeSize, state, problem, reason: message }, 'anchoring does not go on')
+    logger.warn({ anchor: id, treeSize, state, problem, reason: message }, 'anchoring is blocked')
     if (anchor.problem !== problem) await store(anchor, { problem })
-    return { outcome: 'hindered', problem, retryAfterMs }
+    return { outcome: 'blocked', problem, retryAfterMs }
   }
 
-  /** @throws ServiceError `read_only` when there is something to make, and this host may not; StorageError; the signal's reason when that is aborted */
+  /** @throws ServiceError `read_only` when the step must sign or send, and this host may not; StorageError; the reason of an aborted signal */
   return async function advance(anchor: AnchorRow, signal: AbortSignal): Promise<Advance> {
     try {
       try {
@@ -114,7 +117,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
         if (next !== anchor) return { outcome: 'moved' }
       } catch (error) {
         if (!(error instanceof AnchoringError)) throw error
-        return await hinder(anchor, error)
+        return await block(anchor, error)
       }
       if (anchor.problem !== null) await store(anchor, { problem: null })
       return { outcome: 'waiting' }

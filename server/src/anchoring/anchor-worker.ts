@@ -1,4 +1,4 @@
-/** The worker that anchors: on one host at a time, and never in the way of claims. */
+/** The worker that anchors the log, on one host at a time. Claims do not wait for it. */
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
@@ -15,10 +15,10 @@ interface AnchorWorkerOptions {
 }
 
 const IDLE_PAUSE_MS = 1000
-/** Right after a step there may soon be more to see. */
-const FIRST_PAUSE_MS = 200
-/** While it waits, a lease has to be taken again before it runs out. */
-const LONGEST_PAUSE_MS = { waiting: RENEW_MS, hindered: 5 * 60_000 } as const
+/** The first pause is short, because the chain may react soon after a step. */
+const MIN_PAUSE_MS = 200
+/** While an anchor waits, the host must take its lease again before the lease ends. */
+const MAX_PAUSE_MS = { waiting: RENEW_MS, blocked: 5 * 60_000 } as const
 const PAUSE_AFTER_ERROR_MS = 2000
 
 const IDLE: Worker = { start() {}, stop: async () => {} }
@@ -27,9 +27,9 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
   if (!anchoring) return IDLE
   const lease = createLease('anchoring', { storage })
   const stopping = new AbortController()
-  /** What the last steps came to, and how many of them in a row to the same. */
+  /** The outcome of the last step, and how many steps in a row repeated it. */
   let outcome: Advance['outcome'] = 'moved'
-  let inVain = 0
+  let repeats = 0
   let loop: Promise<void> | undefined
 
   async function work(anchoring: Anchoring, lost: AbortSignal): Promise<Advance | undefined> {
@@ -38,35 +38,35 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
   }
 
   function pauseAfter(next: Advance['outcome'], atLeastMs = 0): number {
-    inVain = next === outcome ? inVain + 1 : 0
+    repeats = next === outcome ? repeats + 1 : 0
     outcome = next
-    return next === 'moved' ? 0 : Math.max(atLeastMs, Math.min(FIRST_PAUSE_MS * 2 ** inVain, LONGEST_PAUSE_MS[next]))
+    return next === 'moved' ? 0 : Math.max(atLeastMs, Math.min(MIN_PAUSE_MS * 2 ** repeats, MAX_PAUSE_MS[next]))
   }
 
-  /** How long to pause. */
+  /** Returns how long to pause after it. */
   async function round(anchoring: Anchoring): Promise<number> {
     try {
       if (!(await anchoring.isNeeded())) return IDLE_PAUSE_MS
       const advance = await lease.hold((lost) => work(anchoring, lost))
       if (!advance) return IDLE_PAUSE_MS
-      if (advance.outcome !== 'hindered') return pauseAfter(advance.outcome)
-      await giveBack()
+      if (advance.outcome !== 'blocked') return pauseAfter(advance.outcome)
+      await releaseLease()
       return pauseAfter(advance.outcome, advance.retryAfterMs)
     } catch (error) {
       if (stopping.signal.aborted) return 0
       if (error instanceof ServiceError) {
-        // This host is read-only, and has said why.
-        await giveBack()
-        return pauseAfter('hindered', PAUSE_AFTER_ERROR_MS)
+        // This host is read-only; the log guard has logged the reason.
+        await releaseLease()
+        return pauseAfter('blocked', PAUSE_AFTER_ERROR_MS)
       }
-      logger.error({ err: error }, 'anchoring was interrupted: it goes on from what is stored')
+      logger.error({ err: error }, 'anchoring failed: it continues from the stored state')
       return PAUSE_AFTER_ERROR_MS
     }
   }
 
-  /** Another host may have what this one lacks. */
-  async function giveBack(): Promise<void> {
-    await lease.release().catch((error) => logger.warn({ err: error }, 'the lease could not be given back'))
+  /** Lets another host try, which may not have this host's problem. */
+  async function releaseLease(): Promise<void> {
+    await lease.release().catch((error) => logger.warn({ err: error }, 'cannot release the lease'))
   }
 
   async function run(anchoring: Anchoring): Promise<void> {
@@ -77,7 +77,7 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
       const pauseMs = await round(anchoring)
       await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
-    await giveBack()
+    await releaseLease()
   }
 
   return {

@@ -1,19 +1,19 @@
-/** What keeps an anchor from going on: the anchorer's errors as codes, whatever a plugin throws. */
+/** Calls the anchorer, and turns whatever it throws into an AnchoringError with a code. */
 import type { AnchorerError, AnchorerErrorCode } from '@claimcheck/core'
 import type { AnchoringProblem } from '../storage/anchor-row.ts'
 
-const LONGEST_RETRY_AFTER_MS = 15 * 60_000
+const MAX_RETRY_AFTER_MS = 15 * 60_000
 
 export class AnchoringError extends Error {
   override readonly name = 'AnchoringError'
   readonly problem: AnchoringProblem
-  /** At the least so long until it is tried again; never longer than a quarter of an hour, whatever a node asks for. */
+  /** The minimum time before the next try; at most 15 minutes, even when a node asks for more. */
   readonly retryAfterMs: number
 
   constructor(problem: AnchoringProblem, message: string, retryAfterMs = 0) {
     super(message)
     this.problem = problem
-    this.retryAfterMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
+    this.retryAfterMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
   }
 }
 
@@ -22,7 +22,7 @@ export interface AskOptions {
   readonly limitMs: number
 }
 
-/** Asks the anchorer. @throws AnchoringError when it fails or takes too long; the signal's reason when that is aborted, at once */
+/** @throws AnchoringError when the call fails or takes too long; the signal's reason, at once, when it is aborted */
 export async function ask<T>(call: (signal: AbortSignal) => Promise<T>, { signal, limitMs }: AskOptions): Promise<T> {
   signal.throwIfAborted()
   const timeout = AbortSignal.timeout(limitMs)
@@ -31,33 +31,33 @@ export async function ask<T>(call: (signal: AbortSignal) => Promise<T>, { signal
     limit.addEventListener('abort', () => reject(limit.reason), { once: true })
   })
   try {
-    // A call that goes on all the same is left behind.
+    // A call that ignores its signal keeps running, but nothing waits for it.
     return await Promise.race([(async () => call(limit))(), expiry])
   } catch (error) {
     signal.throwIfAborted()
-    if (timeout.aborted) throw new AnchoringError('rpc_unavailable', 'the anchorer took too long')
+    if (timeout.aborted) throw new AnchoringError('rpc_unavailable', 'the anchorer did not answer in time')
     throw anchoringErrorOf(error)
   }
 }
 
 function anchoringErrorOf(error: unknown): AnchoringError {
-  if (!isAnchorerError(error)) return new AnchoringError('anchorer_error', `the anchorer failed ${placeOf(error)}`)
+  if (!isAnchorerError(error)) return new AnchoringError('anchorer_error', `the anchorer failed ${locationOf(error)}`)
   const { code, message, retryAfterMs } = error
   return new AnchoringError(code, message, retryAfterMs)
 }
 
-/** Where in the code. What the error says of itself may hold the account's key. */
-function placeOf(error: unknown): string {
+/** The line of code that threw. The error's message is left out, because it may contain the account's private key. */
+function locationOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   return (
     stack
       .split('\n')
       .find((line) => /^\s+at /.test(line))
-      ?.trim() ?? 'somewhere'
+      ?.trim() ?? 'at an unknown place'
   )
 }
 
-/** By its name and code: a plugin may carry a copy of core of its own. */
+/** Compares name and code, because instanceof fails for a plugin that has its own copy of core. */
 function isAnchorerError(error: unknown): error is AnchorerError {
   return error instanceof Error && error.name === 'AnchorerError' && (error as AnchorerError).code in CODES
 }

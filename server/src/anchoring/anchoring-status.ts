@@ -1,4 +1,4 @@
-/** How anchoring stands, for the operator: what is stored, and what the account has. */
+/** The status of anchoring for the operator: the stored anchors, and the account's balance. */
 import type { AnchorAccount, Anchorer } from '@claimcheck/core'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -9,9 +9,9 @@ export interface AnchoringStatus {
   readonly anchorer: Anchorer | undefined
   /** Undefined where no anchorer is configured. */
   readonly account: AnchorAccount | { readonly problem: AnchoringProblem } | undefined
-  /** What the landed anchors cost, by chain, in its smallest unit. */
+  /** The cost of the landed anchors by chain, in the smallest unit of its currency. */
   readonly costs: ReadonlyMap<string, bigint>
-  /** The one that is under way, and the last ones, newest first. */
+  /** The open anchor, and the newest other ones, newest first. */
   readonly open: AnchorRow | undefined
   readonly recent: readonly AnchorRow[]
 }
@@ -21,7 +21,7 @@ interface StatusOptions {
   readonly storage: Pick<Storage, 'read'>
 }
 
-const MOST_RECENT = 10
+const MAX_RECENT = 10
 const ANSWER_MS = 15_000
 
 export async function anchoringStatus({ anchoring, storage }: StatusOptions): Promise<AnchoringStatus> {
@@ -31,7 +31,7 @@ export async function anchoringStatus({ anchoring, storage }: StatusOptions): Pr
     anchorer && accountOf(anchorer),
     anchors.costs(),
     anchors.open(),
-    anchors.recent(MOST_RECENT),
+    anchors.recent(MAX_RECENT),
   ])
   return { anchorer, account, costs, open, recent: recent.filter(({ id }) => id !== open?.id) }
 }

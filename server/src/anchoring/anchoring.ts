@@ -1,4 +1,4 @@
-/** Anchoring: when the log's root is to be put on the chain, and how far that is. One anchor is under way at a time, on all hosts. */
+/** Anchoring: plans anchors of the log's root and advances the open one. At most one anchor is open at a time, over all hosts. */
 import type { Anchorer, Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { LogGuard } from '../log/log-guard.ts'
@@ -11,19 +11,22 @@ import { hasNews, isIntervalOver } from './rule.ts'
 
 export interface Anchoring {
   readonly anchorer: Anchorer
-  /** There is something for `take` to return. */
+  /** True when `take` has an anchor to return. */
   isNeeded(): Promise<boolean>
   /**
-   * The anchor that is under way, or else a new one of the newest root, when that is not anchored and the interval is over;
-   * `atOnce`: however long ago the last one was.
+   * Returns the open anchor, or plans one of the newest root when that root is not anchored and the interval is over.
+   * @param options.atOnce ignore the interval
    * @throws ServiceError `read_only` when this host may not sign
    */
   take(options?: { readonly atOnce?: boolean }): Promise<AnchorRow | undefined>
-  /** Moves it on by one step. @throws ServiceError `read_only` when this host would have to sign, and may not; StorageError; the signal's reason when that is aborted */
+  /**
+   * Advances the anchor by one step.
+   * @throws ServiceError `read_only` when the step must sign or send, and this host may not; StorageError; the reason of an aborted signal
+   */
   advance(anchor: AnchorRow, signal: AbortSignal): Promise<Advance>
-  /** Asks the anchorer whether its chain is there and the right one; what is wrong is told, and the `problem` from then on. @throws the signal's reason */
+  /** Asks the anchorer whether it reaches the right chain; logs a mistake, which becomes the `problem`. @throws the signal's reason */
   examine(signal: AbortSignal): Promise<void>
-  /** What kept this host from its chain when it last asked that. */
+  /** The problem of this host's last attempt to use the chain; undefined when it succeeded. */
   problem(): AnchoringProblem | undefined
 }
 
@@ -37,7 +40,7 @@ interface AnchoringOptions {
 
 const ANSWER_MS = 15_000
 
-/** Undefined where no anchorer is configured. */
+/** Undefined when no anchorer is configured. */
 export function createAnchoring({
   registry: { anchorer },
   storage,
@@ -50,7 +53,7 @@ export function createAnchoring({
   const advanceOne = createAdvance({ anchorer, storage, logGuard, now, logger })
   let problem: AnchoringProblem | undefined
 
-  /** Reads first: the log is not held where there is nothing to plan. */
+  /** Callers read this without a lock first, so that they lock the log only to plan an anchor. */
   async function isDue(rows: Pick<Reads, 'log' | 'anchors'>, atOnce: boolean): Promise<boolean> {
     const log = await rows.log.state()
     if (!log) return false
@@ -59,7 +62,7 @@ export function createAnchoring({
     return hasNews(anchored) && (atOnce || isIntervalOver(anchored, now(), intervalMs))
   }
 
-  /** The log is held meanwhile, so that one host plans at a time. */
+  /** Locks the log, so that one host plans at a time. */
   async function plan(tx: Writes, atOnce: boolean): Promise<AnchorRow | undefined> {
     const log = (await tx.log.lock())!
     const open = await tx.anchors.open()
@@ -90,7 +93,7 @@ export function createAnchoring({
     },
     async advance(anchor, signal) {
       const advance = await advanceOne(anchor, signal)
-      problem = advance.outcome === 'hindered' ? advance.problem : undefined
+      problem = advance.outcome === 'blocked' ? advance.problem : undefined
       return advance
     },
     async examine(signal) {
@@ -100,7 +103,7 @@ export function createAnchoring({
       } catch (error) {
         if (!(error instanceof AnchoringError)) throw error
         problem = error.problem
-        logger.warn({ chain, problem, reason: error.message }, 'the chain cannot be anchored on as it is')
+        logger.warn({ chain, problem, reason: error.message }, 'cannot anchor on the chain')
       }
     },
     problem: () => problem,

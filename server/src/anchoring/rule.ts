@@ -1,26 +1,26 @@
-/** The rule of anchoring: what comes next, from what is stored and what was seen. It reads no clock, no chain and no database. */
+/** The rules of anchoring: pure functions that choose the next step from the stored anchor and the state of the chain. */
 import type { AnchorSighting, Instant } from '@claimcheck/core'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 
-/** The log as it stands, and what was anchored of it. */
+/** The size of the log, and its newest anchors. No anchor of the log is open. */
 export interface Anchored {
   readonly treeSize: number
-  /** The last that was planned, whatever became of it. None of this log is open. */
+  /** The newest anchor that was planned, final or dropped. */
   readonly newest: Pick<AnchorRow, 'plannedAt'> | undefined
   readonly newestFinal: Pick<AnchorRow, 'treeSize'> | undefined
 }
 
-/** There is something that is not anchored. The empty tree is every log's beginning, and says nothing of one. */
+/** True when the log has entries that no anchor covers. The empty tree is never anchored: every log begins with it. */
 export function hasNews({ treeSize, newestFinal }: Anchored): boolean {
   return treeSize > (newestFinal?.treeSize ?? 0)
 }
 
-/** The interval counts from a dropped one, too: what is dropped may have cost as much as what lands. */
+/** The interval also starts at a dropped anchor, which may have cost as much as one that landed. */
 export function isIntervalOver({ newest }: Anchored, now: Instant, intervalMs: number): boolean {
   return newest === undefined || now - newest.plannedAt >= intervalMs
 }
 
-/** Why an anchor that nothing is signed for is not made any more; undefined while it is. It is dropped before anything is paid. */
+/** The reason to drop a planned anchor before it costs anything; undefined when there is none. */
 export function outdatedBy(
   { logId, chain, scheme, attester }: Pick<AnchorRow, 'logId' | AnchorerColumn>,
   current: Pick<AnchorRow, 'logId' | AnchorerColumn>,
@@ -32,11 +32,11 @@ export function outdatedBy(
 
 type AnchorerColumn = 'chain' | 'scheme' | 'attester'
 
-/** What follows from a look, in this order. Nothing of it: the chain is waited for. */
+/** The steps after a look at the chain, in this order. Without any, the anchor waits for the chain. */
 export interface Reaction {
-  /** The newest transaction, for the first time or once more. */
+  /** Send the newest transaction, for the first time or again. */
   readonly send?: true
-  /** A transaction: the first, or another in the place of the last, with higher fees. */
+  /** Sign the first transaction, or one with higher fees that replaces the last. */
   readonly sign?: true
   readonly change?: Change
 }
@@ -48,13 +48,13 @@ interface Moment {
   readonly stuckAfterMs: number
 }
 
-/** Whoever takes an anchor up, after whatever crash, goes by what the chain has of it, and only then by its state. */
+/** Goes by the chain first and by the stored state second, because a crash may have lost the state. */
 export function reactionTo(
   sighting: AnchorSighting,
   anchor: Pick<AnchorRow, 'state' | 'signed' | 'sentAt'>,
   moment: Moment,
 ): Reaction {
-  // It may have been sent by who did not live to store that.
+  // A host may have sent it and crashed before it stored that.
   const sentAt = anchor.sentAt ?? moment.now
   switch (sighting.state) {
     case 'final': {
@@ -81,7 +81,7 @@ function reactionToWaiting(
   if (state === 'planned') return { sign: true }
   if (state === 'signed') return { ...send, change: { state: 'sent', sentAt: now, problem: null } }
   if (state === 'mined') {
-    // The block that it was in is gone. What was signed waits for another from now on; what was found there is made anew.
+    // A reorganization removed its block. A signed transaction waits for another block; an anchor that was only found on the chain is planned again.
     return { change: signed.length > 0 ? { state: 'sent', sentAt: now } : { state: 'planned', sentAt: null } }
   }
   const isStuck = sentAt !== null && now - sentAt >= stuckAfterMs

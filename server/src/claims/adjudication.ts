@@ -1,4 +1,4 @@
-/** Moves a claim forward by one check: read, decide by the recorded history, and hand the outcome to the sequencer. */
+/** Advances a claim by one check: runs the check, decides by all recorded checks, and passes the outcome to the sequencer. */
 import {
   type CheckRecord,
   type Decision,
@@ -25,26 +25,27 @@ import { createSlots, type Release, type Slots } from './slots.ts'
 
 export interface Adjudication {
   /**
-   * Checks a new claim for the first time and stores it: with the outcome when that comes soon, else before, and the outcome
-   * later. Where there is no room for another check, it is stored alone. Undefined, and nothing stored: there is a claim of its client_claim_id already.
+   * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
+   * the outcome later. Stores only the claim when no slot is free. Returns undefined, and stores nothing, when a claim with its
+   * client_claim_id exists.
    */
   first(claim: ClaimRow): Promise<FirstCheck | undefined>
-  /** Checks the claim once and records the outcome. Rejects when it could not be recorded: the claim's lease runs out then. */
+  /** Checks the claim once and stores the outcome. Rejects when it cannot store the outcome; the claim is then due again when its lease ends. */
   advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
-  /** Where checks run. */
+  /** The slots in which this host's checks run. */
   readonly slots: Slots
-  /** The check of this claim that this host is making right now, if any. */
-  underWay(claimId: string): Promise<ClaimRow | undefined> | undefined
-  /** Until when a claim that is handed out at `now` is hidden from other workers. */
+  /** The check of this claim that this host is running now, if any. */
+  runningCheck(claimId: string): Promise<ClaimRow | undefined> | undefined
+  /** The end of the lease of a claim that a worker takes at `now`. */
   leaseEnd(now: Instant): Instant
-  /** Resolves when no check is under way. */
+  /** Resolves when no check is running. */
   idle(): Promise<void>
 }
 
 export interface FirstCheck {
-  /** On disk. */
+  /** The claim on disk. */
   readonly stored: ClaimRow
-  /** As the first check leaves it; rejects when that could not be recorded. */
+  /** The claim after the first check; rejects when the outcome cannot be stored. */
   readonly checked: Promise<ClaimRow>
 }
 
@@ -57,21 +58,21 @@ interface AdjudicationOptions {
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
 
-// What recording an outcome may take on a slow disk, on top of the check itself. Short, so that a closing check whose host died
-// is made again by another while it still counts.
-const RECORDING_MS = 5_000
-/** How long a new claim waits to be stored together with its first outcome. Until it is stored, nobody was told that it is. */
+// The time for storing an outcome on a slow disk, after the check itself. It is short, so that after the death of a host another host
+// repeats a closing check while it still counts.
+const STORING_MS = 5_000
+/** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
 const STORE_AFTER_MS = 1_000
-/** How long a claim that was handed out may wait for its slot: there was one when it was chosen. */
+/** A due claim may wait this long for its slot, which was free when the claim was chosen. */
 const SLOT_WAIT_MS = 2_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const { storage, registry, checkRunner, sequencer, logger } = options
   const { timeoutMs, concurrency, firstAnswerMs, ...closing } = options.config.checks
   const slots = createSlots(concurrency)
-  const underWay = new Map<string, Promise<ClaimRow | undefined>>()
+  const running = new Map<string, Promise<ClaimRow | undefined>>()
 
-  const leaseEnd = (at: Instant) => at + timeoutMs + RECORDING_MS
+  const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<Outcome> {
     const record = await checkRunner.check(claim, history).finally(release)
@@ -82,7 +83,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     return { claim, record, decided: conclude(claim, rules, checks, decision), nextCheckAt: null }
   }
 
-  /** The decision with what it follows from, as receipts tell both. */
+  /** Adds to a decision what its receipt says of the checks behind it. */
   function conclude(claim: ClaimRow, rules: Rules, checks: readonly CheckRecord[], decision: Decision): Decided {
     const profile = { action: claim.profileAction, version: claim.profileVersion }
     const decidedAt = checks.at(-1)!.answeredAt
@@ -93,9 +94,9 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
   }
 
-  async function record(outcome: Outcome): Promise<ClaimRow> {
+  async function store(outcome: Outcome): Promise<ClaimRow> {
     const { claim } = outcome
-    // Another host was faster, or the claim was decided meanwhile: what it recorded stands.
+    // When another host stored an outcome first, that one counts.
     return (
       (await sequencer.advance(outcome)) ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
     )
@@ -104,7 +105,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   async function checkFirst(claim: ClaimRow): Promise<FirstCheck | undefined> {
     const waitMs = Math.min(STORE_AFTER_MS, firstAnswerMs)
     const release = await slots.take(laneOf(claim), waitMs)
-    // Its destination has no room: the worker checks it in its turn.
+    // Without a free slot the claim is stored as due, and the recheck worker checks it.
     if (!release) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
     const checking = check(claim, [], release)
     const early = await settledWithin(checking, waitMs)
@@ -112,14 +113,14 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
       const stored = await sequencer.storeChecked(early)
       return stored && { stored, checked: Promise.resolve(stored) }
     }
-    // Leased from the start: the queue takes it up only if this check is not finished.
+    // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
     if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
-    return { stored: claim, checked: checking.then(record) }
+    return { stored: claim, checked: checking.then(store) }
   }
 
   function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
-    underWay.set(claimId, work)
-    const done = () => underWay.delete(claimId)
+    running.set(claimId, work)
+    const done = () => running.delete(claimId)
     work.then(done, done)
     return work
   }
@@ -135,15 +136,15 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     },
     async advance(claim, history) {
       const release = await slots.take(laneOf(claim), SLOT_WAIT_MS)
-      // Left for the next lease.
+      // Unchanged, the claim is due again when its lease ends.
       if (!release) return claim
-      return track(claim.claimId, check(claim, history, release).then(record))
+      return track(claim.claimId, check(claim, history, release).then(store))
     },
     slots,
-    underWay: (claimId) => underWay.get(claimId),
+    runningCheck: (claimId) => running.get(claimId),
     leaseEnd,
     idle: async () => {
-      await Promise.allSettled(underWay.values())
+      await Promise.allSettled(running.values())
     },
   }
 }

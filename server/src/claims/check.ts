@@ -1,4 +1,4 @@
-/** One check of one claim: hands it to its verifier within bounds, and records what came of it. Nothing a verifier does gets past here. */
+/** Runs one check of a claim: calls its verifier within limits and records the result. A misbehaving verifier cannot affect anything else. */
 import {
   type CheckContext,
   type CheckRecord,
@@ -26,10 +26,10 @@ import type { ClaimRow } from '../storage/claim-row.ts'
 import type { Activity } from '../workspaces/activity.ts'
 import type { ConnectionService, OpenConnection } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
-import { LARGEST_AGE_MS, LATEST_INSTANT, readObservation } from './observation.ts'
+import { LATEST_INSTANT, MAX_AGE_MS, readObservation } from './observation.ts'
 
 export interface CheckRunner {
-  /** Never throws: what goes wrong is in the record. */
+  /** Never throws: the record contains any failure. */
   check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord>
 }
 
@@ -46,7 +46,7 @@ interface CheckRunnerOptions {
 }
 
 /** An address that a workspace chose cannot make its answers older than this. */
-const LARGEST_UNLISTED_AGE_MS = 60_000
+const MAX_UNLISTED_AGE_MS = 60_000
 
 export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   const { registry, connections, activity, outbound, sources, clockDoubt, now, logger } = options
@@ -62,7 +62,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     const source = sourceOf(claim, verifier, connection)
     const timer = lazyAbortController()
     const requests = outbound.forCheck(timer, now, new URL(source.baseUrl).origin)
-    // Copies: what a verifier changes in them, now or later, is changed nowhere else.
+    // The verifier gets copies, so that its changes to them, now or later, affect nothing else.
     const given = connection && toGiven(connection)
     const context: CheckContext = {
       connection: copyJson(given),
@@ -80,24 +80,27 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     }
     const checking = async () => verifier.check(copyJson(toClaim(claim)), context)
     try {
-      // One that does not heed its signal is left behind when its time is over.
+      // A verifier that ignores its abort signal keeps running, but nothing waits for it.
       const returned = await withinTime(checking(), timeoutMs, () => new DestinationError('timeout'))
       const answeredAt = answerTime(startedAt)
       const { observation, problem } = readObservation(verifier.profile, returned, secretsOf(connection))
       if (!observation) {
-        logger.warn({ action: verifier.profile.action, claimId: claim.claimId, problem }, 'verifier returned nonsense')
+        logger.warn(
+          { action: verifier.profile.action, claimId: claim.claimId, problem },
+          'the verifier returned an invalid observation',
+        )
         return { sentAt: startedAt, answeredAt, failure: { code: 'verifier_error' } }
       }
       const readings = requests.readings()
       const { recorded } = source
       if (recorded.listed) clockDoubt.heard(source.baseUrl, readings)
-      // Times by a clock that is wrong would be evidence of nothing.
+      // Times by a wrong clock are no evidence.
       if (clockDoubt.isDoubted()) return { sentAt: startedAt, answeredAt, failure: { code: 'verifier_error' } }
       const clockOffsetMs = clockOffset(readings)
-      const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? LARGEST_AGE_MS : LARGEST_UNLISTED_AGE_MS)
+      const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
       const { ageMs: ownAgeMs = 0, ...observed } = observation
       return {
-        // A check that waited for a shared read was made when that was sent.
+        // A check that joined a shared read was made when that read was sent.
         sentAt: Math.max(startedAt, Math.min(readings.sentAt ?? startedAt, answeredAt)),
         answeredAt,
         observation: observed,
@@ -111,7 +114,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     }
   }
 
-  /** By the host's own account: the address that requests are held to, and what the receipt says of it. */
+  /** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */
   function sourceOf(
     claim: ClaimRow,
     verifier: Verifier,
@@ -126,7 +129,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     return { baseUrl, recorded: sources.sourceOf(provider, baseUrl, connection) }
   }
 
-  /** Now; and by a clock that is set back during the check, not before it was sent. */
+  /** Never before `sentAt`, also when the clock is set back during the check. */
   function answerTime(sentAt: Instant): Instant {
     return Math.max(now(), sentAt)
   }
@@ -145,7 +148,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     let secrets: readonly string[] = []
     try {
-      // A claim is judged by the rules it was submitted under, or not at all.
+      // A claim is decided by the version of the rules that it was submitted under, or not at all.
       const registered = registry.verifierFor(claim.action, claim.profileVersion)
       if (!registered) return failed({ code: 'unsupported_action' })
       const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
@@ -155,7 +158,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     } catch (error) {
       if (isDestinationError(error)) return failed(toFailure(error, now()))
       const problem = withoutSecrets(error, secrets)
-      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'verifier failed')
+      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
       return failed({ code: 'verifier_error' })
     }
   }
@@ -163,28 +166,28 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   return {
     async check(claim, history) {
       const record = await check(claim, history)
-      if (claim.connectionId !== null && wasTried(record)) activity.connectionRead(claim.connectionId, record)
+      if (claim.connectionId !== null && usedConnection(record)) activity.connectionRead(claim.connectionId, record)
       return record
     },
   }
 }
 
-/** Where nothing here judges the claim any more, nothing was asked through its connection. */
-function wasTried(record: CheckRecord): boolean {
+/** False for an action without a verifier: the check then sends no request through the connection. */
+function usedConnection(record: CheckRecord): boolean {
   return isRead(record) || record.failure.code !== 'unsupported_action'
 }
 
-/** What a verifier sees of a connection. */
+/** The part of a connection that a verifier sees. */
 function toGiven({ id, provider, options }: OpenConnection): Connection {
   return { id, provider, options }
 }
 
-/** What a verifier sees of a claim. */
+/** The part of a claim that a verifier sees. */
 export function toClaim({ action, target, params, claimedAt, deadlineAt }: ClaimRow): Claim {
   return { action, target, params, claimedAt, deadlineAt }
 }
 
-/** The text alone: the members of an error may hold a whole request, its credentials included. */
+/** Keeps the text of the error only: its members may contain a whole request with its credentials. */
 function withoutSecrets(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : `a ${typeof error} was thrown`
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
@@ -192,7 +195,7 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): string {
 
 const DESTINATION_CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
-// By name and code: a plugin may carry a copy of core of its own, so that instanceof would not know its errors.
+// Compares name and code, because instanceof fails for a plugin that has its own copy of core.
 function isDestinationError(error: unknown): error is DestinationError {
   return (
     error instanceof Error &&
@@ -204,7 +207,7 @@ function isDestinationError(error: unknown): error is DestinationError {
 function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
   return {
     code,
-    // A wait that is no whole number, or longer than times can say, is a wait all the same.
+    // Rounds a fraction up, and limits a wait whose end would be later than the latest timestamp.
     ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
       ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
       : {}),

@@ -1,4 +1,4 @@
-/** Claims: taking them in, checking them at once where that is possible, and telling how they stand. */
+/** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
 import type { CheckRecord, Instant, JsonObject, VerdictValue } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
@@ -17,7 +17,7 @@ import { type ClaimInput, planClaim } from './intake.ts'
 
 export type ClaimState = ClaimRow['state']
 
-/** How a claim stands: of its row, what its submitters see. */
+/** How a claim stands: the part of its row that its submitters see. */
 export type ClaimStatus = Omit<
   ClaimRow,
   'workspaceId' | 'params' | 'access' | 'connectionId' | 'profileAction' | 'profileVersion' | 'dueAt'
@@ -25,45 +25,50 @@ export type ClaimStatus = Omit<
 
 export interface ClaimFilter {
   readonly limit: number
-  /** From the `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string
   readonly agentId?: string
   readonly action?: string
   readonly target?: string
   readonly verdict?: VerdictValue
   readonly state?: ClaimState
-  /** With a filter that few claims fit: no more than so many are looked at, and the next page goes on from there. */
+  /** Reads at most this many claims, for a filter that may match few; the next page continues there. */
   readonly mostExamined?: number
 }
 
 export interface ClaimPage {
   readonly claims: readonly ClaimStatus[]
   readonly nextCursor: string | null
-  /** It ends where the examination did, and not because it is full. */
+  /** True when the page ends because of `mostExamined`, and not because it is full. */
   readonly cutShort: boolean
 }
 
-/** A claim with all that is known of it. */
+/** A claim with its params, its profile and its checks. */
 export interface ClaimDetail {
   readonly claim: ClaimStatus
   readonly params: JsonObject
-  /** What judges it; its own name, whatever alias was claimed. */
+  /** The profile that decides the claim: its own action name, also when the claim names an alias. */
   readonly profile: { readonly action: string; readonly version: string }
   readonly connectionId: string | null
-  /** Every check, oldest first. */
+  /** All checks, oldest first. */
   readonly history: readonly CheckRecord[]
 }
 
 export interface ClaimService {
   /**
-   * Durable when it returns. Waits a bounded time for the first check.
-   * @throws ServiceError `invalid` with the place of each mistake; `read_only`
+   * Waits a limited time for the first check. The claim is durable when this returns.
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`
    */
   submit(workspaceId: string, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
   detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined>
-  /** Newest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
+  /** Newest first. @throws ServiceError `bad_request` for an invalid cursor */
   list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage>
+  /**
+   * The cursor of the page before the one of `filter.cursor`, of the same length; undefined: that is the first page.
+   * @throws ServiceError `bad_request` for a cursor that is not one of ours
+   */
+  newerCursor(workspaceId: string, filter: ClaimFilter & { readonly cursor: string }): Promise<string | undefined>
 }
 
 interface ClaimServiceOptions {
@@ -77,39 +82,39 @@ interface ClaimServiceOptions {
   readonly config: Pick<Config, 'checks'>
 }
 
-const MOST_LOOKUPS = 500
+const MAX_LOOKUPS = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
   const { storage, registry, sources, connections, adjudication, logGuard, now } = options
   const { firstAnswerMs } = options.config.checks
-  /** Claims that are being stored, by what makes them the same claim. */
+  /** Claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
 
-  // Claims that arrive together are looked up together.
+  // Claims that arrive together share one lookup.
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
-    async (asked) => {
-      const stored = new Map((await storage.read.claims.byClientIds(asked)).map((row) => [identityOf(row), row]))
-      return asked.map((identity) => stored.get(identityOf(identity)))
+    async (identities) => {
+      const stored = new Map((await storage.read.claims.byClientIds(identities)).map((row) => [identityOf(row), row]))
+      return identities.map((identity) => stored.get(identityOf(identity)))
     },
-    { maxItems: MOST_LOOKUPS },
+    { maxItems: MAX_LOOKUPS },
   )
 
-  /** Resolves when it is on disk, with how it stands then; undefined when there is such a claim already. */
-  async function take(row: ClaimRow): Promise<ClaimRow | undefined> {
+  /** Resolves with the stored claim when it is on disk; undefined when a claim with its client_claim_id exists. */
+  async function storeAndCheck(row: ClaimRow): Promise<ClaimRow | undefined> {
     const first = await adjudication.first(row)
     return first && ((await settledWithin(first.checked, row.submittedAt + firstAnswerMs - now())) ?? first.stored)
   }
 
   function storeOnce(row: ClaimRow): Promise<ClaimRow | undefined> {
     const identity = identityOf(row)
-    const first = take(row).finally(() => storing.delete(identity))
-    storing.set(identity, first)
-    return first
+    const stored = storeAndCheck(row).finally(() => storing.delete(identity))
+    storing.set(identity, stored)
+    return stored
   }
 
-  /** A claim that was submitted before, waited for as the first submission waits. */
-  async function again(stored: ClaimRow): Promise<ClaimRow> {
-    const check = adjudication.underWay(stored.claimId)
+  /** For a claim that was submitted before: waits for a running check, as the first submission does. */
+  async function afterRunningCheck(stored: ClaimRow): Promise<ClaimRow> {
+    const check = adjudication.runningCheck(stored.claimId)
     return (check && (await settledWithin(check, firstAnswerMs))) ?? stored
   }
 
@@ -122,13 +127,13 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         planClaim(workspaceId, input, now(), { registry, sources, connections: () => connections.open(workspaceId) }),
         lookups.add(identity),
       ])
-      if (known) return { claim: await again(known), created: false }
-      const same = storing.get(identityOf(identity))
-      const stored = await (same ?? storeOnce(row))
-      if (stored) return { claim: stored, created: !same }
+      if (known) return { claim: await afterRunningCheck(known), created: false }
+      const concurrent = storing.get(identityOf(identity))
+      const stored = await (concurrent ?? storeOnce(row))
+      if (stored) return { claim: stored, created: !concurrent }
       const earlier = await lookups.add(identity)
-      if (!earlier) throw new ServiceError('unavailable', 'the claim is being stored by another request: try again')
-      return { claim: await again(earlier), created: false }
+      if (!earlier) throw new ServiceError('unavailable', 'another request is storing this claim: try again')
+      return { claim: await afterRunningCheck(earlier), created: false }
     },
     async get(workspaceId, claimId) {
       return storage.read.claims.byId(workspaceId, claimId)
@@ -146,14 +151,23 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       }
     },
     async list(workspaceId, { cursor, limit, mostExamined, ...filter }) {
-      const place = { workspaceId, ...(cursor === undefined ? {} : { before: parseCursor(cursor) }) }
-      const end = mostExamined === undefined ? undefined : await storage.read.claims.position(place, mostExamined)
-      const bounds = { ...place, ...(end ? { from: end } : {}) }
+      const scope = { workspaceId, ...(cursor === undefined ? {} : { before: parseCursor(cursor) }) }
+      const end = mostExamined === undefined ? undefined : await storage.read.claims.position(scope, mostExamined)
+      const bounds = { ...scope, ...(end ? { from: end } : {}) }
       const rows = await storage.read.claims.list({ ...filter, ...bounds, limit: limit + 1 })
       const page = rows.slice(0, limit)
       const isFull = rows.length > limit
       const last = isFull ? page.at(-1) : end
       return { claims: page, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+    },
+    async newerCursor(workspaceId, { cursor, limit, mostExamined, ...filter }) {
+      const { claims } = storage.read
+      // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
+      const place = { workspaceId, from: parseCursor(cursor) }
+      const end = mostExamined === undefined ? undefined : await claims.positionFromOldest(place, mostExamined + 1)
+      const bounds = { ...place, ...(end ? { before: end } : {}) }
+      const start = (await claims.positionFromOldest({ ...filter, ...bounds }, limit + 1)) ?? end
+      return start && writeCursor(start)
     },
   }
 }
@@ -162,7 +176,7 @@ function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
   return `${workspaceId} ${clientClaimId}`
 }
 
-// A cursor is opaque to clients: where the last page ended.
+// A cursor is the position at which the last page ended. Clients must not interpret it.
 function writeCursor({ submittedAt, claimId }: ClaimPosition): string {
   return Buffer.from(JSON.stringify([submittedAt, claimId])).toString('base64url')
 }
@@ -172,7 +186,7 @@ function parseCursor(cursor: string): ClaimPosition {
     const [submittedAt, claimId] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (Number.isSafeInteger(submittedAt) && instantOf(claimId) !== undefined) return { submittedAt, claimId }
   } catch {
-    // Not ours, as below.
+    // Falls through to the error below.
   }
-  throw new ServiceError('bad_request', 'cursor is not one that this service gave')
+  throw new ServiceError('bad_request', 'cursor is not valid: use next_cursor of an earlier answer')
 }

@@ -1,4 +1,4 @@
-/** From a submitted claim to the row that is stored: held against its profile, normalized, digested, and its access fixed. */
+/** Makes the row of a submitted claim: validates it against its profile, normalizes and digests it, and chooses its connection. */
 import {
   type ActionProfile,
   type Claim,
@@ -20,7 +20,7 @@ import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
 import type { Access, ClaimRow } from '../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
 
-/** A submitted claim whose shape is already validated; what its profile asks for is not. */
+/** A submitted claim in a valid form, which is not yet validated against its profile. */
 export interface ClaimInput {
   readonly clientClaimId: string
   readonly agentId: string
@@ -31,21 +31,21 @@ export interface ClaimInput {
   readonly deadlineAt?: Instant
 }
 
-/** How far ahead of ours a client's clock may be. */
+/** The clock of a client may be this much ahead. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
-/** By these a claim is judged whose action nobody here can check. */
+/** The rules for claims whose action no plugin can check. */
 export const UNSUPPORTED_RULES: Rules = { rulesVersion: 2, required: {}, toleranceMs: 0 }
 const UNSUPPORTED_MAX_DEADLINE_MS = 24 * 60 * 60_000
 
 interface IntakeOptions {
   readonly registry: Registry
   readonly sources: Pick<Sources, 'isListed'>
-  /** The workspace's active connections. Not asked for where the action is read through none. */
+  /** Reads the workspace's active connections; not called for actions that use no connection. */
   readonly connections: () => Promise<readonly Connection[]>
 }
 
-/** @throws ServiceError `invalid`, naming every mistake */
+/** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
   workspaceId: string,
   input: ClaimInput,
@@ -126,7 +126,7 @@ function profileIssues(profile: ActionProfile, input: Normalizable): Issue[] {
 function timeIssues(profile: ActionProfile | undefined, input: ClaimInput, deadlineAt: Instant, now: Instant): Issue[] {
   const issues: Issue[] = []
   if (input.claimedAt > now + CLOCK_SKEW_MS) {
-    issues.push(valueIssue('claimed_at', 'claimed_at lies more than 5 minutes in the future'))
+    issues.push(valueIssue('claimed_at', 'claimed_at is more than 5 minutes in the future'))
   }
   const rules = profile ?? UNSUPPORTED_RULES
   const times = { claimedAt: input.claimedAt, deadlineAt, submittedAt: now }

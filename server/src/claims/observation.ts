@@ -1,31 +1,31 @@
-/** Holds what a verifier returned against its contract, before any of it is believed, stored or signed. */
+/** Validates the observation that a verifier returned, before the service uses, stores or signs any of it. */
 import { type ActionProfile, type LogTime, MARKS, type Observation, type Stay } from '@claimcheck/core'
 import { validator } from '../base/validation.ts'
 
-const LARGEST_FACTS_BYTES = 8192
-export const LARGEST_AGE_MS = 24 * 60 * 60_000
-const MOST_STAYS = 8
-/** The last moment that a receipt's timestamp can say. */
+const MAX_FACTS_BYTES = 8192
+export const MAX_AGE_MS = 24 * 60 * 60_000
+const MAX_STAYS = 8
+/** The latest time that a receipt's timestamp can express. */
 export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** What is recorded; or what is wrong, in words for the log. */
+/** The observation to record; or the problem, as a text for the log. */
 export type ReadObservation =
   | { readonly observation: Observation; readonly problem?: never }
   | { readonly observation?: never; readonly problem: string }
 
-/** @throws what a getter throws, and TypeError for what no JSON can say */
+/** @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express */
 export function readObservation(
   profile: ActionProfile,
   returned: unknown,
   secrets: readonly string[],
 ): ReadObservation {
-  if (typeof returned !== 'object' || returned === null) return { problem: 'not an object' }
+  if (typeof returned !== 'object' || returned === null) return { problem: 'it is not an object' }
   const observation = copyOf(returned as Observation)
   const problem = observationProblem(profile, observation, secrets)
   return problem === undefined ? { observation } : { problem }
 }
 
-/** The members of the contract, as they will be stored: what was judged is what is recorded, whatever the verifier does with its own. */
+/** Copies the members of the contract as they will be stored, so that the verifier cannot change them between decision and storage. */
 function copyOf(returned: Observation): Observation {
   const { kind, facts, mark, stays, ageMs, settled, ...rest } = returned
   const { differs, appeared } = rest as Partial<Extract<Observation, { kind: 'present' }>>
@@ -58,18 +58,18 @@ function observationProblem(
   if (kind !== 'present' && kind !== 'absent') return 'kind is neither present nor absent'
   if (mark !== undefined && !MARKS.includes(mark)) return 'mark is not one of the contract'
   if (mark !== undefined && showsAsClaimed(observation)) return 'a mark is given with what is there as claimed'
-  if (!Number.isSafeInteger(ageMs) || ageMs < 0 || ageMs > LARGEST_AGE_MS)
+  if (!Number.isSafeInteger(ageMs) || ageMs < 0 || ageMs > MAX_AGE_MS)
     return 'ageMs is not a length of time up to a day'
-  if (!Array.isArray(stays) || stays.length > MOST_STAYS) return `stays is not a list of ${MOST_STAYS} at most`
+  if (!Array.isArray(stays) || stays.length > MAX_STAYS) return `stays is not a list of ${MAX_STAYS} at most`
   const wrongStay = stays.map(stayProblem).find((problem) => problem !== undefined)
   if (wrongStay !== undefined) return wrongStay
   if (settled !== undefined && typeof settled !== 'boolean') return 'settled is not a boolean'
   const [issue] = validator(profile.facts)(facts, ['facts'])
   if (issue) return `${issue.loc.join('.')}: ${issue.msg}`
   const text = JSON.stringify(facts)
-  if (text.length > LARGEST_FACTS_BYTES) return 'facts are too large'
-  if (!isReceiptJson(facts)) return 'facts hold a number that is no integer, or text that is not well-formed'
-  if (secrets.some((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))) return 'facts hold a credential'
+  if (text.length > MAX_FACTS_BYTES) return 'facts are too large'
+  if (!isReceiptJson(facts)) return 'facts contain a number that is not an integer, or text that is not well-formed'
+  if (secrets.some((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))) return 'facts contain a credential'
   return kind === 'present' ? presenceProblem(profile, observation) : undefined
 }
 
@@ -81,7 +81,7 @@ function presenceProblem(
     !Array.isArray(differs) ||
     !differs.every((field) => typeof field === 'string' && Object.hasOwn(profile.required, field))
   ) {
-    return 'differs names what is not a required field'
+    return 'differs names a field that is not required'
   }
   return appeared === undefined ? undefined : timeProblem('appeared', appeared)
 }
@@ -95,7 +95,7 @@ function timeProblem(name: string, time: LogTime): string | undefined {
   const { notBefore, notAfter } = time
   if (!isInstant(notAfter)) return `${name}.notAfter is not a time`
   const isBefore = notBefore === undefined || (isInstant(notBefore) && notBefore <= notAfter)
-  return isBefore ? undefined : `${name}.notBefore is not a time up to notAfter`
+  return isBefore ? undefined : `${name}.notBefore is not a time, or is after notAfter`
 }
 
 function showsAsClaimed(observation: Observation): boolean {
@@ -106,7 +106,7 @@ function isInstant(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LATEST_INSTANT
 }
 
-/** Receipts are I-JSON with integers only. */
+/** Receipts are I-JSON and their numbers are integers. */
 function isReceiptJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value)
   if (typeof value === 'string') return value.isWellFormed()

@@ -1,11 +1,10 @@
-/** The worker that looks at queued claims again when they are due. */
+/** The worker that checks queued claims again when they are due. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../base/worker.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
-import type { DueClaim } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { DueClaims } from './due-claims.ts'
@@ -20,7 +19,7 @@ interface RecheckOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-/** The pause between two looks at the queue; the pairs of checks around a deadline leave room for it. */
+/** The pause between two reads of the queue. The times of the checks around a deadline allow for it. */
 const POLL_MS = 200
 const PAUSE_AFTER_ERROR_MS = 2000
 
@@ -28,11 +27,11 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
   const { storage, dueClaims, adjudication, logGuard, now, logger } = options
   const { concurrency } = options.config.checks
   const { slots } = adjudication
-  const underWay = new Set<Promise<void>>()
+  const running = new Set<Promise<void>>()
   let isStopping = false
-  /** More may be due than there was room for. */
+  /** True when due claims may wait for a slot. */
   let isFull = false
-  /** Ends the pause, when there is one. */
+  /** Ends the current pause. */
   let wake = () => {}
   let loop: Promise<void> | undefined
 
@@ -41,46 +40,32 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       const advanced = await adjudication.advance(claim, await storage.read.claims.history(claim.claimId))
       if (advanced !== claim) dueClaims.recorded(claim.claimId)
     } catch (error) {
-      logger.error({ err: error, claimId: claim.claimId }, 'could not record a check: it is made again')
+      logger.error({ err: error, claimId: claim.claimId }, 'cannot store a check: the claim is checked again')
     }
   }
 
-  /** Those that there is room for, each lane's longest due first. */
-  function choose(due: readonly DueClaim[]): string[] {
-    const chosen = new Map<string, number>()
-    return due
-      .filter(({ lane }) => {
-        const count = (chosen.get(lane) ?? 0) + 1
-        chosen.set(lane, count)
-        return count <= slots.room(lane)
-      })
-      .map(({ claimId }) => claimId)
-  }
-
-  /** How many it took. */
+  /** Starts the checks of due claims, and returns how many. */
   async function takeDue(): Promise<number> {
-    // What it would find could not be recorded.
+    // A read-only host cannot store the outcome of a check.
     if (!(await logGuard.maySign())) return 0
-    const free = Math.min(slots.free(), concurrency - underWay.size)
-    const busy = slots.busy()
-    isFull = free === 0 || busy.length > 0
-    if (free === 0) return 0
+    const limit = Math.min(slots.free(), concurrency - running.size)
+    isFull = limit === 0 || slots.busyLanes().length > 0
+    if (limit === 0) return 0
     const at = now()
-    const request = { at, leaseEnd: adjudication.leaseEnd(at), most: free, busyLanes: busy, choose }
-    const { claims, mayBeMore } = await dueClaims.take(request)
+    const { claims, mayBeMore } = await dueClaims.take({ at, leaseEnd: adjudication.leaseEnd(at), limit, slots })
     if (claims.length === 0) return 0
     isFull ||= mayBeMore
     for (const claim of claims) {
       const check = recheck(claim).finally(() => {
-        underWay.delete(check)
+        running.delete(check)
         if (isFull) wake()
       })
-      underWay.add(check)
+      running.add(check)
     }
     return claims.length
   }
 
-  /** Until the time is over, or a check has made room: then there may be more that waits for it. */
+  /** Resolves when the time is over, or earlier through `wake`, when the end of a check frees a slot for which claims may wait. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
@@ -96,7 +81,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       try {
         if ((await takeDue()) === 0) await pause(POLL_MS)
       } catch (error) {
-        logger.error({ err: error }, 'could not take due claims')
+        logger.error({ err: error }, 'cannot take due claims')
         await pause(PAUSE_AFTER_ERROR_MS)
       }
     }
@@ -110,7 +95,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       isStopping = true
       wake()
       await loop
-      await Promise.all(underWay)
+      await Promise.all(running)
     },
   }
 }

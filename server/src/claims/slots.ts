@@ -1,43 +1,49 @@
-/** Slots for checks, shared among lanes so that a destination that hangs leaves room for the others. */
+/**
+ * Slots for checks. A lane is the checks of one connection or one public destination (`laneOf`); each lane gets a part of the slots, so
+ * that a destination that hangs leaves slots for the others.
+ */
 
 export interface Slots {
-  /** How many more checks can be made now. */
+  /** The number of free slots. */
   free(): number
-  /** How many of them in this lane. */
-  room(lane: string): number
-  /** The lanes that have no room. */
-  busy(): string[]
-  /** Takes a slot, in turn when there is none yet. Undefined: there was none in time. The slot is given back by calling what comes. */
+  /** The number of free slots for this lane. */
+  freeFor(lane: string): number
+  /** The lanes without a free slot. */
+  busyLanes(): string[]
+  /** The candidates for which there are free slots now; within a lane, those that come first. */
+  choose<T extends { readonly lane: string }>(candidates: readonly T[]): T[]
+  /** Takes a slot, and waits its turn when none is free. Returns undefined when none becomes free in time. */
   take(lane: string, withinMs: number): Promise<Release | undefined>
 }
 
+/** Frees the slot. */
 export type Release = () => void
 
 interface Waiting {
   grant(release: Release): void
 }
 
-/** What part of all slots one lane may take. */
+/** A lane may take one in this many slots. */
 const LANE_SHARE = 8
 
-export function createSlots(most: number): Slots {
-  const mostOfLane = Math.max(1, Math.floor(most / LANE_SHARE))
+export function createSlots(capacity: number): Slots {
+  const laneCapacity = Math.max(1, Math.floor(capacity / LANE_SHARE))
   const taken = new Map<string, number>()
   const queues = new Map<string, Set<Waiting>>()
-  let all = 0
+  let allTaken = 0
 
-  const free = () => most - all
-  const room = (lane: string) => Math.min(free(), mostOfLane - (taken.get(lane) ?? 0))
+  const free = () => capacity - allTaken
+  const freeFor = (lane: string) => Math.min(free(), laneCapacity - (taken.get(lane) ?? 0))
 
   function occupy(lane: string): Release {
     taken.set(lane, (taken.get(lane) ?? 0) + 1)
-    all++
+    allTaken++
     return () => {
       const left = taken.get(lane)! - 1
       if (left > 0) taken.set(lane, left)
       else taken.delete(lane)
-      all--
-      // Those of the same lane first: the others wait only where all slots were taken.
+      allTaken--
+      // Serves the same lane first: other lanes wait only when all slots are taken.
       for (const other of [lane, ...queues.keys()]) serve(other)
     }
   }
@@ -45,7 +51,7 @@ export function createSlots(most: number): Slots {
   function serve(lane: string): void {
     const queue = queues.get(lane)
     for (const waiting of queue ?? []) {
-      if (room(lane) === 0) return
+      if (freeFor(lane) === 0) return
       leave(lane, waiting)
       waiting.grant(occupy(lane))
     }
@@ -76,8 +82,16 @@ export function createSlots(most: number): Slots {
 
   return {
     free,
-    room,
-    busy: () => [...taken.keys()].filter((lane) => room(lane) === 0),
-    take: async (lane, withinMs) => (room(lane) > 0 ? occupy(lane) : wait(lane, withinMs)),
+    freeFor,
+    busyLanes: () => [...taken.keys()].filter((lane) => freeFor(lane) === 0),
+    choose(candidates) {
+      const chosen = new Map<string, number>()
+      return candidates.filter(({ lane }) => {
+        const count = (chosen.get(lane) ?? 0) + 1
+        chosen.set(lane, count)
+        return count <= freeFor(lane)
+      })
+    },
+    take: async (lane, withinMs) => (freeFor(lane) > 0 ? occupy(lane) : wait(lane, withinMs)),
   }
 }

@@ -1,20 +1,43 @@
-/** Errors as a person at a terminal needs them: what is wrong, each on a line of its own, and no stack. */
+/** Errors of commands, for a person at a terminal: what is wrong and what to do, without a stack. */
+import { CommanderError } from 'commander'
 import { ServiceError } from '../base/errors.ts'
 
-/** The classes whose messages are written for people. */
-const FOR_PEOPLE = new Set([
+export type CommandErrorCode = 'usage' | 'not_configured' | 'not_confirmed' | 'not_connected' | 'could_not_check'
+
+/** What a command itself refuses. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+  readonly code: CommandErrorCode
+
+  constructor(code: CommandErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export interface Failure {
+  readonly exitCode: number
+  /** Closed per class of errors; `internal_error` for what nobody expected. */
+  readonly code: string
+  readonly message: string
+  /** What a person reads; undefined where it is printed already. */
+  readonly text: string | undefined
+}
+
+const EXIT_FAILED = 1
+/** The arguments are not those of a command, or `verify` could not check. */
+const EXIT_NOT_RUN = 2
+
+/** The classes whose messages are written for people. Each error of them has a code. */
+const FOR_PEOPLE: ReadonlySet<string> = new Set([
+  'CommandError',
   'ConfigError',
   'PluginError',
   'StorageError',
   'ServiceError',
   'SigningError',
   'SecretError',
-  'UsageError',
 ])
-
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
 
 interface SystemError extends Error {
   readonly code: string
@@ -23,20 +46,37 @@ interface SystemError extends Error {
 }
 
 const SYSTEM_ERRORS: Readonly<Record<string, (error: SystemError) => string>> = {
-  EADDRINUSE: ({ address, port }) => `${address}:${port} is in use: stop what listens there, or set PORT to another`,
-  EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}: set HOST to one that it has`,
-  EACCES: ({ message }) => `not allowed: ${message}`,
+  EADDRINUSE: ({ address, port }) =>
+    `Another program listens on ${address}:${port}: stop it, or set PORT to another port.`,
+  EADDRNOTAVAIL: ({ address }) => `This machine has no address ${address}: set HOST to one of its addresses.`,
+  EACCES: ({ message }) => `This user is not allowed to do that: ${message}`,
 }
 
-function isSystemError(error: unknown): error is SystemError {
-  return error instanceof Error && (error as SystemError).code in SYSTEM_ERRORS
-}
-
-export function explain(error: unknown): string {
-  if (error instanceof ServiceError && error.issues.length > 0) {
-    return [error.message, ...error.issues.map((issue) => `  ${issue.loc.join('.')}: ${issue.msg}`)].join('\n')
+/** Undefined for what is no failure: help and the version were asked for, and are printed. */
+export function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return undefined
+    const message = error.message.replace(/^error: /, '')
+    return { exitCode: EXIT_NOT_RUN, code: 'usage', message, text: undefined }
   }
-  if (error instanceof Error && FOR_PEOPLE.has(error.name)) return error.message
-  if (isSystemError(error)) return SYSTEM_ERRORS[error.code]!(error)
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const exitCode = error instanceof CommandError && error.code === 'could_not_check' ? EXIT_NOT_RUN : EXIT_FAILED
+  return { exitCode, ...described(error) }
+}
+
+function described(error: unknown): Pick<Failure, 'code' | 'message' | 'text'> {
+  if (!(error instanceof Error)) return forPeople('internal_error', String(error))
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'internal_error'
+  if (FOR_PEOPLE.has(error.name)) return forPeople(code, withIssues(error))
+  if (Object.hasOwn(SYSTEM_ERRORS, code)) return forPeople(code, SYSTEM_ERRORS[code]!(error as SystemError))
+  return { code: 'internal_error', message: error.message, text: error.stack ?? error.message }
+}
+
+function forPeople(code: string, message: string): Pick<Failure, 'code' | 'message' | 'text'> {
+  return { code, message, text: message }
+}
+
+/** Each issue stands on a line of its own. */
+function withIssues(error: Error): string {
+  if (!(error instanceof ServiceError)) return error.message
+  return [error.message, ...error.issues.map((issue) => `  ${issue.loc.join('.')}: ${issue.msg}`)].join('\n')
 }

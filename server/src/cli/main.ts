@@ -1,5 +1,5 @@
-/** The `claimcheck` command: one file a command, and here what all of them share. */
-import { Command, CommanderError } from 'commander'
+/** The `claimcheck` command: puts the commands together, runs one, and reports how it ended. */
+import { Command } from 'commander'
 import { VERSION } from '../base/version.ts'
 import { addAnchorCommands } from './commands/anchor.ts'
 import { addConnectionCommands } from './commands/connection.ts'
@@ -13,17 +13,14 @@ import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
-import { explain } from './errors.ts'
+import { failureOf } from './errors.ts'
 
-/** Wrong usage, as distinct from a command that ran and failed (1). `verify` uses it for "could not check". */
-const EXIT_USAGE = 2
-
-/** Runs the command that the arguments name, and leaves in `process.exitCode` how it ended. */
+/** Runs the command that the arguments name, and sets `process.exitCode`. */
 export async function run(args: readonly string[]): Promise<void> {
   const program = new Command('claimcheck')
     .description('Checks what software agents say they did, and issues receipts that anyone can check.')
     .version(VERSION)
-    .showHelpAfterError('(claimcheck help tells the commands)')
+    .showHelpAfterError('(claimcheck help lists the commands)')
     .exitOverride()
 
   addServeCommand(program)
@@ -42,12 +39,17 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    if (error instanceof CommanderError) {
-      // Commander has said it already, on the right stream; asking for help is no error.
-      process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
-    } else {
-      process.stderr.write(`${explain(error)}\n`)
-      process.exitCode = 1
-    }
+    const failure = failureOf(error)
+    process.exitCode = failure?.exitCode ?? 0
+    if (!failure) return
+    const { code, message, text } = failure
+    if (text !== undefined) process.stderr.write(`${text}\n`)
+    if (wantsJson(args)) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`)
   }
+}
+
+/** Looked for in the arguments: a command that was not understood has no options. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).includes('--json')
 }

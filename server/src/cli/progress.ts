@@ -1,4 +1,4 @@
-/** A progress bar for long commands, on a terminal's standard error alone: what is printed elsewhere stays as it is. */
+/** A progress bar for long commands. Shown only where standard error is a terminal. */
 import { Presets, SingleBar } from 'cli-progress'
 
 export interface Progress {

@@ -1,4 +1,4 @@
-/** What a command does around its work: opens the installation, closes it again, prints one JSON value or lines for people. */
+/** What all commands share: `--json`, opening and closing the installation, and printing. */
 import type { Command } from 'commander'
 import { loadConfig } from '../config/config.ts'
 import type { Claimcheck } from '../container.ts'
@@ -7,26 +7,26 @@ export interface OutputOptions {
   readonly json?: boolean
 }
 
-/** Adds a subcommand that takes `--json`, as every command does. */
+/** A subcommand with the option `--json`. */
 export function subcommand(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
     .description(description)
-    .option('--json', 'print one JSON value')
+    .option('--json', 'print one JSON value, also for an error')
     .exitOverride()
-    .showHelpAfterError('(add --help for the options)')
+    .showHelpAfterError('(add --help to list the options)')
 }
 
 export function print(options: OutputOptions, value: unknown, lines: readonly string[]): void {
   process.stdout.write(`${options.json ? JSON.stringify(value) : lines.join('\n')}\n`)
 }
 
-/** Runs `work` on the installation that the environment names, beside a running server or without one. */
+/** Runs `work` on the installation of this environment. A server may run on it at the same time. */
 export async function withClaimcheck<T>(
   work: (claimcheck: Claimcheck) => Promise<T>,
   { plugins = false }: { readonly plugins?: boolean } = {},
 ): Promise<T> {
-  // Loaded when it is needed: help and `verify` are there at once.
+  // Imported here, so that help and `verify` start fast.
   const { openClaimcheck } = await import('../container.ts')
   const claimcheck = await openClaimcheck(loadConfig(process.env, process.cwd()), { plugins, patient: true })
   try {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/core'
 import { type Static, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
-import { isSharedDatabase, readDatabaseUrl } from './database-url.ts'
+import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
@@ -72,7 +72,7 @@ const HOUR_MS = 60 * 60_000
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_FOR_HOSTS =
-  'SECRET_KEY: missing; Postgres needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
+  'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
@@ -139,7 +139,7 @@ export function loadConfig(env: Env, cwd: string): Config {
   const dataDir = resolve(cwd, env.DATA_DIR || 'data')
   const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
   const file = readFile(filePath, Boolean(env.CONFIG), report)
-  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || `sqlite:${join(dataDir, 'claimcheck.db')}`, cwd, report)
+  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
   const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, report)
   const context = { folder: dirname(filePath), allowPrivate, report }
   const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}

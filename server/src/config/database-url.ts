@@ -50,6 +50,11 @@ export function describeDatabase(databaseUrl: string): string {
   return SCHEMES[schemeOf(databaseUrl)].describe(databaseUrl)
 }
 
+/** The URL of a database that is a file. */
+export function fileUrl(path: string): string {
+  return SQLITE + path
+}
+
 /** The path of a database that is a file; undefined for the others. */
 export function sqliteFile(databaseUrl: string): string | undefined {
   return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined

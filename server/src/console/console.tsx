@@ -7,6 +7,7 @@ import { assetRoutes } from './assets.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages } from './error-pages.tsx'
 import { pageHeaders } from './headers.ts'
+import { leadToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
@@ -19,12 +20,13 @@ import { newClaimRoutes } from './pages/new-claim.tsx'
 import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
+import { answerSignedOut, answerStale } from './pages/signed-out.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
 import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 
 const FORM_LIMIT_BYTES = 64 * 1024
 
-export async function consoleRoutes(app: App, parts: ConsoleDependencies): Promise<void> {
+export async function consoleRoutes(app: App, services: ConsoleDependencies): Promise<void> {
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
   await app.register(async (assets: App) => assetRoutes(assets))
   await app.register(async (pages: App) => {
@@ -36,29 +38,30 @@ export async function consoleRoutes(app: App, parts: ConsoleDependencies): Promi
       done()
     })
     answerErrorsWithPages(pages)
+    leadToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
-    readSessions(pages, parts)
-    signInRoutes(pages, parts)
-    passkeySignInRoutes(pages, parts)
-    oidcRoutes(pages, parts)
+    readSessions(pages, services, answerStale)
+    signInRoutes(pages, services)
+    passkeySignInRoutes(pages, services)
+    oidcRoutes(pages, services)
     pages.all('/console/*', async () => {
       throw new ServiceError('not_found', 'there is no such page')
     })
     await pages.register(async (inside: App) => {
-      requireSession(inside, parts.members)
-      homeRoutes(inside, parts)
-      accountRoutes(inside, parts)
-      passkeyRoutes(inside, parts)
-      linkRoutes(inside, parts)
-      applicationRoutes(inside, parts)
-      consentRoutes(inside, parts)
+      requireSession(inside, services.members, answerSignedOut(services))
+      homeRoutes(inside, services)
+      accountRoutes(inside, services)
+      passkeyRoutes(inside, services)
+      linkRoutes(inside, services)
+      applicationRoutes(inside, services)
+      consentRoutes(inside, services)
       await inside.register(
         async (workspace: App) => {
-          connectionRoutes(workspace, parts)
-          developerRoutes(workspace, parts)
-          claimRoutes(workspace, parts)
-          newClaimRoutes(workspace, parts)
-          memberRoutes(workspace, parts)
+          connectionRoutes(workspace, services)
+          developerRoutes(workspace, services)
+          claimRoutes(workspace, services)
+          newClaimRoutes(workspace, services)
+          memberRoutes(workspace, services)
         },
         { prefix: WORKSPACE_PREFIX },
       )

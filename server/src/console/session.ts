@@ -1,4 +1,4 @@
-/** Who visits: the session behind a cookie, the workspace behind an address, and proof that a form was sent from one of our own pages. */
+/** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
@@ -10,18 +10,20 @@ import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
 import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../people/sessions.ts'
 import type { Viewer } from './page.tsx'
 import { signInPath } from './paths.ts'
+import { formOf } from './request-fields.ts'
 
-interface PersonSession extends SignedIn {
+export interface ConsoleSession extends SignedIn {
+  /** Stands in every form of this session. */
   readonly csrf: string
 }
 
-interface Place {
+interface WorkspaceAccess {
   readonly workspaces: readonly WorkspaceOfMember[]
   readonly workspace: WorkspaceOfMember | undefined
 }
 
-const VISIT = 'visit'
-const PLACE = 'place'
+const SESSION = 'session'
+const ACCESS = 'workspaceAccess'
 
 export interface SessionOptions {
   readonly sessions: Pick<SessionService, 'find'>
@@ -29,7 +31,10 @@ export interface SessionOptions {
   readonly config: Pick<Config, 'publicUrl'>
 }
 
-/** The origin of our pages, as the browser of this request has to name it. @throws HttpError 400 */
+/** Answers in place of a page or an error. */
+export type Answer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+
+/** The origin of our pages, as the browser of this request names it. @throws HttpError 400 */
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return new URL(publicUrl).origin
   const origin = `${request.protocol}://${request.host}`
@@ -37,30 +42,33 @@ export function originOf(request: FastifyRequest, publicUrl: string | undefined)
   return origin
 }
 
-/** Of `app`: refuses text that a database, or a later reader, would take otherwise than we do. What a query holds, its page looks at. */
+/** Of `app`: refuses texts that a database or a later reader would read differently. Pages check their own queries. */
 export function refuseUnclearText(app: App): void {
   app.addHook('preValidation', async ({ params, body }) => {
     if (contentIssues(params, []).length > 0) throw new ServiceError('not_found', 'there is no such page')
     if (contentIssues(body, []).length === 0) return
-    throw new ServiceError('bad_request', 'what was sent holds characters that are no text')
+    throw new ServiceError('bad_request', 'the form holds characters that are not text')
   })
 }
 
-/** Tells of each request of `app` who makes it, and refuses forms that other sites send. */
-export function readSessions(app: App, { sessions, config: { publicUrl } }: SessionOptions): void {
-  app.decorateRequest(VISIT)
-  app.decorateRequest(PLACE)
+/**
+ * Of `app`: finds the session of each request, and refuses forms that other sites send.
+ * @param answerStale answers a form of our own pages that is of another session than the present one
+ */
+export function readSessions(app: App, { sessions, config: { publicUrl } }: SessionOptions, answerStale: Answer): void {
+  app.decorateRequest(SESSION)
+  app.decorateRequest(ACCESS)
 
-  // Here and below, once the body is there: whoever lets it wait gains nothing by what they were when they began to send.
+  // Here and below after the body has arrived: a slow sender gets the rights of the end of the request, not of its beginning.
   app.addHook('preValidation', async (request) => {
     const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
     const signedIn = token === undefined ? undefined : await sessions.find(token)
-    if (signedIn) request.setDecorator<PersonSession>(VISIT, { ...signedIn, csrf: csrfOf(token!) })
+    if (signedIn) request.setDecorator<ConsoleSession>(SESSION, { ...signedIn, csrf: csrfOf(token!) })
   })
 
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return
-    // Browsers name the origin of every form; what names none is no page of ours.
+    // Browsers send the origin of every form. A request without one does not come from our pages.
     if (request.headers.origin !== originOf(request, publicUrl)) {
       const origin = originOf(request, publicUrl)
       throw new HttpError(
@@ -68,83 +76,63 @@ export function readSessions(app: App, { sessions, config: { publicUrl } }: Sess
         `this form was not sent from ${origin}: open the console there, or set PUBLIC_URL to where it is`,
       )
     }
-    const visit = optionalSessionOf(request)
-    if (visit && !isSame(String(formOf(request)._csrf ?? ''), visit.csrf)) {
-      throw new HttpError(
-        403,
-        'this form is not of the session that you have now: go back, load the page again, and send it once more',
-      )
-    }
+    const session = optionalSessionOf(request)
+    if (session && !isSame(String(formOf(request)._csrf ?? ''), session.csrf)) return answerStale(request, reply)
   })
 }
 
-/** For pages that need somebody who is signed in; others are sent to sign in, and back afterwards. */
-export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>): void {
+/**
+ * Of `app`: pages for people who are signed in. Others are sent to sign in, and back afterwards.
+ * @param answerSignedOut answers a form that was sent without a session
+ */
+export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>, answerSignedOut: Answer): void {
   app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = optionalSessionOf(request)
-    if (!visit) return reply.redirect(signInPath(request.method === 'GET' ? request.url : '/console'), 303)
-    const workspaces = await members.workspacesOf(visit.user.id)
+    const session = optionalSessionOf(request)
+    const isForm = request.method !== 'GET' && request.method !== 'HEAD'
+    if (!session) return isForm ? answerSignedOut(request, reply) : reply.redirect(signInPath(request.url), 303)
+    const workspaces = await members.workspacesOf(session.user.id)
     const { workspace: id } = request.params as { readonly workspace?: string }
     const workspace = workspaces.find((one) => one.id === id)
-    // Somebody else's workspace is like one that is not there.
+    // A workspace of others answers like one that does not exist.
     if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
-    request.setDecorator<Place>(PLACE, { workspaces, workspace })
+    request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace })
   })
 }
 
-export function optionalSessionOf(request: FastifyRequest): PersonSession | undefined {
-  return request.getDecorator<PersonSession | undefined>(VISIT)
+export function optionalSessionOf(request: FastifyRequest): ConsoleSession | undefined {
+  return request.getDecorator<ConsoleSession | undefined>(SESSION)
 }
 
 /** Of pages that need a session. */
-export function sessionOf(request: FastifyRequest): PersonSession {
+export function sessionOf(request: FastifyRequest): ConsoleSession {
   return optionalSessionOf(request)!
 }
 
-/** Of pages that need a session: what every such page shows of who looks at it. */
+/** Of pages that need a session: who looks at the page, and in which workspace. */
 export function viewerOf(request: FastifyRequest): Viewer {
   const { user, csrf } = sessionOf(request)
-  return { user, csrf, ...request.getDecorator<Place>(PLACE) }
+  return { user, csrf, ...request.getDecorator<WorkspaceAccess>(ACCESS) }
 }
 
 /** Of the pages of a workspace. */
 export function workspaceOf(request: FastifyRequest): WorkspaceOfMember {
-  return request.getDecorator<Place>(PLACE).workspace!
+  return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
 }
 
 export function isOwner(request: FastifyRequest): boolean {
   return workspaceOf(request).role === 'owner'
 }
 
-/** A `preHandler` for what members may see and not do. */
+/** A `preHandler`. */
 export async function ownersOnly(request: FastifyRequest): Promise<void> {
-  if (!isOwner(request)) throw new HttpError(403, 'only owners of the workspace may do this')
-}
-
-/** A form's fields. Of a name that is given more than once, the last. */
-export function formOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
-  return lastOf(request.body)
-}
-
-/** The fields of the address. Of a name that is given more than once, the last. */
-export function queryOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
-  return lastOf(request.query)
-}
-
-function lastOf(values: unknown): Readonly<Record<string, string | undefined>> {
-  const entries = Object.entries(values ?? {}).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.at(-1) : value,
-  ])
-  // A body of JSON may hold anything.
-  return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
+  if (!isOwner(request)) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
 }
 
 function browserOf(request: FastifyRequest): Visitor {
   return { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
 }
 
-interface Entering {
+export interface Entering {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly sessions: Pick<SessionService, 'start' | 'end'>
@@ -152,15 +140,19 @@ interface Entering {
 }
 
 /** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
-export async function enter({ request, reply, sessions, config }: Entering, userId: string, next: string) {
-  const visit = optionalSessionOf(request)
-  if (visit) await sessions.end(visit.user.id, visit.session.id)
-  signIn(reply, await sessions.start(userId, browserOf(request)), config.publicUrl)
-  return reply.redirect(next, 303)
+export async function enter(entering: Entering, userId: string, next: string): Promise<FastifyReply> {
+  await startSession(entering, userId)
+  return entering.reply.redirect(next, 303)
 }
 
-export function signIn(reply: FastifyReply, token: string, publicUrl: string | undefined): void {
+/** Begins a session in place of the one that this browser had. Returns what the forms of the answer must carry. */
+export async function startSession({ request, reply, sessions, config }: Entering, userId: string): Promise<string> {
+  const { publicUrl } = config
+  const session = optionalSessionOf(request)
+  if (session) await sessions.end(session.user.id, session.session.id)
+  const token = await sessions.start(userId, browserOf(request))
   reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: SESSION_LONGEST_MS / 1000 })
+  return csrfOf(token)
 }
 
 export function signOut(reply: FastifyReply, publicUrl: string | undefined): void {
@@ -171,12 +163,12 @@ function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
 }
 
-// `__Host-`: browsers take it over https alone, and from this very host. Without https, on one's own machine, there is no such cookie.
+// Browsers take a `__Host-` cookie over https only, and send it to this host only. Without https there is no such cookie.
 export function cookieName(publicUrl: string | undefined, ending = ''): string {
   return `${isSecure(publicUrl) ? '__Host-' : ''}claimcheck${ending}`
 }
 
-/** The token of the console's session, of a request whose cookies `read` reads. */
+/** The token of the console's session. @param read reads a cookie of the request */
 export function sessionTokenOf(
   read: (cookie: string) => string | undefined,
   publicUrl: string | undefined,
@@ -188,7 +180,7 @@ export function cookieOptions(publicUrl: string | undefined) {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(publicUrl) } as const
 }
 
-/** Known to whoever has the session's cookie, and to the pages that we make for them. */
+/** Derived from the cookie's token: other sites know neither. */
 function csrfOf(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url')
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps this host from signing a fork: two trees of one log that cannot both be true, as a database restored from an older backup
- * would make it do. The log in the database is held against the head that this host remembers outside of it.
+ * Keeps this host from signing a fork, that is two contradicting trees of one log, such as after the database was restored from an old
+ * backup. It compares the log in the database with the head that this host remembers outside of the database.
  */
 import { bytesEqual, rootAt, TileError } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
@@ -11,27 +11,27 @@ import { type Head, type HeadMemory, HeadMemoryError } from './signing/head-memo
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 export interface LogGuard {
-  /** Why this host is read-only, and the way out; undefined while it may sign. */
+  /** Why this host is read-only, and how to recover; undefined while it may sign. */
   problem(): string | undefined
-  /** Looks at everything, and remembers the head that it finds; what it finds wrong is the `problem` from then on. */
+  /** Checks the whole log and remembers its head. A mistake becomes the `problem`; without one the `problem` ends. */
   examine(): Promise<void>
-  /** Whether this host may sign, by the log of the last second. One that is read-only is examined again, so that it goes on when what was wrong is put right. */
+  /** Whether this host may sign, by the state of the log at most one second ago. A read-only host examines the log again, so that it recovers by itself. */
   maySign(): Promise<boolean>
   /**
-   * To be asked before a head is signed, with the log locked. What other hosts have appended is no fork.
-   * @throws ServiceError `read_only` when this log does not go on from what this host signed, or when that cannot be told
+   * Call it before signing a head, with the log locked. Entries that other hosts appended are no fork.
+   * @throws ServiceError `read_only` when this log does not continue what this host signed, or when that cannot be determined
    */
   check(log: LogState, rows: Reads['log']): Promise<void>
-  /** Holds the root of the tree that is stored against the one that was signed. @throws ServiceError `read_only` */
+  /** Compares the root of the stored tree with the signed root. @throws ServiceError `read_only` */
   checkRoot(log: LogState, storedRoot: Uint8Array): void
-  /** The same, for who has not the tree's root. @throws ServiceError `read_only` */
+  /** Reads the root of the stored tree, and compares it with the signed root. @throws ServiceError `read_only` */
   checkStored(log: LogState, rows: Reads['log']): Promise<void>
-  /** To be told of each head when it is on disk, and before anybody else is. @throws ServiceError `read_only` */
+  /** Call it for each signed head when it is on disk, before anyone else learns of it. @throws ServiceError `read_only` */
   remember(head: Head): void
-  /** Whether this head, and no other, is what this host remembers. */
+  /** True when this host remembers exactly this head. */
   isRemembered(head: Head): boolean
-  /** The logs that end when another follows this one: itself, and one that only this host knows of. */
-  ending(log: LogState, rows: Reads['log']): Promise<readonly Pick<Head, 'logId' | 'name'>[]>
+  /** The logs to retire when a new log follows this one: this log, and one that only this host remembers. */
+  logsToRetire(log: LogState, rows: Reads['log']): Promise<readonly Pick<Head, 'logId' | 'name'>[]>
 }
 
 interface LogGuardOptions {
@@ -41,18 +41,18 @@ interface LogGuardOptions {
 }
 
 const LOOK_EVERY_MS = 1000
-const WAY_OUT = 'Bring the newest database back, or begin another log: claimcheck log new'
-const OTHER_LOG = `the database holds another log than this host signed last: are DATABASE_URL and DATA_DIR right? ${WAY_OUT}`
-const FORKED = `the database holds other entries than this host signed. ${WAY_OUT}`
-const DAMAGED = 'the stored tree has not the root that was signed: claimcheck doctor tells what is damaged'
+const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
+const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
+const FORKED = `the entries in the database differ from those that this host signed. ${RECOVERY}`
+const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
 export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions): LogGuard {
   let problem: string | undefined
 
-  function refuse(why: string, cause?: unknown): never {
-    if (why !== problem) logger.error({ problem: why }, 'this host is read-only: it signs nothing')
-    problem = why
-    throw new ServiceError('read_only', why, { cause })
+  function refuse(reason: string, cause?: unknown): never {
+    if (reason !== problem) logger.error({ problem: reason }, 'this host is read-only: it signs nothing')
+    problem = reason
+    throw new ServiceError('read_only', reason, { cause })
   }
 
   function recall(): Head | undefined {
@@ -60,7 +60,7 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
       return headMemory.recall()
     } catch (error) {
       if (!(error instanceof HeadMemoryError)) throw error
-      refuse(`${error.message}. Bring it back, or begin another log: claimcheck log new`, error)
+      refuse(`${error.message}. Restore the file, or begin another log with: claimcheck log new`, error)
     }
   }
 
@@ -91,7 +91,7 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
     }
     if (log.treeSize < last.treeSize) {
       refuse(
-        `the database's log has ${log.treeSize} entries, of ${last.treeSize} that this host signed: it is an older one. ${WAY_OUT}`,
+        `the database is an old one: its log has ${log.treeSize} entries, and this host signed ${last.treeSize}. ${RECOVERY}`,
       )
     }
     const rootHash = log.treeSize === last.treeSize ? log.rootHash : await rootOf(last.treeSize, rows)
@@ -117,7 +117,7 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
 
   let lookedAt = Number.NEGATIVE_INFINITY
 
-  /** Remembers what other hosts have signed, too: no backup from before that is taken for the newest. */
+  /** Also remembers heads that other hosts signed, so that a backup from before them is recognized as old. */
   async function look(): Promise<void> {
     if (performance.now() - lookedAt < LOOK_EVERY_MS) return
     lookedAt = performance.now()
@@ -134,7 +134,7 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
   async function examineAll(): Promise<void> {
     const rows = storage.read.log
     try {
-      // Before the log is read, which may grow meanwhile: what is remembered is in it by then.
+      // Recalls the head before it reads the log, which may grow in between: the log then includes that head.
       const last = recall()
       const log = (await rows.state())!
       await compare(last, log, rows)
@@ -162,18 +162,19 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
       const last = recallReadable()
       return last?.logId === logId && last.treeSize === treeSize && bytesEqual(last.rootHash, rootHash)
     },
-    async ending(log, rows) {
+    async logsToRetire(log, rows) {
       const retired = new Set((await rows.retiredLogs()).map(({ logId }) => logId))
-      return [log, ...lastOther(log)].filter(({ logId }) => !retired.has(logId))
+      return [log, ...rememberedOther(log)].filter(({ logId }) => !retired.has(logId))
     },
   }
 
-  /** Whatever it was: a log that follows is none of it. */
-  function lastOther({ logId }: LogState): Head[] {
+  /** The head of another log that this host remembers. */
+  function rememberedOther({ logId }: LogState): Head[] {
     const last = recallReadable()
     return last && last.logId !== logId ? [last] : []
   }
 
+  /** The remembered head; undefined when there is none or it cannot be read. */
   function recallReadable(): Head | undefined {
     try {
       return headMemory.recall()

@@ -1,4 +1,4 @@
-/** The log at the size it has now, shared by all who ask at that size: its right range in memory, its full tiles from the cache. */
+/** Views of the log at one size, which all requests at that size share: the compact range is in memory, full tiles come from the cache. */
 import {
   appendLeaves,
   bytesEqual,
@@ -25,7 +25,7 @@ import { createTileCache, type TileCache } from './tile-cache.ts'
 
 export interface LogView {
   readonly state: AnchoredLogState
-  /** Of each of these leaves, at the view's size. @throws RangeError when one of them is not in the tree */
+  /** The inclusion path of each leaf, at the size of the view. @throws RangeError when a leaf is not in the tree */
   pathTexts(leafIndexes: readonly number[]): Promise<readonly PathText[]>
   /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
   proveInclusion(leafIndex: number, treeSize: number): Promise<ProvenInclusion>
@@ -35,17 +35,17 @@ export interface LogView {
 
 export interface StoredLog extends Log {
   /**
-   * The log as it was committed when this was asked, whoever appended to it, on this host or another: never smaller than it was
-   * given out before.
+   * The newest committed log at the time of the call, including entries that other hosts appended. The size never goes back between
+   * calls.
    */
   view(): Promise<LogView>
-  /** At least as large as a state that was just read with something else. */
+  /** A view that is at least as large as `state`, which the caller just read. */
   viewFrom(state: AnchoredLogState): Promise<LogView>
 }
 
-/** Growth by so much is followed leaf by leaf. After more, reading the range anew is cheaper. */
-const MOST_FOLLOWED = 2 * TILE_WIDTH
-const MOST_SHARING = 1000
+/** Up to this growth the range is extended leaf by leaf; after more growth it is cheaper to read the range again. */
+const MAX_EXTENDED = 2 * TILE_WIDTH
+const MAX_SHARING = 1000
 
 export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>): StoredLog {
   const cache = createTileCache(log)
@@ -55,11 +55,12 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
     rootHash: SHA256_TREE.empty,
   }
 
-  async function follow({ treeSize, rootHash }: LogState): Promise<CompactRange | undefined> {
+  /** Extends the known range; undefined when the log does not continue it, or grew too much. */
+  async function extend({ treeSize, rootHash }: LogState): Promise<CompactRange | undefined> {
     const { range } = known
     const grown = treeSize - range.treeSize
     if (grown === 0) return bytesEqual(known.rootHash, rootHash) ? range : undefined
-    if (grown < 0 || grown > MOST_FOLLOWED) return undefined
+    if (grown < 0 || grown > MAX_EXTENDED) return undefined
     const leaves = await log.leaves(range.treeSize, treeSize)
     const appended = appendLeaves(
       range,
@@ -73,7 +74,7 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
     const { range, rootHash } = known
     const isContinued =
       treeSize >= range.treeSize && bytesEqual(await rootAt(range.treeSize, readStored, SHA256_TREE), rootHash)
-    // A database that was put back to an earlier state has other tiles from there on.
+    // A database that was restored from a backup may have other tiles than the cache.
     if (!isContinued) cache.clear()
     return restoreRange(treeSize, await readStored(partialTiles(treeSize)), SHA256_TREE)
   }
@@ -81,22 +82,22 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
   async function current(): Promise<LogView> {
     const state = (await anchors.log())!
     if (known.view && isSame(known.view.state, state)) return known.view
-    const range = (await follow(state)) ?? (await restore(state))
+    const range = (await extend(state)) ?? (await restore(state))
     const rootHash = range.suffixes[0] ?? SHA256_TREE.empty
     if (!bytesEqual(rootHash, state.rootHash))
-      throw new Error('the stored tiles do not have the root of the newest head')
+      throw new Error('the root of the stored tiles differs from the root of the newest head')
     const view = viewOf(state, range, cache)
     known = { range, rootHash, view }
     return view
   }
 
-  // One after the other, so that the size never goes back.
+  // Reads one view at a time, so that the size never goes back.
   const views = createBatch<undefined, LogView>(
     async (requests) => {
       const view = await current()
       return requests.map(() => view)
     },
-    { maxItems: MOST_SHARING },
+    { maxItems: MAX_SHARING },
   )
   const view = () => views.add(undefined)
 
@@ -128,11 +129,11 @@ function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache):
   async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
     const isFull = ({ level, index }: TileId) => index < Math.floor(treeSize / TILE_WIDTH ** (level + 1))
     const full = await cache.read(tiles.filter(isFull))
-    let used = 0
-    return tiles.map((tile) => (isFull(tile) ? full[used++]! : partialTile(tile)))
+    let next = 0
+    return tiles.map((tile) => (isFull(tile) ? full[next++]! : partialTile(tile)))
   }
 
-  /** Without hashes where the tree has not come to that width. */
+  /** Empty when the tile is not that wide in this tree. */
   function partialTile({ level, index, width }: TileId): Uint8Array {
     const newest = partialTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
     return newest && newest.width >= width ? range.tiles[level]! : new Uint8Array()
@@ -143,11 +144,11 @@ function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache):
     async pathTexts(leafIndexes) {
       const needed = leafIndexes.map((leafIndex) => fullTilesAbove(leafIndex, treeSize))
       const read = await cache.read(needed.flat())
-      let used = 0
+      let end = 0
       return leafIndexes.map((leafIndex, index) => {
-        const start = used
-        used += needed[index]!.length
-        return writePath(leafIndex, read.slice(start, used))
+        const start = end
+        end += needed[index]!.length
+        return writePath(leafIndex, read.slice(start, end))
       })
     },
     proveInclusion: (leafIndex, size) => proveInclusion(leafIndex, size, readTiles, SHA256_TREE),

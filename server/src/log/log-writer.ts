@@ -1,4 +1,4 @@
-/** Plans what is appended to the log: signed receipts, tiles and a signed head, which are written all or none. */
+/** Plans appends to the log: the signed receipts, the tiles and the signed head, which one transaction writes. */
 import {
   appendLeaves,
   bytesEqual,
@@ -25,7 +25,7 @@ import type { ReceiptContent } from './receipt-content.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
-/** A signed receipt that has no place in the log yet. */
+/** A signed receipt that has no index in the log yet. */
 export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
   readonly keyId: string
   readonly content: ReceiptContent
@@ -33,25 +33,28 @@ export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
   readonly evidence: string | undefined
 }
 
-/** What an append changes, but for the claims. */
-export type Growth = Pick<Changes, 'log' | 'receipts' | 'evidence' | 'tiles' | 'heads'>
+/** The changes of an append, without those to claims. */
+export type Append = Pick<Changes, 'log' | 'receipts' | 'evidence' | 'tiles' | 'heads'>
 
 export interface LogWriter {
-  /** Signs before the log is held: of what an append costs, this is the most. */
+  /** Signs a receipt before the log is locked, because signing is most of the cost of an append. @param evidence is published beside it */
   draft(claimId: string, content: ReceiptContent, evidence?: string): Promise<Draft>
   /**
-   * What appends these to the log as it was just locked, signed head included. A draft that another key or an earlier time has signed
-   * than the log has come to is signed again.
+   * Plans to append the drafts to the locked log, and signs the new head. Signs a draft again when another key signed it than the log's
+   * current one, or when its time is before the log's.
    * @throws ServiceError `read_only` when this would be a fork
    */
-  plan(rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Growth>
+  plan(rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append>
   /**
-   * The same for the log as this host left it, which is often as it is; the database refuses it where it is not, and what was signed
-   * for it is seen by nobody. Undefined when this host does not know how it left it.
+   * Plans without a lock, for the state in which this host last wrote the log. If that state is not current, the database refuses the
+   * append, and what was signed for it is never published. Undefined when this host has not written the log yet.
    */
-  planAsLeft(drafts: readonly Draft[]): Promise<Growth | undefined>
-  /** To be told of each growth when it is on disk, and before anybody else is. @throws ServiceError `read_only` */
-  grown(growth: Growth): void
+  planOptimistically(drafts: readonly Draft[]): Promise<Append | undefined>
+  /**
+   * Remembers an append. Call it when the append is on disk, before anyone else learns of it.
+   * @throws ServiceError `read_only`
+   */
+  committed(append: Append): void
 }
 
 interface LogWriterOptions {
@@ -62,8 +65,9 @@ interface LogWriterOptions {
 }
 
 export function createLogWriter({ signingKeys, logGuard, now, config }: LogWriterOptions): LogWriter {
-  let left: LogState | undefined
-  // Taken only when its root is the log's: after an append that failed, or another host's, it is not.
+  /** The state in which this host last wrote the log. */
+  let lastWritten: LogState | undefined
+  // Used only when its root is the root of the log: it is not after a failed append, or after one of another host.
   let known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
 
   async function rangeAt(rows: Reads['log'], log: LogState): Promise<CompactRange> {
@@ -71,7 +75,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     try {
       return await storedRange(rows, log)
     } catch (error) {
-      // A tile is missing or damaged: then this host is read-only, and says so.
+      // A missing or damaged tile makes this host read-only: the check throws.
       if (error instanceof TileError) await logGuard.checkStored(log, rows)
       throw error
     }
@@ -83,13 +87,13 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     return range
   }
 
-  async function grow(log: LogState, from: CompactRange, drafts: readonly Draft[]): Promise<Growth> {
+  async function append(log: LogState, from: CompactRange, drafts: readonly Draft[]): Promise<Append> {
     const signer = await signingKeys.signer(log.keyId)
     const current = await Promise.all(
       drafts.map((draft) =>
         draft.keyId === log.keyId && draft.issuedAt >= log.issuedAt
           ? draft
-          : // Receipts and heads are in time order, whatever the clock does.
+          : // The times of receipts and heads must be in order, even when the clock goes back.
             sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer),
       ),
     )
@@ -132,7 +136,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
 
   return {
     async draft(claimId, content, evidence) {
-      // The check may have been stamped by another thread's reading of the clock.
+      // The time of the check comes from another thread, whose clock may be slightly ahead.
       const issuedAt = Math.max(now(), content.observation.observedAt)
       return sign(
         { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence },
@@ -143,18 +147,18 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     async plan(rows, log, drafts) {
       if (drafts.length === 0) return { log: { from: log, to: log } }
       await logGuard.check(log, rows)
-      return grow(log, await rangeAt(rows, log), drafts)
+      return append(log, await rangeAt(rows, log), drafts)
     },
 
-    async planAsLeft(drafts) {
-      if (!left) return undefined
-      if (drafts.length === 0) return { log: { from: left, to: left } }
-      const isKnown = known && bytesEqual(known.rootHash, left.rootHash) && logGuard.isRemembered(left)
-      return isKnown ? grow(left, known!.range, drafts) : undefined
+    async planOptimistically(drafts) {
+      if (!lastWritten) return undefined
+      if (drafts.length === 0) return { log: { from: lastWritten, to: lastWritten } }
+      const isKnown = known && bytesEqual(known.rootHash, lastWritten.rootHash) && logGuard.isRemembered(lastWritten)
+      return isKnown ? append(lastWritten, known!.range, drafts) : undefined
     },
 
-    grown({ log: { from, to } }) {
-      left = to
+    committed({ log: { from, to } }) {
+      lastWritten = to
       if (to !== from) logGuard.remember(to)
     },
   }

@@ -1,4 +1,4 @@
-/** The public log: heads, entries, proofs. It tells leaf indexes, leaf hashes and times, never what a leaf holds. */
+/** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
 import { type Anchor, type Instant, type ProvenInclusion, toBase64url } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import type { AnchoredLogState } from '../storage/log-state.ts'
@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts'
 import { createStoredLog, type LogView } from './log-view.ts'
 import { type PathText, pathText, toTexts } from './path-texts.ts'
 
-/** Hashes are base64url here, as on the wire. */
+/** Hashes in this module are base64url, as in the API. */
 export interface LogEntry {
   readonly leafIndex: number
   readonly leafHash: string
@@ -16,7 +16,7 @@ export interface LogEntry {
 export interface EntriesPage {
   readonly treeSize: number
   readonly entries: readonly LogEntry[]
-  /** The next page's start, or null. */
+  /** The `start` of the next page, or null. */
   readonly next: number | null
 }
 
@@ -29,9 +29,12 @@ export interface InclusionProof {
   readonly inclusion: readonly string[]
 }
 
-/** That a leaf is in the log, at the size of the earliest anchor that covers it: the strongest evidence of its age, and it never changes. */
+/**
+ * Proves that a leaf is in the log, at the tree size of the earliest anchor that covers it. That anchor is the strongest evidence of the
+ * leaf's age, and once it exists the proof never changes.
+ */
 export interface AnchoredPath extends PathText, Pick<InclusionProof, 'logId' | 'treeSize' | 'rootHash'> {
-  /** null: no landed anchor covers it, and the size is what the log has now. */
+  /** null when no landed anchor covers the leaf; the tree size is then the current one. */
   readonly anchor: Anchor | null
 }
 
@@ -47,11 +50,11 @@ export interface ConsistencyProof {
 export interface LogService {
   /** The newest signed tree head as JSON text, with the newest landed anchor. */
   head(): Promise<{ readonly treeHead: string; readonly anchor: Anchor | null }>
-  /** Ascending. Without `start`, the newest. @throws ServiceError `not_found` when start is beyond the tree */
+  /** In ascending order; without `start` the newest entries. @throws ServiceError `not_found` when start is beyond the tree */
   entries(start: number | undefined, limit: number): Promise<EntriesPage>
   /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
   inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
-  /** For each of these leaves, at a state that was just read or a newer one. @throws RangeError when one of them is not in the log */
+  /** One proof for each leaf, at `state` or a newer state of the log. @throws RangeError when a leaf is not in the log */
   inclusions(state: AnchoredLogState, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
   /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
   consistency(first: number, second?: number): Promise<ConsistencyProof>
@@ -83,7 +86,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       [...found].map(async ([leafIndex, anchor]) => {
         const { treeSize, rootHash } = anchor
         const { leafHash, path, rootHash: root } = await view.proveInclusion(leafIndex, treeSize)
-        if (toBase64url(root) !== rootHash) throw new Error('the log has not the root that was anchored')
+        if (toBase64url(root) !== rootHash) throw new Error('the root of the log differs from the anchored root')
         return [leafIndex, { leafHash, path: pathText(path), logId, treeSize, rootHash, anchor }] as const
       }),
     )
@@ -91,7 +94,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
 
   return {
     async head() {
-      // The anchor first: the head is of no smaller tree.
+      // Reads the anchor before the head, so that the head's tree is at least as large.
       const [anchor = null] = await landed(Number.MAX_SAFE_INTEGER, 1)
       return { treeHead: JSON.stringify(await log.head()), anchor }
     },
@@ -132,10 +135,10 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
       const [paths, anchored] = await Promise.all([view.pathTexts(recent), proveAnchored(view, covered)])
       const proven = new Map(anchored)
-      let used = 0
+      let next = 0
       return leafIndexes.map((leafIndex) => {
         if (leafIndex < anchoredSize) return proven.get(leafIndex)!
-        const { leafHash, path } = paths[used++]!
+        const { leafHash, path } = paths[next++]!
         return { leafHash, path, logId, treeSize, rootHash, anchor: null }
       })
     },

@@ -1,31 +1,32 @@
-/** The paths of inclusion proofs as JSON. What lies above a full tile is the same for all of its leaves: it is written once for each size of the tree. */
+/** Writes the paths of inclusion proofs as JSON. All leaves of a full tile share the upper part of the path, which is written once for each tree size. */
 import { type CompactRange, HASH_BYTES, pathInTile, proveInRange, TILE_WIDTH, type TileNodes } from '@claimcheck/core'
 
 export interface PathText {
   readonly leafHash: Uint8Array
-  /** An array of base64url. */
+  /** A JSON array of base64url hashes. */
   readonly path: string
 }
 
-/** Those above the tiles of a million leaves. */
-const MOST_KEPT = 4096
+/** The upper parts for a million leaves. */
+const MAX_CACHED = 4096
 
 /**
- * @param full those of `fullTilesAbove`, in that order
+ * @param full the tiles of `fullTilesAbove`, in its order
  * @throws RangeError when the leaf is not in the tree
  */
 export type WritePath = (leafIndex: number, full: readonly TileNodes[]) => PathText
 
 export function pathWriter(range: CompactRange): WritePath {
-  const kept = new Map<number, string>()
+  const cached = new Map<number, string>()
 
+  /** The part of the path above the leaf's tile. @param below how many hashes of the path are within the tile */
   function writeAbove(leafIndex: number, below: number, full: readonly TileNodes[]): string {
     const index = Math.floor(leafIndex / TILE_WIDTH)
-    const known = kept.get(index)
+    const known = cached.get(index)
     if (known !== undefined) return known
-    if (kept.size === MOST_KEPT) kept.clear()
-    const written = toJson(proveInRange(leafIndex, range, full).path.slice(below))
-    kept.set(index, written)
+    if (cached.size === MAX_CACHED) cached.clear()
+    const written = toJsonItems(proveInRange(leafIndex, range, full).path.slice(below))
+    cached.set(index, written)
     return written
   }
 
@@ -37,28 +38,28 @@ export function pathWriter(range: CompactRange): WritePath {
     }
     const { leafHash, path } = pathInTile(tile, leafIndex % TILE_WIDTH)
     const above = writeAbove(leafIndex, path.length, full)
-    return { leafHash, path: above === '' ? pathText(path) : `[${toJson(path)},${above}]` }
+    return { leafHash, path: above === '' ? pathText(path) : `[${toJsonItems(path)},${above}]` }
   }
 }
 
 export function pathText(path: readonly Uint8Array[]): string {
-  return `[${toJson(path)}]`
+  return `[${toJsonItems(path)}]`
 }
 
-/** An array's items. */
-function toJson(hashes: readonly Uint8Array[]): string {
+/** The items of a JSON array, without its brackets. */
+function toJsonItems(hashes: readonly Uint8Array[]): string {
   return hashes.length === 0 ? '' : `"${toTexts(hashes).join('","')}"`
 }
 
-// A multiple of three: each hash begins at a letter of its own.
+// A multiple of three bytes, so that each hash begins at a letter boundary of base64.
 const STRIDE_BYTES = HASH_BYTES + 1
 const STRIDE_LETTERS = (STRIDE_BYTES * 4) / 3
 const HASH_LETTERS = Math.ceil((HASH_BYTES * 4) / 3)
 
-// Used again and again. The byte after each hash is never written: its bits, which the hash's last letter has some of, stay 0.
+// Reused by all calls. The byte after each hash is never written and stays 0, as base64 requires for the unused bits of the last letter.
 let strides = Buffer.alloc(0)
 
-/** base64url, in the same order. */
+/** Encodes many hashes as base64url at once, which is faster than one at a time. */
 export function toTexts(hashes: readonly Uint8Array[]): string[] {
   const length = hashes.length * STRIDE_BYTES
   if (length > strides.length) strides = Buffer.alloc(length)

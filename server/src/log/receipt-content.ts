@@ -1,7 +1,6 @@
-/** What a receipt will say of a decided claim, before the log gives it an id, a time and an issuer. */
+/** The content of a receipt for a decided claim, before the log adds its id, time and issuer. */
+import { hash } from 'node:crypto'
 import type { DecidedClaim, Decision, JsonObject, Source } from '@claimcheck/core'
-import { sha256Text } from '@claimcheck/core'
-import { sha256 } from '../base/sha256.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 
 /** A decision with what the receipt says of the checks behind it. Plain data: it goes from thread to thread. */
@@ -27,7 +26,7 @@ export function receiptContent(claim: ClaimRow, decided: Decided): ReceiptConten
       facts,
       ...(appeared ? { appeared } : {}),
       ...(source ? { source } : {}),
-      ...(evidence === undefined ? {} : { evidenceDigest: sha256Text(evidence, sha256) }),
+      ...(evidence === undefined ? {} : { evidenceDigest: hash('sha256', evidence, 'base64url') }),
     },
     verdict,
   }

@@ -1,4 +1,4 @@
-/** Receipts: the stored bytes, with the proof that they are in the log. */
+/** Serves receipts: the stored bytes, with the proof that they are in the log. */
 import { type Anchor, bytesEqual } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import type { ReceiptText } from '../storage/receipt-texts.ts'
@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { AnchoredPath, LogService } from './log.ts'
 
 export interface ReceiptService {
-  /** The receipt as JSON text: the exact stored body and signature, and a proof where it is anchored, before that at the log's current size. */
+  /** The receipt as JSON text: the exact stored body and signature, and a proof at the anchored tree size or, before an anchor covers it, at the current size. */
   get(receiptId: string): Promise<string | undefined>
   /** Exactly the text whose digest the receipt signs; undefined for a receipt from before there was evidence, and for none. */
   evidence(receiptId: string): Promise<string | undefined>
@@ -17,10 +17,10 @@ interface ReceiptServiceOptions {
   readonly log: Pick<LogService, 'inclusions'>
 }
 
-const MOST_PER_READ = 100
+const MAX_PER_READ = 100
 
 export function createReceiptService({ storage, log }: ReceiptServiceOptions): ReceiptService {
-  // Requests that arrive together are looked up together, and proven at one size of the log.
+  // Requests that arrive together share one lookup and one tree size.
   const lookups = createBatch<string, string | undefined>(
     async (receiptIds) => {
       const { state, receipts } = await storage.read.log.receiptsByIds(receiptIds)
@@ -28,7 +28,7 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
       const texts = withProofs(receipts, await log.inclusions(state, leafIndexes))
       return receiptIds.map((receiptId) => texts.get(receiptId))
     },
-    { maxItems: MOST_PER_READ },
+    { maxItems: MAX_PER_READ },
   )
   return {
     get: (receiptId) => lookups.add(receiptId),
@@ -36,14 +36,14 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
   }
 }
 
-/** By receipt id. */
+/** The receipts' texts by receipt id. */
 function withProofs(receipts: readonly ReceiptText[], proofs: readonly AnchoredPath[]): Map<string, string> {
   const texts = new Map<string, string>()
   for (const [index, { receiptId, leafIndex, leafHash, entry }] of receipts.entries()) {
     const { logId, treeSize, rootHash, leafHash: inTree, path, anchor } = proofs[index]!
     if (!bytesEqual(Buffer.from(leafHash, 'hex'), inTree))
-      throw new Error('the stored leaf is not the one that the tree has')
-    // Spliced in as text: what was signed is served to the byte. Nothing in a proof needs escaping.
+      throw new Error('the leaf hash of the stored receipt differs from the leaf in the tree')
+    // Adds the proof to the stored text, so that the signed bytes stay unchanged. Nothing in a proof needs escaping.
     const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${path}${anchorMember(anchor)}}`
     texts.set(receiptId, `${entry.slice(0, -1)},"proof":${proof}}`)
   }

@@ -1,21 +1,21 @@
 /**
- * The one way into storage for claims: new ones, checks that become history, decisions that become receipts. Everything that is
- * ready goes into ONE transaction: the claims with their checks, the leaves with their signed receipts, the tiles, the signed head.
+ * Writes all changes of claims: new claims, checks, and decisions with their receipts. Everything that is ready goes into ONE
+ * transaction: the claims with their checks, the leaves with their signed receipts, the tiles, the signed head.
  *
- * Most of them are one statement, planned on the log as this host left it, which fails where anything has moved on since. What
- * fails so is planned again under the log's lock, on what is read there.
+ * Most transactions are one statement without a lock. It is planned on the state in which this host last wrote the log, and it fails
+ * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
  */
 import type { CheckRecord, Instant } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
-import type { Draft, Growth, LogWriter } from './log-writer.ts'
+import type { Append, Draft, LogWriter } from './log-writer.ts'
 import { type Decided, receiptContent } from './receipt-content.ts'
 
-/** One check of a claim, and what follows from it. */
+/** A check of a claim, with the decision or the time of the next check. */
 export interface Outcome {
-  /** As it was when it was handed out, or as it was submitted. */
+  /** The claim before this check. */
   readonly claim: ClaimRow
   readonly record: CheckRecord
   /** Undefined while it cannot be decided. */
@@ -24,24 +24,24 @@ export interface Outcome {
   readonly nextCheckAt: Instant | null
 }
 
-/** Each resolves when what it was given is on disk, a decision with its receipt in the log. */
+/** Each method resolves when its changes are on disk; a decision is then in the log with its receipt. */
 export interface Sequencer {
-  /** Stores a new claim. False when there is one of its client_claim_id already, and nothing was kept. */
+  /** Stores a new claim. Returns false, and stores nothing, when a claim with its client_claim_id exists. */
   store(claim: ClaimRow): Promise<boolean>
-  /** Stores a new claim together with its first check. Undefined when there is one of its client_claim_id already, and nothing was kept. */
+  /** Stores a new claim with its first check. Returns undefined, and stores nothing, when a claim with its client_claim_id exists. */
   storeChecked(outcome: Outcome): Promise<ClaimRow | undefined>
   /**
-   * Moves a stored claim on by a check. Undefined: it had moved on meanwhile (decided, or checked by another host), and nothing of
-   * this outcome was kept.
+   * Adds a check to a stored claim. Returns undefined, and stores nothing, when the claim changed in the meantime: it was decided, or
+   * another host checked it.
    */
   advance(outcome: Outcome): Promise<ClaimRow | undefined>
-  /** Resolves when it is there to be asked. */
+  /** Resolves when the sequencer has started. */
   ready(): Promise<void>
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when nothing waits to be written. */
   idle(): Promise<void>
 }
 
-/** The claim as an outcome leaves it; with the id of its receipt where it is decided. */
+/** The claim after the outcome. @param receiptId null unless the claim is decided */
 export function claimAfter({ claim, record, decided, nextCheckAt }: Outcome, receiptId: string | null): ClaimRow {
   return {
     ...claim,
@@ -56,17 +56,17 @@ export function claimAfter({ claim, record, decided, nextCheckAt }: Outcome, rec
   }
 }
 
-/** What one claim asks of a transaction. */
+/** The change of one claim. */
 interface Step {
   readonly isNew: boolean
-  /** How many checks it must have had until now: a decision counts only while the history that it rests on is what was recorded. */
+  /** The number of checks that the stored claim must have: a decision is valid only for the recorded checks that it is based on. */
   readonly attempts: number
-  /** As it will be. */
+  /** The claim after the change. */
   readonly claim: ClaimRow
   readonly draft?: Draft | undefined
 }
 
-/** What came of a step that failed alone. */
+/** The result of a step that failed by itself. */
 class Failed {
   readonly error: unknown
 
@@ -75,8 +75,8 @@ class Failed {
   }
 }
 
-const LARGEST_BATCH = 500
-/** Where others append too, what this host knows is seldom the newest. */
+const MAX_BATCH = 500
+/** After an optimistic flush failed, this many flushes use the lock: other hosts append, so the state that this host knows is rarely current. */
 const LOCKED_FLUSHES = 16
 
 interface SequencerOptions {
@@ -85,14 +85,14 @@ interface SequencerOptions {
 }
 
 export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
-  const batch = createBatch(flush, { maxItems: LARGEST_BATCH })
+  const batch = createBatch(flush, { maxItems: MAX_BATCH })
 
   async function flush(steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
     try {
       return await flushTogether(steps)
     } catch (error) {
-      if (steps.length === 1 || isOfAll(error)) throw error
-      // What is wrong with one claim is not the others' fault.
+      if (steps.length === 1 || failsAllSteps(error)) throw error
+      // One step may have failed the whole transaction: the others must not fail with it.
       const results: (boolean | Failed)[] = []
       for (const step of steps) {
         results.push(...(await flushTogether([step]).catch((error: unknown) => [new Failed(error)])))
@@ -102,30 +102,31 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   async function flushTogether(steps: readonly Step[]): Promise<readonly boolean[]> {
-    const { made, growth } = (await flushAsLeft(steps)) ?? (await storage.write((tx) => commit(tx, logWriter, steps)))
-    logWriter.grown(growth)
-    const kept = new Set(made)
-    return steps.map((step) => kept.has(step))
+    const { applied, append } =
+      (await flushOptimistically(steps)) ?? (await storage.write((tx) => flushLocked(tx, logWriter, steps)))
+    logWriter.committed(append)
+    const appliedSteps = new Set(applied)
+    return steps.map((step) => appliedSteps.has(step))
   }
 
-  /** How many flushes go under the lock before the log is taken to be as this host left it again. */
+  /** The number of flushes that use the lock before the next optimistic one. */
   let lockedFlushes = 0
 
-  /** Undefined, and nothing happened: something is otherwise than this host knows. */
-  async function flushAsLeft(steps: readonly Step[]): Promise<Flushed | undefined> {
+  /** Returns undefined, and changes nothing, when the database is in another state than this host knows. */
+  async function flushOptimistically(steps: readonly Step[]): Promise<Flushed | undefined> {
     if (lockedFlushes-- > 0) return undefined
-    const made = onceEach(steps)
-    const growth = await logWriter.planAsLeft(draftsOf(made))
-    if (!growth) return undefined
+    const applied = firstPerClaim(steps)
+    const append = await logWriter.planOptimistically(draftsOf(applied))
+    if (!append) return undefined
     try {
-      await storage.apply({ ...growth, progress: progressOf(made), newClaims: made.filter(isNew).map(claimOf) })
+      await storage.apply({ ...append, progress: progressOf(applied), newClaims: applied.filter(isNew).map(claimOf) })
     } catch (error) {
       if (error instanceof StorageError) throw error
       lockedFlushes = LOCKED_FLUSHES
       return undefined
     }
     lockedFlushes = 0
-    return { made, growth }
+    return { applied, append }
   }
 
   async function add(step: Step): Promise<boolean> {
@@ -138,8 +139,8 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
     const { claim, decided } = outcome
     const draft = decided && (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence))
     const next = claimAfter(outcome, draft?.receiptId ?? null)
-    const kept = await add({ isNew, attempts: claim.attempts, claim: next, draft })
-    return kept ? next : undefined
+    const isApplied = await add({ isNew, attempts: claim.attempts, claim: next, draft })
+    return isApplied ? next : undefined
   }
 
   return {
@@ -152,37 +153,37 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
 }
 
 interface Flushed {
-  /** Of the steps those that were made; the others' claims stand otherwise by now. */
-  readonly made: readonly Step[]
-  readonly growth: Growth
+  /** The steps that were applied; the claims of the others changed in the meantime. */
+  readonly applied: readonly Step[]
+  readonly append: Append
 }
 
-async function commit(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Flushed> {
+async function flushLocked(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Flushed> {
   const [log, inserted, attempts] = await Promise.all([
-    // Before anything else is read: whoever else moves claims on waits until we are done.
+    // Locks before it reads anything else: other hosts wait with their changes of claims until this transaction ends.
     tx.log.lock(),
     tx.claims.insertNew(steps.filter(isNew).map(claimOf)),
     tx.claims.queuedAttempts(steps.flatMap(({ isNew, claim }) => (isNew ? [] : claim.claimId))),
   ])
   const isCurrent = ({ isNew, claim: { claimId }, attempts: expected }: Step) =>
     isNew ? inserted.has(claimId) : attempts.get(claimId) === expected
-  const made = onceEach(steps.filter(isCurrent))
-  const growth = await logWriter.plan(tx.log, log!, draftsOf(made))
-  await tx.apply({ ...growth, progress: progressOf(made) })
-  return { made, growth }
+  const applied = firstPerClaim(steps.filter(isCurrent))
+  const append = await logWriter.plan(tx.log, log!, draftsOf(applied))
+  await tx.apply({ ...append, progress: progressOf(applied) })
+  return { applied, append }
 }
 
-/** Of the steps that move one claim on, the first. */
-function onceEach(steps: readonly Step[]): Step[] {
-  const taken = new Set<string>()
-  return steps.filter(({ isNew, claim: { claimId } }) => isNew || (!taken.has(claimId) && taken.add(claimId)))
+/** Of several steps that add a check to the same claim, keeps the first. */
+function firstPerClaim(steps: readonly Step[]): Step[] {
+  const seen = new Set<string>()
+  return steps.filter(({ isNew, claim: { claimId } }) => isNew || (!seen.has(claimId) && seen.add(claimId)))
 }
 
 function draftsOf(steps: readonly Step[]): Draft[] {
   return steps.flatMap(({ draft }) => draft ?? [])
 }
 
-/** The claims that were stored before. */
+/** The changed claims that are not new. */
 function progressOf(steps: readonly Step[]): ClaimRow[] {
   return steps.filter((step) => !isNew(step)).map(claimOf)
 }
@@ -195,7 +196,7 @@ function claimOf({ claim }: Step): ClaimRow {
   return claim
 }
 
-/** It would be the same for each step alone. */
-function isOfAll(error: unknown): boolean {
+/** True for an error that each step would have by itself, too. */
+function failsAllSteps(error: unknown): boolean {
   return error instanceof StorageError || error instanceof ServiceError
 }

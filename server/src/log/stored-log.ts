@@ -1,4 +1,4 @@
-/** The tree's hashes as they stand in the database: in tiles, and the newest leaves with their receipts. */
+/** Reads the hashes of the tree from the database: from the tiles, and for the newest leaves from their receipts' rows. */
 import { joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core'
 import { sha256 } from '../base/sha256.ts'
 import type { Reads } from '../storage/storage.ts'

@@ -1,12 +1,12 @@
-/** What oidc-provider stores, in our own storage. */
+/** The storage adapter of oidc-provider: stores its models as OAuth records. */
 import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Library } from './library.ts'
 import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
-import { answersUnavailable } from './unavailable.ts'
+import { translateStorageErrors } from './storage-errors.ts'
 
-// Applications that made themselves known, which is all that the library stores without an end: until somebody allows one.
-const LASTS_UNUSED_MS = 7 * 24 * 60 * 60_000
+// Only registered clients have no expiry in the library. A client expires here unless a person allows it.
+const UNUSED_CLIENT_TTL_MS = 7 * 24 * 60 * 60_000
 
 interface AdapterOptions {
   readonly records: OAuthRecords
@@ -14,9 +14,9 @@ interface AdapterOptions {
   readonly now: () => Instant
 }
 
-/** The library asks once for each of its models. */
+/** The library calls the returned function once for each of its models. */
 export function adapterFactory({ records, errors, now }: AdapterOptions): (model: string) => Adapter {
-  /** The library compares with this host's clock; what counts is ours. */
+  /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
     return {
       ...payload,
@@ -27,26 +27,26 @@ export function adapterFactory({ records, errors, now }: AdapterOptions): (model
     } as AdapterPayload
   }
 
-  const reached = answersUnavailable(errors)
+  const translated = translateStorageErrors(errors)
 
   return (model) => {
-    if (model === 'Session') return NOTHING_KEPT
+    if (model === 'Session') return NO_SESSIONS
     return {
       find: (id) =>
-        reached(async () => {
+        translated(async () => {
           const record = await records.find(model, id)
           return record && toPayload(record)
         }),
-      upsert: (id, payload, lastsSeconds) => {
-        const lastsMs = typeof lastsSeconds === 'number' ? lastsSeconds * 1000 : LASTS_UNUSED_MS
-        return reached(() => records.put(model, id, payload as Payload, lastsMs))
+      upsert: (id, payload, ttlSeconds) => {
+        const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
+        return translated(() => records.put(model, id, payload as Payload, ttlMs))
       },
       async consume(id) {
-        // Of two who present one code or one refresh token at once, the library lets both through to here.
-        if (!(await reached(() => records.consume(model, id)))) throw new errors.InvalidGrant('already used')
+        // When two requests present the same code or refresh token at the same time, the library passes both.
+        if (!(await translated(() => records.consume(model, id)))) throw new errors.InvalidGrant('already used')
       },
-      destroy: (id) => reached(() => records.remove(model, id)),
-      revokeByGrantId: (grantId) => reached(() => records.endGrant(grantId)),
+      destroy: (id) => translated(() => records.remove(model, id)),
+      revokeByGrantId: (grantId) => translated(() => records.endGrant(grantId)),
       findByUid: async () => undefined,
       findByUserCode: async () => undefined,
     }
@@ -54,10 +54,10 @@ export function adapterFactory({ records, errors, now }: AdapterOptions): (model
 }
 
 /**
- * Who somebody is, the console's session tells, each time anew. A session of the library's own would outlive it,
- * and answer for whoever comes next; so none is kept, and each request for authorization stands for itself.
+ * Stores no sessions of the library: the console's session identifies the person at each request. A session of the library would outlive
+ * the console's session, and then act for the next person at the same browser.
  */
-const NOTHING_KEPT: Adapter = {
+const NO_SESSIONS: Adapter = {
   find: async () => undefined,
   findByUid: async () => undefined,
   findByUserCode: async () => undefined,

@@ -1,4 +1,4 @@
-/** Applications that a person has allowed to act for them, and taking that back. */
+/** The applications that a person allowed to act for them: lists and revokes them. */
 import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import type { MemberService } from '../people/members.ts'
@@ -8,7 +8,7 @@ import { readScopes, type Scope } from './scopes.ts'
 
 export interface Application {
   readonly grantId: string
-  /** Undefined: it is not known here any more. */
+  /** Undefined when the service does not know the client any more. */
   readonly clientName: string | undefined
   readonly clientId: string
   readonly workspaceName: string
@@ -20,7 +20,7 @@ export interface Application {
 export interface ApplicationService {
   /** Newest first. */
   list(userId: string): Promise<readonly Application[]>
-  /** Ends every token. @throws ServiceError `not_found`, also for what somebody else allowed */
+  /** Ends all tokens of the grant. @throws ServiceError `not_found`, also for a grant of another person */
   revoke(userId: string, grantId: string): Promise<void>
 }
 
@@ -57,8 +57,8 @@ export function createApplicationService(options: ApplicationOptions): Applicati
   return {
     list,
     async revoke(userId, grantId) {
-      const isTheirs = (await list(userId)).some((application) => application.grantId === grantId)
-      if (!isTheirs) throw new ServiceError('not_found', 'there is no such application')
+      const isOwn = (await list(userId)).some((application) => application.grantId === grantId)
+      if (!isOwn) throw new ServiceError('not_found', 'you have not allowed such an application')
       await records.endGrant(grantId)
     },
   }

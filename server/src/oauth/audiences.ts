@@ -1,17 +1,17 @@
-/** For whom tokens may be meant (RFC 8707): ourselves, and whom the configuration names. */
+/** The audiences that tokens may have (RFC 8707): this service, and the resources in the configuration. */
 
 export interface Audiences {
   readonly own: string
-  /** Under the name that tokens carry; undefined for an audience that is none here. */
+  /** The name of the audience in tokens; undefined when the audience is unknown. */
   find(resource: string): string | undefined
 }
 
 export function createAudiences(own: string, others: readonly string[]): Audiences {
-  // The same address may come with or without the slash after the host.
-  const known = new Map([...others, own].map((name) => [normal(name), name]))
-  return { own, find: (resource) => known.get(normal(resource)) }
+  // Clients may write the same URL with or without the slash after the host.
+  const known = new Map([...others, own].map((name) => [normalize(name), name]))
+  return { own, find: (resource) => known.get(normalize(resource)) }
 }
 
-function normal(resource: string): string {
+function normalize(resource: string): string {
   return URL.canParse(resource) ? new URL(resource).href : resource
 }

@@ -1,4 +1,4 @@
-/** Loads oidc-provider, once it is needed: it is large, and wants a newer runtime than the one that we promise to work with. */
+/** Loads oidc-provider on first use, because it is large, and makes it work on Node 20, which it does not officially support. */
 
 export type Library = typeof import('oidc-provider')
 
@@ -12,7 +12,7 @@ export function loadLibrary(): Promise<Library> {
 async function load(): Promise<Library> {
   addUrlParse()
   const { warn } = console
-  // It says so on standard error of each start with Node 20. What it misses there is added above, and our tests run with it.
+  // Suppresses its warning about Node 20, on which the tests run. The function above adds what it misses there.
   console.warn = (...words: unknown[]) => {
     if (!String(words[0]).includes('Unsupported runtime')) warn(...words)
   }
@@ -23,7 +23,7 @@ async function load(): Promise<Library> {
   }
 }
 
-/** `URL.parse` of the URL Standard, which Node has from version 22 on. */
+/** `URL.parse` of the URL Standard, which Node has since version 22. */
 function addUrlParse(): void {
   if (typeof URL.parse === 'function') return
   Object.defineProperty(URL, 'parse', {

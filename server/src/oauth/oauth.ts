@@ -1,4 +1,4 @@
-/** The sign-in flow for applications, as the rest of the program sees it: requests that are passed on, and what a person answers to them. */
+/** The OAuth flow for applications: passes requests to oidc-provider, and takes the answers of the people who are asked for consent. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
@@ -15,7 +15,7 @@ import { createProvider } from './provider.ts'
 import type { OAuthRecords } from './records.ts'
 import { readScopes, type Scope } from './scopes.ts'
 
-/** A browser's request and our answer to it: what the flow knows of a browser is in cookies. */
+/** A browser's request and the response to it: the flow keeps its state for a browser in cookies. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -23,7 +23,7 @@ export interface Exchange {
 
 export type Handler = (exchange: Exchange) => Promise<void>
 
-/** What an application asks a person for. */
+/** The request of an application for a person's consent. */
 export interface ConsentRequest {
   readonly clientId: string
   readonly clientName: string
@@ -33,22 +33,23 @@ export interface ConsentRequest {
 }
 
 export interface OAuth {
-  /** Where we listen, which is known only then. Without a configured address of ours, it is that. */
-  listensAt(origin: () => string): void
-  /** Our name towards applications. */
+  /** Sets the origin on which the service listens, which is the issuer when PUBLIC_URL is not set. The port is known late. */
+  setListeningOrigin(origin: () => string): void
+  /** The name of this service towards applications. */
   issuer(): string
   audiences(): Audiences
   metadataUrl(): string
+  /** True when clients may register themselves. */
   readonly registers: boolean
-  /** What answers an application's request. */
+  /** Handles the requests of applications. */
   handler(): Promise<Handler>
-  /** @throws ServiceError `not_found` unless it was made in this browser, and is open */
+  /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
   consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest>
-  /** Where to go on. @throws ServiceError `not_found` */
+  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
   allow(uid: string, exchange: Exchange, memberId: string, scopes: readonly Scope[]): Promise<string>
-  /** Where to go on. @throws ServiceError `not_found` */
+  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
   deny(uid: string, exchange: Exchange): Promise<string>
-  /** Undefined for one that is not known any more. */
+  /** Undefined when the client is unknown. */
   clientName(clientId: string): Promise<string | undefined>
 }
 
@@ -66,12 +67,12 @@ export function createOAuth(options: OAuthOptions): OAuth {
   const { config, oauthPages, oauthRecords: records } = options
   const { publicUrl } = config
   let listeningOrigin: (() => string) | undefined
-  let making: Promise<Provider> | undefined
-  let handling: Promise<Handler> | undefined
+  let providerPromise: Promise<Provider> | undefined
+  let handlerPromise: Promise<Handler> | undefined
 
   function ownUrl(): string {
     if (publicUrl !== undefined) return publicUrl
-    if (!listeningOrigin) throw new Error('asked before we listen')
+    if (!listeningOrigin) throw new Error('the service does not listen yet')
     return listeningOrigin()
   }
 
@@ -79,7 +80,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
   const audiences = () => createAudiences(ownUrl(), config.oauth.resources)
 
   function provider(): Promise<Provider> {
-    making ??= createProvider({
+    providerPromise ??= createProvider({
       ...options,
       issuer: issuer(),
       audiences: audiences(),
@@ -88,7 +89,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
       isSignedIn: (ctx) => oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
       errorPage: oauthPages.errorPage,
     })
-    return making
+    return providerPromise
   }
 
   async function interaction(uid: string, { request, response }: Exchange) {
@@ -103,7 +104,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     }
     throw new ServiceError(
       'not_found',
-      'there is no such request in this browser, or it was answered, or it has run out: begin again at the application',
+      'this browser has no such open request: it was made in another browser, was answered, or has expired. Start again in the application',
     )
   }
 
@@ -118,7 +119,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
   }
 
   return {
-    listensAt(origin) {
+    setListeningOrigin(origin) {
       listeningOrigin = origin
     },
     issuer,
@@ -126,8 +127,8 @@ export function createOAuth(options: OAuthOptions): OAuth {
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
     registers: config.oauth.dynamicRegistration,
     handler() {
-      handling ??= provider().then((one) => passingOn(one, issuer()))
-      return handling
+      handlerPromise ??= provider().then((provider) => createHandler(provider, issuer()))
+      return handlerPromise
     },
     async consentRequest(uid, exchange) {
       const { params } = await interaction(uid, exchange)
@@ -146,23 +147,23 @@ export function createOAuth(options: OAuthOptions): OAuth {
       const { Grant } = await provider()
       const grant = new Grant({ accountId: memberId, clientId })
       for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
-      await keepClient(records, clientId)
+      await removeExpiry(records, clientId)
       const login = { accountId: memberId, remember: false }
       return answer(exchange, { login, consent: { grantId: await grant.save() } })
     },
     async deny(uid, exchange) {
       await interaction(uid, exchange)
-      return answer(exchange, { error: 'access_denied', error_description: 'the person did not allow it' })
+      return answer(exchange, { error: 'access_denied', error_description: 'the person denied the request' })
     },
     clientName,
   }
 }
 
-function passingOn(provider: Provider, issuer: string): Handler {
+function createHandler(provider: Provider, issuer: string): Handler {
   const handle = provider.callback()
   const { protocol, host } = new URL(issuer)
   return async ({ request, response }) => {
-    // The library makes addresses from these, which clients could make up.
+    // The library builds URLs from these headers. They are overwritten because a client could forge them.
     request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
     request.headers['x-forwarded-host'] = host
     request.url = request.url!.replace(/^[a-z]+:\/\/[^/]*/i, '')
@@ -174,8 +175,8 @@ function resourcesOf(resource: unknown): string[] {
   return [resource].flat().map(String)
 }
 
-/** One that made itself known, and was not used by anybody until now, would be forgotten. */
-async function keepClient(records: OAuthRecords, clientId: string): Promise<void> {
+/** A client that registered itself expires unless a person allows it. */
+async function removeExpiry(records: OAuthRecords, clientId: string): Promise<void> {
   const client = await records.find('Client', clientId)
   if (client && client.expiresAt !== null) await records.put('Client', clientId, client.payload, undefined)
 }

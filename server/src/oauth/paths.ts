@@ -1,10 +1,10 @@
-/** Where the sign-in flow for applications is. */
+/** The paths of the OAuth flow for applications. */
 export const OAUTH_PATHS = {
   authorize: '/oauth/authorize',
   token: '/oauth/token',
   revoke: '/oauth/revoke',
   register: '/oauth/register',
-  /** The library's own; nothing that it signs is ever handed out, and we serve none of it. */
+  /** Required by the library, and not served: no token is signed. */
   jwks: '/oauth/jwks',
   consent: (uid: string) => `/oauth/consent/${encodeURIComponent(uid)}`,
   consentRoute: '/oauth/consent/:uid',

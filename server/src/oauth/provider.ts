@@ -1,4 +1,4 @@
-/** How oidc-provider is set up: authorization code with PKCE and nothing else, opaque tokens, our own pages and our own storage. */
+/** Configures oidc-provider: only the authorization code flow with PKCE, opaque tokens, the console's pages and this service's storage. */
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import type { Instant } from '@claimcheck/core'
@@ -17,7 +17,7 @@ import type { OAuthRecords } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
 import { isScope, SCOPES } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
-import { answersUnavailable } from './unavailable.ts'
+import { translateStorageErrors } from './storage-errors.ts'
 
 export interface ProviderOptions {
   readonly issuer: string
@@ -27,7 +27,7 @@ export interface ProviderOptions {
   readonly storage: Pick<Storage, 'read'>
   readonly secrets: Pick<Secrets, 'derive'>
   readonly now: () => Instant
-  /** Whether this browser has a session at the console. */
+  /** True when the browser has a session of the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
   readonly errorPage: OAuthPages['errorPage']
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'debug'>
@@ -39,32 +39,32 @@ const DAY = 24 * 60 * MINUTE
 const TTL = {
   AccessToken: 60 * MINUTE,
   AuthorizationCode: MINUTE,
-  /** Each use of one begins it anew. */
+  /** Each use of a refresh token issues a new one with the full time. */
   RefreshToken: 30 * DAY,
-  /** Afterwards the person is asked again. */
+  /** The application must ask the person again after this time. */
   Grant: 365 * DAY,
-  /** Signing in is within it. */
+  /** Includes the time in which the person signs in. */
   Interaction: 30 * MINUTE,
-  /** None is kept; the library asks all the same. */
+  /** Required by the library, although no session is stored. */
   Session: 30 * MINUTE,
 } as const
 
 const NAMES = { session: 'claimcheck_oauth', interaction: 'claimcheck_consent', resume: 'claimcheck_resume' } as const
 const COOKIE = { httpOnly: true, sameSite: 'lax', signed: true } as const
-/** Of what the library makes up: 43 characters of base64url, as for every secret of ours. */
+/** The tokens of the library have 43 characters of base64url, like all tokens of this service. */
 const TOKEN_BITS = 256
 
 export async function createProvider(options: ProviderOptions): Promise<Provider> {
   const { issuer, logger } = options
   const library = await loadLibrary()
   const provider = new library.Provider(issuer, configuration(library, options))
-  // What it believes of proxies, we put there ourselves.
+  // Trusts the forwarding headers, which the handler of the requests sets itself.
   provider.proxy = true
   provider.use(withoutSessionCookie)
-  provider.use(inQueryAlone)
+  provider.use(onlyQueryResponses)
   provider.on('server_error', (_ctx, err) => logger.error({ err }, 'request failed'))
-  // Connections that broke. Without a listener they would be printed.
-  ;(provider as EventEmitter).on('error', (err) => logger.debug({ err }, 'a connection of the sign-in flow broke'))
+  // Broken connections. Without a listener the library would print them.
+  ;(provider as EventEmitter).on('error', (err) => logger.debug({ err }, 'a connection of the OAuth flow broke'))
   return provider
 }
 
@@ -72,7 +72,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
   const { audiences, config, records, storage, secrets, now, isSignedIn, errorPage } = options
   const { errors } = library
   const { Prompt, Check } = library.interactionPolicy
-  const reached = answersUnavailable(errors)
+  const translated = translateStorageErrors(errors)
 
   return {
     adapter: adapterFactory({ records, errors, now }),
@@ -114,22 +114,26 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       scope: async (_ctx, text) => {
         const scopes = text?.split(' ') ?? []
         const unknown = scopes.find((scope) => !isScope(scope))
-        if (unknown !== undefined) throw new errors.InvalidScope('there is no such scope', unknown)
-        if (scopes.length === 0) throw new errors.InvalidScope(`a scope is needed: ${SCOPES.join(', ')}`, '')
+        if (unknown !== undefined) throw new errors.InvalidScope('the scope is unknown', unknown)
+        if (scopes.length === 0) throw new errors.InvalidScope(`a scope is required: ${SCOPES.join(', ')}`, '')
       },
     },
-    // Every request is shown to the person. What was allowed before answers none.
+    // The person is asked at each request: an earlier consent does not answer a later request.
     interactions: {
       policy: [
         new Prompt(
           { name: 'login', requestable: false },
-          new Check('signed_out', 'the person has to sign in', async (ctx) => {
-            return ctx.oidc.result?.login === undefined && !(await reached(() => isSignedIn(ctx)))
+          new Check('signed_out', 'the person must sign in', async (ctx) => {
+            return ctx.oidc.result?.login === undefined && !(await translated(() => isSignedIn(ctx)))
           }),
         ),
         new Prompt(
           { name: 'consent', requestable: true },
-          new Check('not_asked', 'the person has to be asked', (ctx) => ctx.oidc.result?.consent === undefined),
+          new Check(
+            'not_asked',
+            'the person must be asked for consent',
+            (ctx) => ctx.oidc.result?.consent === undefined,
+          ),
         ),
       ],
       url: async (_ctx, { uid }) => OAUTH_PATHS.consent(uid),
@@ -139,11 +143,11 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId)
     },
     async findAccount(_ctx, memberId) {
-      const member = await reached(() => storage.read.members.byId(memberId))
+      const member = await translated(() => storage.read.members.byId(memberId))
       return member && { accountId: member.id, claims: async () => ({ sub: member.id }) }
     },
     extraClientMetadata: {
-      // One name, so that the function is called for each client once; configured ones come with nothing else anyway.
+      // Lists one property, so that the library calls the validator once for each client.
       properties: ['software_id'],
       validator: (_ctx, _name, _value, metadata) => restrictMetadata(metadata, errors),
     },
@@ -151,9 +155,9 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       ctx.type = 'html'
       ctx.body = errorPage({ code, description })
     },
-    // There is nothing out there that it has to read.
+    // The library never needs to send a request.
     fetch: async () => {
-      throw new Error('the sign-in flow calls nobody')
+      throw new Error('the OAuth flow sends no requests')
     },
     features: {
       devInteractions: { enabled: false },
@@ -173,7 +177,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
         defaultResource: async (_ctx, _client, oneOf) => oneOf ?? audiences.own,
         getResourceServerInfo: async (_ctx, resource) => {
           const audience = audiences.find(resource)
-          if (audience === undefined) throw new errors.InvalidTarget('there is no such resource here')
+          if (audience === undefined) throw new errors.InvalidTarget('the resource is unknown')
           return { audience, scope: SCOPES.join(' '), accessTokenFormat: 'opaque', accessTokenTTL: TTL.AccessToken }
         },
       },
@@ -195,7 +199,7 @@ function originOf(uri: string): string | undefined {
   return origin === 'null' ? undefined : origin
 }
 
-/** There is no session behind it. */
+/** Removes the library's session cookie, because no session is stored. */
 async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next()
   const cookies = [ctx.response.get('set-cookie')].flat().filter(Boolean)
@@ -207,8 +211,8 @@ async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise
   if (others.length > 0) ctx.response.set('set-cookie', others)
 }
 
-/** Other modes of answering take a page with a script. The library has them all; under a name that it does not have, it says so. */
-async function inQueryAlone(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+/** The other response modes need a page with a script. They cannot be switched off, but the library refuses a mode that it does not know. */
+async function onlyQueryResponses(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const { response_mode: mode } = ctx.query
   if (mode !== undefined && mode !== 'query') ctx.query = { ...ctx.query, response_mode: 'other' }
   await next()

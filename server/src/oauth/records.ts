@@ -1,11 +1,11 @@
-/** What OAuth remembers of codes, tokens, grants and requests: under the hash of their secret, and sealed, so that a copy of the database opens nothing. */
+/** Stores the codes, tokens, grants and requests of OAuth by the hash of their secret, with encrypted payload, so that a copy of the database is useless. */
 import type { Instant } from '@claimcheck/core'
 import { SecretError, type Secrets } from '../base/secrets.ts'
 import { hashToken, recordContext } from '../base/tokens.ts'
 import type { RecordRow } from '../storage/records.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** As oidc-provider hands it over, as far as we look into it. */
+/** The payload of oidc-provider, with the members that this service reads. */
 export interface Payload {
   readonly jti?: string
   readonly accountId?: string
@@ -21,20 +21,21 @@ export interface Payload {
 export interface StoredRecord {
   readonly payload: Payload
   readonly consumedAt: Instant | null
-  /** null: it does not run out. */
+  /** null when it does not expire. */
   readonly expiresAt: Instant | null
 }
 
 export interface OAuthRecords {
-  /** Undefined when it has run out, too. */
+  /** Undefined when it does not exist or has expired. */
   find(model: string, id: string): Promise<StoredRecord | undefined>
-  put(model: string, id: string, payload: Payload, lastsMs: number | undefined): Promise<void>
-  /** False when it was used before, by whatever host: its grant has ended with that. */
+  /** @param ttlMs undefined for a record that does not expire */
+  put(model: string, id: string, payload: Payload, ttlMs: number | undefined): Promise<void>
+  /** Returns false, and ends the grant, when the record was consumed before, on any host. */
   consume(model: string, id: string): Promise<boolean>
   remove(model: string, id: string): Promise<void>
-  /** Everything that was issued under it. */
+  /** Removes the grant and everything that was issued under it. */
   endGrant(grantId: string): Promise<void>
-  /** What this member has allowed. */
+  /** The grants of this member. */
   grantsOf(memberId: string): Promise<readonly StoredRecord[]>
 }
 
@@ -55,7 +56,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     try {
       return { payload: JSON.parse(secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
     } catch (error) {
-      // Of another secret key, or changed: no record of ours.
+      // The record was sealed under another key, or changed: it counts as missing.
       if (error instanceof SecretError) return undefined
       throw error
     }
@@ -66,7 +67,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
       const row = await storage.read.records.find(kindOf(model), hashToken(id))
       return row && opened(row)
     },
-    async put(model, id, payload, lastsMs) {
+    async put(model, id, payload, ttlMs) {
       const at = now()
       const kind = kindOf(model)
       const idHash = hashToken(id)
@@ -77,7 +78,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
         grantId: model === GRANT ? id : (payload.grantId ?? null),
         uid: model === GRANT ? (payload.accountId ?? null) : null,
         consumedAt: null,
-        expiresAt: lastsMs === undefined ? null : at + lastsMs,
+        expiresAt: ttlMs === undefined ? null : at + ttlMs,
       }
       await storage.write(async (tx) => {
         if (at - removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)

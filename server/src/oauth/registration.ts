@@ -1,10 +1,10 @@
-/** What we take of an application that makes itself known: what we need of it, and nothing that would have us call elsewhere. */
+/** The rules for clients that register themselves: which metadata is accepted. Metadata that would make the service send requests is dropped. */
 import type { ClientMetadata } from 'oidc-provider'
 import { isReadable, MAX_NAME_LENGTH } from '../base/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from '../config/redirect-uris.ts'
 import type { Library } from './library.ts'
 
-const TAKEN: ReadonlySet<string> = new Set([
+const ACCEPTED: ReadonlySet<string> = new Set([
   'client_id',
   'client_id_issued_at',
   'client_secret',
@@ -17,22 +17,22 @@ const TAKEN: ReadonlySet<string> = new Set([
   'application_type',
 ])
 
-/** Changes the metadata to what is taken. @throws InvalidClientMetadata */
+/** Removes all other members from the metadata, in place. @throws InvalidClientMetadata */
 export function restrictMetadata(metadata: ClientMetadata, errors: Library['errors']): void {
   for (const name of Object.keys(metadata)) {
-    if (!TAKEN.has(name)) delete metadata[name]
+    if (!ACCEPTED.has(name)) delete metadata[name]
   }
   Object.assign(metadata, FIXED)
   const { client_name: name, redirect_uris: uris } = metadata
   if (name !== undefined && (typeof name !== 'string' || name.length > MAX_NAME_LENGTH)) {
     throw new errors.InvalidClientMetadata(`client_name must have at most ${MAX_NAME_LENGTH} characters`)
   }
-  // People decide by it whom they trust.
+  // People decide by the name whether they trust the application.
   if (name !== undefined && (name.trim() === '' || !isReadable(name))) {
-    throw new errors.InvalidClientMetadata('client_name must be a name that people can read')
+    throw new errors.InvalidClientMetadata('client_name must be readable: not empty, and without invisible characters')
   }
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
-    throw new errors.InvalidClientMetadata(`redirect_uris must be 1 to ${MAX_REDIRECT_URIS} addresses`)
+    throw new errors.InvalidClientMetadata(`redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} URIs`)
   }
   for (const uri of uris) {
     const isTooLong = typeof uri !== 'string' || uri.length > MAX_REDIRECT_URI_LENGTH
@@ -41,8 +41,8 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
   }
 }
 
-/** How applications may show who they are. */
+/** The methods of client authentication. */
 export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const
 
-/** `native`: then the library lets loopback addresses be of any port (RFC 8252 7.3). */
+/** With `native` the library accepts any port of a loopback address (RFC 8252 7.3). */
 export const FIXED = { application_type: 'native', response_types: ['code'] } as const

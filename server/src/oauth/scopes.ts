@@ -1,4 +1,4 @@
-/** What an application may be allowed to do, in words for the person who allows it, and who may allow it. */
+/** The scopes that applications may get: their descriptions for people, and the roles that may grant them. */
 import type { Role } from '../storage/people.ts'
 
 export type Scope = 'claims:read' | 'claims:submit' | 'connections:read'
@@ -23,7 +23,7 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(RULES, text)
 }
 
-/** Each once, and only what is a scope. */
+/** Returns the known scopes, each once. */
 export function readScopes(text: unknown): Scope[] {
   return typeof text === 'string' ? [...new Set(text.split(' '))].filter(isScope) : []
 }
@@ -32,7 +32,7 @@ export function scopeWords(scope: Scope): string {
   return RULES[scope].words
 }
 
-/** Those of `scopes` that somebody of this role may pass on. */
+/** Returns the scopes that a member of this role may grant. */
 export function allowedTo(role: Role, scopes: readonly Scope[]): Scope[] {
   return scopes.filter((scope) => RULES[scope].grantedBy.includes(role))
 }

@@ -1,9 +1,9 @@
-/** The key that oidc-provider wants to have: the same on every host. It signs ID tokens, of which we issue none. */
+/** The signing key that oidc-provider requires, the same on every host. It signs nothing, because the service issues no ID tokens. */
 import { createPrivateKey } from 'node:crypto'
 import type { JWK } from 'oidc-provider'
 import type { Secrets } from '../base/secrets.ts'
 
-// RFC 8410 7: what stands before the 32 bytes of an Ed25519 private key.
+// RFC 8410 7: the prefix of the 32 bytes of an Ed25519 private key.
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export const SIGNING_ALGORITHM = 'EdDSA'

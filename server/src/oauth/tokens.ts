@@ -1,23 +1,22 @@
-/** Whom an access token speaks for. Everything is looked up afresh, so that whatever ends holds at the next request, on every host. */
-
+/** Authenticates access tokens. It reads the database each time, so that a revocation takes effect on the next request, on every host. */
 import { isToken } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { OAuthRecords } from './records.ts'
 import { allowedTo, readScopes } from './scopes.ts'
 
-/** A token of an application, which speaks for one member of a workspace. */
+/** An accepted access token of an application, which acts for one member of a workspace. */
 export interface TokenCredential {
   readonly kind: 'oauth'
   readonly grantId: string
   readonly workspaceId: string
-  /** What it is good for now. */
+  /** The scopes that the member's current role still permits. */
   readonly scopes: readonly string[]
   readonly audience: string
 }
 
 export interface TokenService {
-  /** Undefined for whatever is no access token, or no longer. */
+  /** Undefined when the token is unknown, expired or revoked. */
   authenticate(token: string): Promise<TokenCredential | undefined>
 }
 
@@ -41,7 +40,7 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
       if (!isToken(token)) return undefined
       const { clientId, grantId, aud: audience, scope } = (await records.find('AccessToken', token))?.payload ?? {}
       if (grantId === undefined || audience === undefined || !(await isKnown(clientId))) return undefined
-      // Without its grant a token is nothing: one may still have been issued while the grant was ended.
+      // Requires the grant, because a token may have been issued while the grant was being ended.
       const grant = await records.find('Grant', grantId)
       const memberId = grant?.payload.accountId
       const member = memberId === undefined ? undefined : await storage.read.members.byId(memberId)

@@ -42,7 +42,8 @@ export interface AccountService {
   /** Undefined when the link was used, has expired or does not exist. */
   link(token: string): Promise<Link | undefined>
   /**
-   * Creates the first user as owner of every workspace; creates a workspace when none exists.
+   * Creates the first user as owner of every workspace, and of those that the command line creates later; creates a workspace when
+   * none exists.
    * @throws ServiceError `bad_request`, `conflict`, `not_found`
    */
   setUp(token: string, newUser: NewUser, workspaceName: string): Promise<{ readonly userId: string }>
@@ -163,6 +164,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         await tx.links.endAll('setup', now())
         if (await tx.users.any()) throw unusableLink()
         const userId = await insertUser(tx)
+        await tx.links.setUserOfSetup(link.id, userId)
         if (first) await tx.workspaces.insert(first)
         for (const { id } of await tx.workspaces.list()) await tx.members.insert(newMember(id, userId, 'owner', now()))
         return { userId }

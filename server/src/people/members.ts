@@ -5,6 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../storage/people.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 import { nameTaken, newWorkspace, type Workspace } from '../workspaces/workspaces.ts'
+import { toUser, type User } from './sessions.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -17,6 +18,11 @@ export interface Invitation {
   readonly expiresAt: Instant
 }
 
+export interface OwnedWorkspace extends Workspace {
+  /** Undefined: it has no members, for no account has set the service up. */
+  readonly owner: User | undefined
+}
+
 export interface MemberService {
   /** Ordered by name. */
   workspacesOf(userId: string): Promise<readonly WorkspaceOfMember[]>
@@ -24,8 +30,12 @@ export interface MemberService {
   list(workspaceId: string): Promise<readonly MemberOfWorkspace[]>
   /** The names of users by id, including users who left the workspace. */
   namesOf(userIds: readonly (string | null)[]): Promise<ReadonlyMap<string, string>>
-  /** Creates a workspace that the user owns. @throws ServiceError `bad_request`, `conflict` */
-  createWorkspace(userId: string, name: string): Promise<Workspace>
+  /**
+   * Creates a workspace with its first owner.
+   * @param userId null: the command line creates it, and its owner is the account that set the service up, if there is one
+   * @throws ServiceError `bad_request`, `conflict`
+   */
+  createWorkspace(userId: string | null, name: string): Promise<OwnedWorkspace>
   /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
   setRole(workspaceId: string, memberId: string, role: Role): Promise<void>
   /** Also ends the open invitations of the removed member. @throws ServiceError `not_found`; `conflict` for the last owner */
@@ -59,11 +69,14 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
     },
     async createWorkspace(userId, name) {
       const workspace = newWorkspace(name, now())
-      await storage.write(async (tx) => {
+      return storage.write(async (tx) => {
         if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
-        await tx.members.insert(newMember(workspace.id, userId, 'owner', now()))
+        const ownerId = userId ?? (await tx.links.setUpUserId())
+        if (ownerId === undefined) return { ...workspace, owner: undefined }
+        await tx.members.insert(newMember(workspace.id, ownerId, 'owner', now()))
+        const owner = await tx.users.byId(ownerId)
+        return { ...workspace, owner: owner && toUser(owner) }
       })
-      return workspace
     },
     setRole: (workspaceId, memberId, role) =>
       storage.write(async (tx) => {

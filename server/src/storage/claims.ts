@@ -71,27 +71,24 @@ export function claimReads(db: Db) {
       return selectRows(db, claims, `WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
     },
     /** Newest first. */
-    async list({ workspaceId, before, from, limit, ...filter }: ClaimQuery): Promise<ClaimRow[]> {
-      const conditions = ['workspace_id = ?']
-      const bindings: Binding[] = [workspaceId]
-      for (const [name, column] of Object.entries(FILTERS)) {
-        const value = filter[name as keyof typeof FILTERS]
-        if (value === undefined) continue
-        conditions.push(`${column} = ?`)
-        bindings.push(value)
-      }
-      if (before) {
-        conditions.push('(submitted_at, claim_id) < (?, ?)')
-        bindings.push(before.submittedAt, before.claimId)
-      }
-      if (from) {
-        conditions.push('(submitted_at, claim_id) >= (?, ?)')
-        bindings.push(from.submittedAt, from.claimId)
-      }
-      const rest = `WHERE ${conditions.join(' AND ')} ${NEWEST_FIRST} LIMIT ?`
-      return selectRows(db, claims, rest, [...bindings, limit])
+    async list({ limit, ...query }: ClaimQuery): Promise<ClaimRow[]> {
+      const { condition, bindings } = narrowed(query)
+      return selectRows(db, claims, `WHERE ${condition} ${NEWEST_FIRST} LIMIT ?`, [...bindings, limit])
     },
-    /** The last of so many claims of a workspace, newest first; undefined when there are fewer. From the index alone. */
+    /** The position of the `count`th claim, oldest first; undefined when there are fewer. */
+    async positionFromOldest(query: Omit<ClaimQuery, 'limit'>, count: number): Promise<ClaimPosition | undefined> {
+      const { condition, bindings } = narrowed(query)
+      const sql = `SELECT submitted_at, claim_id FROM claims WHERE ${condition} ORDER BY submitted_at, claim_id LIMIT 1 OFFSET ?`
+      const [row] = await db.query(sql, [...bindings, count - 1])
+      return row && { submittedAt: Number(row.submitted_at), claimId: String(row.claim_id) }
+    },
+    /** The actions of the `count` newest claims of a workspace. */
+    async actions(workspaceId: string, count: number): Promise<string[]> {
+      const newest = `SELECT action FROM claims WHERE workspace_id = ? ${NEWEST_FIRST} LIMIT ?`
+      const sql = `SELECT DISTINCT action FROM (${newest}) AS newest ORDER BY action`
+      return (await db.query(sql, [workspaceId, count])).map(({ action }) => String(action))
+    },
+    /** The position of the `count`th claim of a workspace, newest first; undefined when there are fewer. From the index alone. */
     async position(
       { workspaceId, before }: Pick<ClaimQuery, 'workspaceId' | 'before'>,
       count: number,
@@ -126,6 +123,27 @@ export function claimReads(db: Db) {
       )
     },
   }
+}
+
+/** The condition of a list, and what it is given. */
+function narrowed({ workspaceId, before, from, ...filter }: Omit<ClaimQuery, 'limit'>) {
+  const conditions = ['workspace_id = ?']
+  const bindings: Binding[] = [workspaceId]
+  for (const [name, column] of Object.entries(FILTERS)) {
+    const value = filter[name as keyof typeof FILTERS]
+    if (value === undefined) continue
+    conditions.push(`${column} = ?`)
+    bindings.push(value)
+  }
+  if (before) {
+    conditions.push('(submitted_at, claim_id) < (?, ?)')
+    bindings.push(before.submittedAt, before.claimId)
+  }
+  if (from) {
+    conditions.push('(submitted_at, claim_id) >= (?, ?)')
+    bindings.push(from.submittedAt, from.claimId)
+  }
+  return { condition: conditions.join(' AND '), bindings }
 }
 
 export function claimWrites(db: Db) {

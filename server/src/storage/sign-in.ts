@@ -23,7 +23,7 @@ export const links = table('links', ['id'], {
   /** With an invitation. */
   workspaceId: nullable(text('workspace_id')),
   role: nullable(text<Role>('role')),
-  /** With a reset. */
+  /** With a reset: whose password. With a used set-up link: the account that it made. */
   userId: nullable(text('user_id')),
   createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),
@@ -50,8 +50,6 @@ export const identities = table('identities', ['issuer', 'subject'], {
   userId: text('user_id'),
   createdAt: instant('created_at'),
 })
-
-const creatorName = nullable(text('creator_name'))
 
 export type SessionRow = RowOf<typeof sessions>
 export type LinkRow = RowOf<typeof links>
@@ -104,13 +102,18 @@ export function linkReads(db: Db) {
     async byHash(tokenHash: string): Promise<LinkRow | undefined> {
       return selectRow(db, links, 'WHERE token_hash = ?', [tokenHash])
     },
+    /** The account that the set-up link made. */
+    async setUpUserId(): Promise<string | undefined> {
+      const [row] = await db.query(`SELECT user_id FROM links WHERE kind = 'setup' AND user_id IS NOT NULL`)
+      return row && String(row.user_id)
+    },
     /** Invitations that can still be used, newest first. */
     async openInvitations(workspaceId: string, now: Instant): Promise<Invitation[]> {
       const sql = `SELECT ${qualified(links)}, users.name AS creator_name FROM links LEFT JOIN users ON users.id = links.created_by
         WHERE workspace_id = ? AND kind = 'invitation' AND used_at IS NULL AND expires_at > ?
         ORDER BY links.created_at DESC, links.id`
       const rows = await db.query(sql, [workspaceId, now])
-      return rows.map((row) => ({ ...links.read(row), creatorName: creatorName.read(row.creator_name) }))
+      return rows.map((row) => ({ ...links.read(row), creatorName: row.creator_name as string | null }))
     },
   }
 }
@@ -125,6 +128,9 @@ export function linkWrites(db: Db) {
     async use(id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id }).whereNull('used_at').where('expires_at', '>', at)
       return (await open.update({ used_at: at })) === 1
+    },
+    async setUserOfSetup(id: string, userId: string): Promise<void> {
+      await db.table('links').where({ id, kind: 'setup' }).update({ user_id: userId })
     },
     /** Ends every link of a kind that nobody has used. */
     async endAll(kind: LinkRow['kind'], at: Instant): Promise<void> {

@@ -1,5 +1,4 @@
-/** Copies an installation to another database: its rows, and the key that signs. The source is only read. */
-
+/** Copies an installation to another database: all rows and the signing key. It only reads the source. */
 import { ServiceError } from '../base/errors.ts'
 import { openSecrets, SecretError, secretKeyPath } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
@@ -10,21 +9,21 @@ import { type Reads, reads, type Storage, writes } from '../storage/storage.ts'
 import { secretContext } from '../workspaces/connections.ts'
 
 export interface CopyOptions {
-  /** With the same SECRET_KEY as `to`: credentials are copied as they are sealed. */
+  /** Must have the same SECRET_KEY as `to`: encrypted credentials are copied unchanged. */
   readonly from: Config
   readonly to: Config
   readonly onProgress?: CopyProgress
 }
 
-/** The private key that signs what comes next. Keys that are retired never sign again, and are not carried on. */
+/** The current private key. Retired keys never sign again, and are not copied. */
 interface SigningKey {
   readonly keyId: string
   readonly pem: string
 }
 
 /**
- * All or nothing. A server may run on the source meanwhile: what it does after this has begun is not in the copy.
- * @throws ServiceError `conflict` for a database and itself; StorageError, SecretError, SigningError
+ * Copies everything or nothing. A server may use the source at the same time; the copy has the state at the start.
+ * @throws ServiceError `conflict` when both are the same database; StorageError, SecretError, SigningError
  */
 export async function copyInstallation({ from, to, onProgress }: CopyOptions): Promise<Copied> {
   if (describeDatabase(from.databaseUrl) === describeDatabase(to.databaseUrl))
@@ -32,14 +31,14 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
   return using(await openSource(from), (source) =>
     source.snapshot(async (snapshot) => {
       await stayIdle(snapshot)
-      // Before the target is touched: a copy that cannot be opened is none.
+      // Checks the key before it writes to the target: a copy whose secrets cannot be decrypted is useless.
       const moment = reads(snapshot)
       await requireSecretKey(moment, from)
       const signingKey = await readSigningKey(moment, source, from)
       return using(await openTarget(to), (target) =>
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, onProgress)
-          if (signingKey) await keyVault(target, to).keep(writes(tx), signingKey.keyId, signingKey.pem)
+          if (signingKey) await keyVault(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
           return copied
         }),
       )
@@ -47,7 +46,7 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
   )
 }
 
-/** @throws SecretError when the credentials of a connection do not open */
+/** @throws SecretError when the credentials of a connection cannot be decrypted */
 async function requireSecretKey({ connections }: Reads, config: Config): Promise<void> {
   const sealed = (await connections.active()).flatMap(({ id, sealedSecrets }) =>
     Object.entries(sealedSecrets).map(([name, value]) => ({ value, context: secretContext(id, name) })),
@@ -57,7 +56,7 @@ async function requireSecretKey({ connections }: Reads, config: Config): Promise
   try {
     for (const { value, context } of sealed) secrets.open(value, context)
   } catch (cause) {
-    const message = `the source's credentials do not open: set SECRET_KEY to the key that the source has; where it made its own, that is in ${secretKeyPath(config.dataDir)}`
+    const message = `the credentials of the source cannot be decrypted: set SECRET_KEY to the key of the source; when it generated one, that is in ${secretKeyPath(config.dataDir)}`
     throw new SecretError('wrong_key', message, { cause })
   }
 }

@@ -1,12 +1,13 @@
 /**
- * Re-derives everything from what is stored: receipts from claims and checks, leaves from receipts, tiles and roots from leaves,
- * signatures from keys. `doctor/README.md` tells what follows from nothing, so that its change is not seen.
+ * Checks the stored data by deriving it again: receipts from claims and checks, leaves from receipts, tiles and roots from leaves,
+ * signatures from keys. `doctor/README.md` lists the data that cannot be derived, whose changes stay unnoticed.
  */
 import type { Secrets } from '../base/secrets.ts'
 import type { Storage } from '../storage/storage.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkAnchors } from './doctor/anchors.ts'
-import { type CheckChunk, chunkChecker } from './doctor/chunk.ts'
+import { chunkChecker } from './doctor/chunk.ts'
+import type { ChunkWorkers } from './doctor/chunk-workers.ts'
 import { checkEnding, checkStrays } from './doctor/ending.ts'
 import { type Ending, walkHeads } from './doctor/heads.ts'
 import { inOrder } from './doctor/in-order.ts'
@@ -16,25 +17,25 @@ import { checkUndecided } from './doctor/undecided.ts'
 
 export interface Diagnosis {
   readonly ok: boolean
-  /** A sentence each, naming the row. */
+  /** One sentence for each problem, which names the row. */
   readonly problems: readonly string[]
   readonly leaves: number
 }
 
 export interface DiagnosisOptions {
-  /** Verify each receipt's own signature, too. */
+  /** Verify the signature of each receipt, too. */
   readonly signatures?: boolean
   readonly onProgress?: (leaves: number, treeSize: number) => void
-  /** Open the credentials of connections; without, that these open is not looked at. */
+  /** Decrypt the credentials of connections; without this they are not checked. */
   readonly secrets?: Pick<Secrets, 'open'>
-  /** Where chunks of leaves are checked, and how many at a time. Here, unless there are workers for that. */
-  readonly chunks?: { readonly check: CheckChunk; readonly most: number }
+  /** Checks chunks of leaves in worker threads; without this they are checked in this thread. */
+  readonly chunks?: Pick<ChunkWorkers, 'check' | 'concurrency'>
 }
 
-/** One is looked at while the database reads the next. */
-const STRETCHES_HERE = 2
+/** While this thread checks one chunk, the database reads the next. */
+const CHUNKS_AT_A_TIME = 2
 
-/** A server may go on appending meanwhile. Takes memory for what is looked at, not for the whole log. */
+/** A server may append to the log at the same time. Uses memory for some chunks, not for the whole log. */
 export async function diagnose(storage: Storage, options: DiagnosisOptions = {}): Promise<Diagnosis> {
   const problems = createProblems()
   const [leaves] = await Promise.all([
@@ -49,15 +50,15 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
 
 async function checkLog({ read }: Storage, problems: Problems, options: DiagnosisOptions): Promise<number> {
   const { signatures = false, onProgress } = options
-  const { check, most } = options.chunks ?? { check: chunkChecker(read), most: STRETCHES_HERE }
+  const { check, concurrency } = options.chunks ?? { check: chunkChecker(read), concurrency: CHUNKS_AT_A_TIME }
   const tree = createTree(read.audit, problems)
   const treeSize = await read.audit.reach()
   let ending: Ending | undefined
   const chunks = walkHeads(read, problems, (end) => {
     ending = end
   })
-  for await (const [steps, report] of inOrder(chunks, most, (segments) => check({ segments, signatures }))) {
-    for (const problem of report.problems) problems.complain(problem)
+  for await (const [steps, report] of inOrder(chunks, concurrency, (segments) => check({ segments, signatures }))) {
+    for (const problem of report.problems) problems.add(problem)
     await tree.add(steps, report)
     onProgress?.(tree.treeSize, Math.max(tree.treeSize, treeSize))
   }

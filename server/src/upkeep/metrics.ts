@@ -1,4 +1,4 @@
-/** Figures for monitoring, in the format of Prometheus: how the log and its anchors stand. Nothing that is not public. */
+/** The metrics of the log and its anchors for Prometheus. They contain only public information. */
 import { Gauge, Registry } from 'prom-client'
 import type { Anchoring } from '../anchoring/anchoring.ts'
 import type { LogGuard } from '../log/log-guard.ts'
@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts'
 
 export interface Metrics {
   readonly contentType: string
-  /** As of now. @throws StorageError `unavailable` */
+  /** The current values. @throws StorageError `unavailable` */
   text(): Promise<string>
 }
 
@@ -21,16 +21,17 @@ export function createMetrics({ anchoring, storage, logGuard }: MetricsOptions):
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name: `claimcheck_${name}`, help, labelNames, registers: [registry] })
 
-  const treeSize = gauge('log_tree_size', 'Entries of the log')
-  const anchoredSize = gauge('log_anchored_tree_size', 'Entries of the log that a landed anchor covers')
-  const readOnly = gauge('host_read_only', '1 while this host signs nothing, because that could be a fork')
-  const open = gauge('anchor_open', '1 for the anchor that is under way: its state, and what keeps it, if anything', [
-    'state',
-    'problem',
-  ])
-  const openSince = gauge('anchor_open_since_seconds', 'When the anchor that is under way was planned, Unix time')
-  const dropped = gauge('anchors_dropped', 'Anchors that were planned and have come to nothing')
-  const problem = gauge('anchoring_problem', '1 for what kept this host from its chain when it last asked that', [
+  const treeSize = gauge('log_tree_size', 'Number of entries in the log')
+  const anchoredSize = gauge('log_anchored_tree_size', 'Number of log entries that a landed anchor covers')
+  const readOnly = gauge('host_read_only', '1 while this host is read-only because signing could fork the log')
+  const open = gauge(
+    'anchor_open',
+    '1 for the open anchor, labelled with its state and the problem that blocks it, if any',
+    ['state', 'problem'],
+  )
+  const openSince = gauge('anchor_open_since_seconds', 'Unix time at which the open anchor was planned')
+  const dropped = gauge('anchors_dropped', 'Number of anchors that were planned and dropped')
+  const problem = gauge('anchoring_problem', "1 for the problem of this host's last attempt to use the chain", [
     'problem',
   ])
 
@@ -44,8 +45,8 @@ export function createMetrics({ anchoring, storage, logGuard }: MetricsOptions):
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)
       dropped.set(droppedCount)
       problem.reset()
-      const kept = anchoring?.problem()
-      if (kept !== undefined) problem.set({ problem: kept }, 1)
+      const current = anchoring?.problem()
+      if (current !== undefined) problem.set({ problem: current }, 1)
       open.reset()
       openSince.reset()
       if (anchor) {

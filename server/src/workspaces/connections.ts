@@ -52,21 +52,17 @@ export interface OpenConnection extends Connection {
 
 export interface ConnectionService {
   /**
-   * Probes the destination once, and stores the connection whatever the result is.
-   * @throws ServiceError `invalid` for options that do not match the provider's schema, `not_found` for an unknown provider
-   */
-  add(workspaceId: string, provider: string, options: JsonObject): Promise<ConnectionSummary>
-  /**
    * Probes the destination once, and stores the connection when the destination can be read. With `insists` it also stores a
    * connection whose destination could not be read; it never stores refused credentials. The same request, sent again during the
    * probe, gets the same connection: two equal connections would make claims ambiguous.
-   * @throws ServiceError as `add` does
+   * @param by `userId` is null for the command line
+   * @throws ServiceError `invalid` for options that do not match the provider's schema, `not_found` for an unknown provider
    */
   connect(
     workspaceId: string,
     provider: string,
     options: JsonObject,
-    by: { readonly userId: string; readonly insists: boolean },
+    by: { readonly userId: string | null; readonly insists: boolean },
   ): Promise<ConnectionSummary | NotConnected>
   /**
    * Replaces one or more secrets of an active connection. Everything else stays, and the service keeps reading queued claims
@@ -181,7 +177,6 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 
   return {
-    add: async (workspaceId, provider, options) => store(workspaceId, await tryOut(provider, options), null),
     async connect(workspaceId, provider, options, by) {
       const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists])
       const running = connecting.get(request)

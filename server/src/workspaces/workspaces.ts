@@ -11,7 +11,7 @@ export interface Workspace {
 }
 
 export interface WorkspaceService {
-  /** @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
+  /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
   create(name: string): Promise<Workspace>
   /** @throws ServiceError `not_found` */
   find(idOrName: string): Promise<Workspace>

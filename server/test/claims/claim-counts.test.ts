@@ -22,6 +22,19 @@ async function opened(t: Test) {
   return { storage, add, clock, counts: createClaimCounts({ storage, now: () => clock.now }) }
 }
 
+t.test('the actions of a workspace are those that its claims have', async (t) => {
+  const { add, counts, clock } = await opened(t)
+  t.strictSame(await counts.actions('ws_1'), [])
+  await add(NOON, { action: 'b.c.d' })
+  await add(NOON, { action: 'a.b.c' })
+  await add(NOON, { action: 'a.b.c' })
+  await add(NOON, { action: 'x.y.z', workspaceId: 'ws_2' })
+  t.strictSame(await counts.actions('ws_1'), ['a.b.c', 'b.c.d'])
+  await add(NOON, { action: 'c.d.e' })
+  clock.now += 10_000
+  t.strictSame(await counts.actions('ws_1'), ['a.b.c', 'b.c.d', 'c.d.e'])
+})
+
 t.test('claims are counted by their verdict in the hour, and the day, that they were submitted in', async (t) => {
   const { add, counts } = await opened(t)
   const decided = (verdict: ClaimRow['verdict']) => ({ state: 'decided', verdict }) as const
@@ -53,6 +66,7 @@ t.test('the database is asked once for what many look at, and again some seconds
   const { storage, add, clock } = await opened(t)
   let asked = 0
   const claims = {
+    ...storage.read.claims,
     counts: (...given: Parameters<typeof storage.read.claims.counts>) => {
       asked++
       return storage.read.claims.counts(...given)
@@ -76,6 +90,7 @@ t.test('a count that failed is tried again', async (t) => {
   await add(NOON)
   let fails = true
   const claims = {
+    ...storage.read.claims,
     counts: async (...given: Parameters<typeof storage.read.claims.counts>) => {
       if (fails) throw new Error('the database is away')
       return storage.read.claims.counts(...given)

@@ -112,12 +112,13 @@ t.test('a queue that cannot be read for a while is read again', async (t) => {
   await submit({ see: 'absent', later: { at: now() + MINUTE_MS, see: 'present' } })
   clock.aheadMs = 2 * MINUTE_MS
   let failures = 1
-  const { storage } = claimcheck
-  const write: typeof storage.write = (work) =>
-    failures-- > 0 ? Promise.reject(new Error('disk full')) : storage.write(work)
-  const worker = createRecheckWorker({ ...claimcheck, storage: { ...storage, write } })
+  const { dueClaims } = claimcheck
+  const take: typeof dueClaims.take = (request) =>
+    failures-- > 0 ? Promise.reject(new Error('disk full')) : dueClaims.take(request)
+  const worker = createRecheckWorker({ ...claimcheck, dueClaims: { ...dueClaims, take } })
   worker.start()
   t.match(await decided(claimcheck, workspaceId, 1), [{ verdict: 'verified' }])
+  t.ok(failures < 0, 'it failed once')
   await worker.stop()
   await worker.stop()
 })

@@ -9,13 +9,13 @@ t.test('one lane has an eighth of the slots, and at least one', async (t) => {
     [3, 1],
   ] as const) {
     const slots = createSlots(most)
-    t.equal(slots.room('a'), ofLane)
+    t.equal(slots.freeFor('a'), ofLane)
     for (let taken = 0; taken < ofLane; taken++) t.ok(await slots.take('a', 0))
-    t.equal(slots.room('a'), 0)
-    t.strictSame(slots.busy(), ['a'])
+    t.equal(slots.freeFor('a'), 0)
+    t.strictSame(slots.busyLanes(), ['a'])
     t.equal(await slots.take('a', 0), undefined, 'none in time')
     t.equal(slots.free(), most - ofLane)
-    t.equal(slots.room('b'), ofLane, 'other lanes have theirs')
+    t.equal(slots.freeFor('b'), ofLane, 'other lanes have theirs')
   }
 })
 
@@ -51,4 +51,14 @@ t.test('who has waited too long takes no slot any more', async (t) => {
   t.equal(await slots.take('a', 5), undefined)
   release()
   t.equal(slots.free(), 1)
+})
+
+t.test('of the candidates those are chosen that have a free slot, in order', async (t) => {
+  const slots = createSlots(16)
+  await slots.take('a', 0)
+  const candidates = ['a', 'b', 'a', 'b', 'b'].map((lane, number) => ({ lane, number }))
+  t.strictSame(
+    slots.choose(candidates).map(({ number }) => number),
+    [0, 1, 3],
+  )
 })

@@ -1,5 +1,5 @@
 import type { CheckRecord, Receipt } from '@claimcheck/core'
-import { type Moment, type StoryParts, storyOf } from '@claimcheck/server/console/claims/story'
+import { type Moment, type StoryOptions, storyOf } from '@claimcheck/server/console/claims/story'
 import t from 'tap'
 import { claimStatus } from '../http/support/services.ts'
 
@@ -11,7 +11,7 @@ const status = claimStatus(
   { submittedAt: NOON + 1000, deadlineAt: NOON + 15 * MINUTE_MS, nextCheckAt: null },
 )
 
-function detail(history: readonly CheckRecord[], over: Partial<typeof status> = {}): StoryParts['detail'] {
+function detail(history: readonly CheckRecord[], over: Partial<typeof status> = {}): StoryOptions['detail'] {
   const profile = { action: 'x.y.z', version: '1' }
   return { claim: { ...status, ...over }, params: {}, profile, connectionId: null, history }
 }
@@ -57,6 +57,21 @@ t.test('without the profile that judges a claim, nothing is said of the toleranc
   t.strictSame(told(story), ['claimed', 'submitted', 'deadline'])
 })
 
+t.test('what limited a claim is no part of its story once it is decided, unless it was over before', async (t) => {
+  const decided = detail([absentAt(11 * MINUTE_MS)], { state: 'decided' })
+  const receiptAt = (afterMs: number) => ({ body: { issued_at: new Date(NOON + afterMs).toISOString() } }) as Receipt
+  const story = (receipt: Receipt | undefined, of = decided) => told(storyOf({ ...UNDECIDED, detail: of, receipt }))
+  const start = ['claimed', 'submitted']
+  const early = detail([absentAt(MINUTE_MS)], { state: 'decided' })
+  t.strictSame(story(receiptAt(MINUTE_MS), early), [...start, 'checks 1', 'decided', 'unanchored'])
+  const late = [...start, 'tolerance', 'checks 1', 'decided', 'unanchored']
+  t.strictSame(story(receiptAt(12 * MINUTE_MS)), late)
+  const over = [...start, 'tolerance', 'checks 1', 'deadline', 'decided', 'unanchored']
+  t.strictSame(story(receiptAt(16 * MINUTE_MS)), over)
+  t.strictSame(story(undefined), [...start, 'tolerance', 'checks 1'], 'also where the receipt cannot be shown')
+  t.strictSame(story(undefined, detail([], { state: 'decided' })), start)
+})
+
 t.test('a decision, its leaf and its anchor come in this order, and an anchor to come comes last', async (t) => {
   const issuedAt = NOON + 3000
   const receipt = {
@@ -64,11 +79,16 @@ t.test('a decision, its leaf and its anchor come in this order, and an anchor to
     proof: { leaf_index: 4, tree_size: 9 },
   } as Receipt
   const landing = { chain: 'eip155:1', txHash: '0x1', uid: '0x2' }
-  const parts = { detail: detail([absentAt(3000)]), toleranceMs: undefined, receipt, anchors: true }
+  const parts = {
+    detail: detail([absentAt(3000)], { state: 'decided' }),
+    toleranceMs: undefined,
+    receipt,
+    anchors: true,
+  }
   const start = ['claimed', 'submitted', 'checks 1', 'decided', 'logged']
 
   const pending = storyOf({ ...parts, landing: undefined })
-  t.strictSame(told(pending), [...start, 'deadline', 'unanchored'])
+  t.strictSame(told(pending), [...start, 'unanchored'])
   t.match(
     pending.find(({ kind }) => kind === 'logged'),
     { at: issuedAt, leafIndex: 4, treeSize: 9 },
@@ -76,6 +96,6 @@ t.test('a decision, its leaf and its anchor come in this order, and an anchor to
   t.match(pending.at(-1), { isToCome: true })
   t.match(storyOf({ ...parts, landing: undefined, anchors: false }).at(-1), { kind: 'unanchored', isToCome: false })
   const block = { number: 7, time: NOON + MINUTE_MS }
-  t.strictSame(told(storyOf({ ...parts, landing: { ...landing, block } })), [...start, 'anchored', 'deadline'])
-  t.strictSame(told(storyOf({ ...parts, landing })), [...start, 'deadline', 'anchored'])
+  t.strictSame(told(storyOf({ ...parts, landing: { ...landing, block } })), [...start, 'anchored'])
+  t.strictSame(told(storyOf({ ...parts, landing })), [...start, 'anchored'])
 })

@@ -1,6 +1,7 @@
 import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/base/errors'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
+import { afterFile } from '../../../test/support/after-file.ts'
 import { CLAIM, exchange, KEY, startApp } from './support/server.ts'
 import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts } from './support/services.ts'
 
@@ -15,7 +16,7 @@ const app = await startApp({
     connections: memoryConnections([]),
   },
 })
-t.teardown(app.close)
+afterFile(app.close)
 
 t.test('a receipt is sent byte for byte as it is kept', async (t) => {
   const answer = await app.ask('/v1/receipts/rcpt_1')

@@ -1,8 +1,9 @@
 import t from 'tap'
+import { afterFile } from '../../../test/support/after-file.ts'
 import { KEY, startApp, WORKSPACE } from './support/server.ts'
 
 const app = await startApp()
-t.teardown(app.close)
+afterFile(app.close)
 
 const KEYED = ['/v1/claims', '/v1/claims/clm_1', '/v1/connections', '/v1/whoami']
 const PUBLIC = [

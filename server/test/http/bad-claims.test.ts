@@ -1,11 +1,12 @@
 import t from 'tap'
+import { afterFile } from '../../../test/support/after-file.ts'
 import { CLAIM, startApp } from './support/server.ts'
 
 const app = await startApp()
-t.teardown(app.close)
+afterFile(app.close)
 // For what is good, so that `app` shows that nothing bad gets through.
 const accepting = await startApp()
-t.teardown(accepting.close)
+afterFile(accepting.close)
 
 const claimWith = (over: object) => JSON.stringify({ ...CLAIM, ...over })
 const paramsWith = (over: object) => claimWith({ params: { ...CLAIM.params, ...over } })

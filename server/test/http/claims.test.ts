@@ -1,10 +1,11 @@
 import type { CheckRecord } from '@claimcheck/core'
 import t from 'tap'
+import { afterFile } from '../../../test/support/after-file.ts'
 import { CLAIM, KEY, OTHER_KEY, startApp, WORKSPACE } from './support/server.ts'
 import { claimStatus, NOW } from './support/services.ts'
 
 const app = await startApp()
-t.teardown(app.close)
+afterFile(app.close)
 
 const input = {
   clientClaimId: 'kept',

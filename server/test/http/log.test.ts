@@ -1,9 +1,10 @@
 import t from 'tap'
+import { afterFile } from '../../../test/support/after-file.ts'
 import { startApp, TREE_SIZE } from './support/server.ts'
 import { hash, LOG_ID, treeHead } from './support/services.ts'
 
 const app = await startApp()
-t.teardown(app.close)
+afterFile(app.close)
 
 const indexes = (json: { entries: { leaf_index: number }[] }) => json.entries.map((entry) => entry.leaf_index)
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, offset) => from + offset)

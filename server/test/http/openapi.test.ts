@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'
+import { afterFile } from '../../../test/support/after-file.ts'
 import { UNREAD } from '../support/rows.ts'
 import { CLAIM, KEY, startApp, WORKSPACE } from './support/server.ts'
 import {
@@ -96,7 +97,7 @@ const app = await startApp({
   keyDocument: async () => KEYS,
   publicUrl: 'https://claims.example',
 })
-t.teardown(app.close)
+afterFile(app.close)
 
 const description = (await app.ask('/openapi.json')).json
 const operations: [string, string, Operation][] = Object.entries(

@@ -1,18 +1,18 @@
-import { openPostgres } from '@claimcheck/server/storage/postgres'
 import t from 'tap'
-import { createDatabase } from '../../../test/support/database.ts'
 import { query } from '../../../test/support/sql.ts'
 import { claimNumber } from '../support/claim-row.ts'
+import { newDatabase, opened } from '../support/databases.ts'
+import { testStorage } from './contract.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const CLAIMS = 5000
 const LOOKUPS = 100
 
+testStorage(t, 'postgres', (table) => [`TRUNCATE ${table}`])
+
 t.test('what is looked up by its key is all that is read, also by a host that began with empty tables', async (t) => {
-  const database = await createDatabase('postgres', { isEmpty: true })
-  t.teardown(() => database.remove())
-  const url = database.env.DATABASE_URL!
-  const storage = await openPostgres(url)
+  const url = await newDatabase(t, 'postgres', { isEmpty: true })
+  const storage = await opened(t, url)
   const log = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: Buffer.alloc(32), issuedAt: NOON }
   const lookUp = async (number: number) => {
     const { workspaceId, clientClaimId, claimId } = claimNumber(number)
@@ -32,7 +32,7 @@ t.test('what is looked up by its key is all that is read, also by a host that be
     if ((await lookUp(number)) !== 1) t.fail(`claim ${number} is not found`)
     await storage.apply({ log: { from: log, to: log }, progress: [{ ...claimNumber(number), attempts: 1 }] })
   }
-  // A connection that ends has told what it read.
+  // A connection reports what it read when it ends, at the latest.
   await storage.close()
   const [reads] = await query(
     url,

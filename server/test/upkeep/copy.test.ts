@@ -1,30 +1,20 @@
-import { join } from 'node:path'
 import { checks } from '@claimcheck/server/storage/claim-row'
 import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/copy'
-import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import { type Writes, writes } from '@claimcheck/server/storage/storage'
 import { CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test } from 'tap'
-import { createDatabase, type Dialect } from '../../../test/support/database.ts'
 import { claimNumber } from '../support/claim-row.ts'
+import { DIALECTS, newDatabase, opened } from '../support/databases.ts'
 import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
-const DIALECTS = ['sqlite', 'postgres'] as const
 const TABLES = CARRIED.map(({ name }) => name)
 /** More than two pages. */
 const CLAIMS = 2100
 
-async function emptyDatabase(t: Test, dialect: Dialect, name: string): Promise<string> {
-  if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), name)}`
-  const database = await createDatabase(dialect, { isEmpty: true })
-  t.teardown(() => database.remove())
-  return database.env.DATABASE_URL!
-}
-
-async function opened(t: Test, opening: Promise<OpenedStorage>): Promise<OpenedStorage> {
+async function closing(t: Test, opening: Promise<OpenedStorage>): Promise<OpenedStorage> {
   const storage = await opening
   t.teardown(() => storage.close())
   return storage
@@ -138,13 +128,13 @@ function contents(storage: OpenedStorage): Promise<Record<string, string[]>> {
 
 for (const dialect of DIALECTS) {
   t.test(`what is copied from ${dialect} is what was there, row by row`, async (t) => {
-    const databaseUrl = await emptyDatabase(t, dialect, 'source.db')
-    await fill(await opened(t, openStorage({ databaseUrl })))
-    const source = await opened(t, openSource({ databaseUrl }))
+    const databaseUrl = await newDatabase(t, dialect, { isEmpty: true })
+    await fill(await opened(t, databaseUrl))
+    const source = await closing(t, openSource({ databaseUrl }))
     const before = await contents(source)
     for (const table of TABLES) t.ok(before[table]?.length, table)
     for (const to of DIALECTS) {
-      const target = await opened(t, openTarget({ databaseUrl: await emptyDatabase(t, to, `to-${to}.db`) }))
+      const target = await closing(t, openTarget({ databaseUrl: await newDatabase(t, to, { isEmpty: true }) }))
       const progress: [number, number][] = []
       const copied = await source.snapshot((from) =>
         target.transaction((tx) => copyRows(from, tx, (rows, all) => progress.push([rows, all]))),
@@ -161,10 +151,10 @@ for (const dialect of DIALECTS) {
   })
 
   t.test(`whoever writes to a target on ${dialect} between its opening and the copy is not overwritten`, async (t) => {
-    const source = await opened(t, openStorage({ databaseUrl: await emptyDatabase(t, 'sqlite', 'quick.db') }))
-    const databaseUrl = await emptyDatabase(t, dialect, 'target.db')
-    const target = await opened(t, openTarget({ databaseUrl }))
-    const other = await opened(t, openStorage({ databaseUrl }))
+    const source = await opened(t, await newDatabase(t, 'sqlite'))
+    const databaseUrl = await newDatabase(t, dialect, { isEmpty: true })
+    const target = await closing(t, openTarget({ databaseUrl }))
+    const other = await opened(t, databaseUrl)
     await other.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
     const copying = source.snapshot((from) => target.transaction((tx) => copyRows(from, tx)))
     await t.rejects(copying, { code: 'not_empty', message: /workspaces/ })

@@ -18,6 +18,7 @@ import { createWorkspaceService } from '@claimcheck/server/workspaces/workspaces
 import knex from 'knex'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
+import { connect } from '../../../test/support/connect.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TOKEN = 's3cret-token'
@@ -74,7 +75,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
 t.test('a connection keeps its secret sealed, and gives it to checks alone', async (t) => {
   const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
   const service = connections()
-  const added = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const added = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   t.match(added, { provider: 'test', scopes: ['read'], notes: ['can write'], actions: ['test.thing.do'] })
   const listed = await service.list(workspace.id)
   t.match(listed, [{ id: added.id, options: { host: 'a' }, connectedAt: NOON, disconnectedAt: null }])
@@ -91,7 +92,7 @@ t.test('a connection keeps its secret sealed, and gives it to checks alone', asy
 t.test('a connection that was removed opens no more, also where it was open already', async (t) => {
   const { connections, workspace } = await open(t)
   const [service, other] = [connections(), connections()]
-  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   t.equal((await other.openById(id))?.id, id)
   await service.remove(id)
   for (const each of [service, other]) {
@@ -104,8 +105,8 @@ t.test('a connection that was removed opens no more, also where it was open alre
 
 t.test('a secret opens under no other key, and in no other row', async (t) => {
   const { connections, workspace, db } = await open(t)
-  const first = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
-  const second = await connections().add(workspace.id, 'test', { host: 'b', token: 'another' })
+  const first = await connect({ connections: connections() }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  const second = await connect({ connections: connections() }, workspace.id, 'test', { host: 'b', token: 'another' })
   await t.rejects(connections(Buffer.alloc(32, 2)).openById(first.id), { code: 'wrong_key' })
   const { sealed_secrets: sealed } = await db('connections').where('id', first.id).first()
   await db('connections').where('id', second.id).update({ sealed_secrets: sealed })
@@ -115,9 +116,11 @@ t.test('a secret opens under no other key, and in no other row', async (t) => {
 t.test('options that do not fit are told by their place, and without their value', async (t) => {
   const { connections, workspace } = await open(t)
   const service = connections()
-  await t.rejects(service.add(workspace.id, 'elsewhere', {}), { code: 'not_found' })
+  await t.rejects(connect({ connections: service }, workspace.id, 'elsewhere', {}), { code: 'not_found' })
   for (const options of [{}, { host: 'a', token: '' }, { host: 'a', tokn: TOKEN }, { host: 1, token: TOKEN }]) {
-    const error = await service.add(workspace.id, 'test', options).catch((thrown: unknown) => thrown)
+    const error = await connect({ connections: service }, workspace.id, 'test', options).catch(
+      (thrown: unknown) => thrown,
+    )
     t.match(error, { code: 'invalid' })
     t.notMatch(JSON.stringify(error), TOKEN)
   }
@@ -153,30 +156,29 @@ const probes: [name: string, probe: Probe, code: string][] = [
   ],
 ]
 for (const [name, probe, code] of probes) {
-  t.test(`a connection is kept as it was given also when its probe ${name}`, async (t) => {
+  t.test(`a connection whose probe ${name} is not kept, or only as it was given`, async (t) => {
     const { connections, workspace } = await open(t, probe)
-    const added = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN })
-    const { id } = added
-    t.match(added, { scopes: [], notes: [], lastFailure: code, lastFailureAt: NOON, lastReadAt: null })
-    t.notMatch(JSON.stringify(added), TOKEN)
-    t.same((await connections().openById(id))?.options, { host: 'a', token: TOKEN })
-
     const isRefused = ['unauthorized', 'forbidden'].includes(code)
-    for (const insists of [false, true]) {
-      const by = { userId: 'usr_1', insists }
-      const tried = await connections().connect(workspace.id, 'test', { host: 'c', token: TOKEN }, by)
-      if (insists && !isRefused) t.match(tried, { lastFailure: code, connectedBy: 'usr_1' })
-      else t.strictSame(tried, { failure: code, isRefused })
-    }
-    const kept = (await connections().list()).filter(({ options }) => options.host === 'c')
-    t.equal(kept.length, isRefused ? 0 : 1, 'a person keeps it only by insisting, and never what was refused')
+    const connect = (insists: boolean) =>
+      connections().connect(workspace.id, 'test', { host: 'a', token: TOKEN }, { userId: 'usr_1', insists })
+    t.strictSame(await connect(false), { failure: code, isRefused })
+    t.strictSame(await connections().list(), [])
+    const insisted = await connect(true)
+    if (isRefused) t.strictSame(insisted, { failure: code, isRefused }, 'never what was refused')
+    else t.match(insisted, { scopes: [], notes: [], lastFailure: code, lastFailureAt: NOON, connectedBy: 'usr_1' })
+    t.notMatch(JSON.stringify(insisted), TOKEN)
+    const kept = await connections().open(workspace.id)
+    t.same(
+      kept.map(({ options }) => options),
+      isRefused ? [] : [{ host: 'a', token: TOKEN }],
+    )
   })
 }
 
 t.test('other secrets are opened wherever the connection is, also where it was open already', async (t) => {
   const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
   const [service, other] = [connections(), connections()]
-  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   for (const each of [service, other]) t.match(await each.openById(id), { options: { token: TOKEN } })
   const replaced = await service.replaceSecrets(id, { token: 'newer' }, { workspaceId: workspace.id, insists: false })
   const connection = { id, options: { host: 'a' }, scopes: ['read'], notes: ['can write'], lastFailure: null }
@@ -197,7 +199,11 @@ t.test('other secrets are opened wherever the connection is, also where it was o
 
 t.test('secrets that do not open any more are replaced, and one that is not given stays', async (t) => {
   const { connections, workspace } = await open(t)
-  const { id } = await connections().add(workspace.id, 'test', { host: 'a', token: TOKEN, password: 'stays' })
+  const { id } = await connect({ connections: connections() }, workspace.id, 'test', {
+    host: 'a',
+    token: TOKEN,
+    password: 'stays',
+  })
   const lost = connections(Buffer.alloc(32, 2))
   await t.rejects(lost.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'wrong_key' })
   await connections().replaceSecrets(id, { token: 'newer' }, { insists: false })
@@ -209,7 +215,7 @@ t.test('secrets that do not open any more are replaced, and one that is not give
 t.test('what is no secret is not replaced, and neither is what is not there', async (t) => {
   const { connections, workspace, db } = await open(t)
   const service = connections()
-  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   const before = await db('connections')
   const replace = (secrets: Record<string, string>, at = id, workspaceId = workspace.id) =>
     service.replaceSecrets(at, secrets, { workspaceId, insists: true })
@@ -235,7 +241,11 @@ t.test('of two who replace secrets at once, the later is told to look again', as
     return { scopes: [], warnings: [] }
   })
   const [service, other] = [connections(), connections()]
-  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN, password: 'one' })
+  const { id } = await connect({ connections: service }, workspace.id, 'test', {
+    host: 'a',
+    token: TOKEN,
+    password: 'one',
+  })
   trial = async () => {
     trial = async () => {}
     await other.replaceSecrets(id, { password: 'two' }, { insists: false })
@@ -254,7 +264,7 @@ t.test('secrets that could not be tried are kept for whoever insists, and those 
     return { scopes: ['read'], warnings: [] }
   })
   const service = connections()
-  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   const tokenNow = async () => (await service.openById(id))?.options.token
   const replace = (insists: boolean) => service.replaceSecrets(id, { token: 'newer' }, { insists })
   fails = true
@@ -274,7 +284,7 @@ t.test('a connection that is removed while other secrets are tried stays removed
     return { scopes: [], warnings: [] }
   })
   const service = connections()
-  const { id } = await service.add(workspace.id, 'test', { host: 'a', token: TOKEN })
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   trial = () => service.remove(id)
   await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'not_found' })
   t.match(await db('connections'), [{ sealed_secrets: '{}', disconnected_at: NOON }])
@@ -291,5 +301,7 @@ t.test('a probe reads the destination with the credentials', async (t) => {
     return { scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
   }
   const { connections, workspace } = await open(t, probe, { allowPrivate: [host] })
-  t.match(await connections().add(workspace.id, 'test', { host, token: TOKEN }), { scopes: ['true'] })
+  t.match(await connect({ connections: connections() }, workspace.id, 'test', { host, token: TOKEN }), {
+    scopes: ['true'],
+  })
 })

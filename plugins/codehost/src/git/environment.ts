@@ -1,36 +1,36 @@
 /**
- * What git is allowed to be. It runs on answers that a stranger's server wrote, so everything it could be talked into
- * is off, and nothing of the machine it runs on reaches it.
+ * The environment in which git runs. Git reads answers from servers that are not trusted, so that everything that an answer could make it
+ * do is switched off, and it gets nothing of this machine's own configuration.
  */
 import { isIP } from 'node:net'
 import { dirname } from 'node:path'
-import type { ResolvedAddress } from '@claimcheck/core'
+import type { ResolvedAddress } from '@claimcheck/core/plugin'
 
-/** Where to find programs and the certificates that the operator trusts. */
+/** Where git finds programs, and the certificates that the operator trusts. */
 const INHERITED = ['PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'] as const
 
 export interface Remote {
   readonly url: string
-  /** Checked and pinned: git must not resolve the name again, and get another answer. */
+  /** The address that was checked. Git is pinned to it, because the name can resolve to another one later. */
   readonly address: ResolvedAddress
   readonly authorization?: string
 }
 
-/** @param remote the only server that may be talked to; none at all when left out */
+/** @param remote the only server that git may connect to; when left out, none */
 export function gitEnvironment(folder: string, remote?: Remote): NodeJS.ProcessEnv {
   const inherited = INHERITED.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined)
   return {
     ...Object.fromEntries(inherited),
     HOME: folder,
     LC_ALL: 'C',
-    // No repository around the folder, and no configuration but ours.
+    // Git ignores repositories above the folder, and every configuration but the one below.
     GIT_CEILING_DIRECTORIES: dirname(folder),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
-    // What a fetch did not bring stays missing, and stops the walk. A server that leaves gaps could otherwise have git fetch
-    // them one by one, each fetch starting the next, without end.
+    // Objects that a fetch left out stay missing, and end the walk. Otherwise a server that leaves out objects could make git fetch them one
+    // by one, without end.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: remote ? new URL(remote.url).protocol.slice(0, -1) : 'none',
     ...configuration(remote ? [...SAFE, ...connection(remote)] : SAFE),
@@ -45,14 +45,14 @@ const SAFE: readonly Setting[] = [
   ['credential.helper', ''],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
-  // A few objects would be written loose, where the limit on a file's size bounds nothing.
+  // Every fetch is stored as one pack. Single objects would be files of their own, which the limit on a file's size does not bound.
   ['fetch.unpackLimit', '1'],
   ['fetch.recurseSubmodules', 'false'],
   ['transfer.bundleURI', 'false'],
   ['protocol.version', '2'],
   ['http.followRedirects', 'false'],
   ['http.proxy', ''],
-  // Should our own process die, git ends by itself when the server stalls.
+  // If our process dies, git ends by itself when the server sends nothing for 30 seconds.
   ['http.lowSpeedLimit', '1'],
   ['http.lowSpeedTime', '30'],
 ]
@@ -67,7 +67,7 @@ function connection({ address, authorization }: Remote): Setting[] {
   ]
 }
 
-/** By the environment: arguments can be seen by every user of the machine. */
+/** As environment variables, because other users of the machine can see a program's arguments. */
 function configuration(settings: readonly Setting[]): Record<string, string> {
   const entries = settings.flatMap(([key, value], i) => [
     [`GIT_CONFIG_KEY_${i}`, key],

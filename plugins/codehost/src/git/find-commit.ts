@@ -1,5 +1,5 @@
 /** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
-import type { CheckCache, CheckContext } from '@claimcheck/core'
+import type { CheckCache, CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { markOf } from '../forgetting.ts'

@@ -1,6 +1,6 @@
-/** Runs the `git` program: bounded in time, output and the size of the files it writes, and never left behind. */
+/** Runs the `git` program with limits on its time, its output and the size of its files. No process of it outlives the run. */
 import { spawn } from 'node:child_process'
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 
 export interface GitRun {
   readonly folder: string
@@ -10,7 +10,7 @@ export interface GitRun {
   readonly maxFileBytes: number
 }
 
-/** git ran and gave up. */
+/** Git ended with an error. */
 export class GitFailure extends Error {
   override readonly name = 'GitFailure'
   readonly stderr: string
@@ -21,25 +21,25 @@ export class GitFailure extends Error {
   }
 }
 
-const MOST_STDERR_BYTES = 16_384
-// The unit of `ulimit -f`, by POSIX.
+const MAX_STDERR_BYTES = 16_384
+// The unit of `ulimit -f` in POSIX.
 const BLOCK_BYTES = 512
-// The shell sets the limit that the kernel then keeps for git and all its helpers.
-const LIMITED = 'ulimit -f "$1" && shift && exec git "$@"'
+// The shell sets a limit on the size of files, which the kernel then enforces for git and all its child processes.
+const SCRIPT = 'ulimit -f "$1" && shift && exec git "$@"'
 
 /**
- * What git printed.
+ * Returns what git wrote to standard output.
  *
- * @throws GitFailure when it did not end well
- * @throws DestinationError `timeout` when the signal aborts, `unexpected_response` when it prints too much
+ * @throws GitFailure when git exits with an error
+ * @throws DestinationError `timeout` when the signal aborts, `unexpected_response` when it writes too much
  */
 export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
   const { folder, env, signal, maxOutputBytes, maxFileBytes } = run
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new DestinationError('timeout'))
     const blocks = String(Math.ceil(maxFileBytes / BLOCK_BYTES))
-    // A process group of its own, so that its helpers end with it.
-    const child = spawn('/bin/sh', ['-c', LIMITED, 'sh', blocks, ...args], {
+    // In a new process group, so that its child processes can be killed with it.
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', blocks, ...args], {
       cwd: folder,
       env,
       detached: true,
@@ -62,7 +62,7 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
     })
     let stderr = ''
     child.stderr.on('data', (chunk: Buffer) => {
-      if (stderr.length < MOST_STDERR_BYTES) stderr += chunk.toString('latin1')
+      if (stderr.length < MAX_STDERR_BYTES) stderr += chunk.toString('latin1')
     })
     child.once('error', (cause) => {
       ended ??= new DestinationError('unavailable', { cause })
@@ -81,6 +81,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Gone already.
+    // It has ended already.
   }
 }

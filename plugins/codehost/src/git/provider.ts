@@ -1,6 +1,12 @@
-/** Connections to any server that speaks git over smart HTTP. */
-import { type ConnectionType, DestinationError, defineConnectionType, secret } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
+/** Connections to git servers over smart HTTP. */
+import {
+  type ConnectionType,
+  DestinationError,
+  defineConnectionType,
+  type Static,
+  secret,
+  Type,
+} from '@claimcheck/core/plugin'
 import type { Provider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { httpFailure } from '../http-failure.ts'
@@ -15,7 +21,7 @@ const Options = Type.Object(
         minLength: 1,
         maxLength: 256,
         pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
-        description: 'The name of the user or of the token. It has no colon in it.',
+        description: 'The name of the user or of the token, without a colon.',
       }),
     ),
     password: Type.Optional(secret({ description: 'The password, or a token that can read.' })),
@@ -31,8 +37,8 @@ const Options = Type.Object(
 )
 type Options = Static<typeof Options>
 
-const HELP = `Make a user, deploy token or access token that can read the repositories concerned and nothing else. Its name goes into
-username, the secret into password. Repositories that everybody may read need neither.`
+const HELP = `Create a user, deploy token or access token that can only read the repositories concerned. Enter its name as username and its
+secret as password. Public repositories need neither.`
 
 export function createGitProvider(limits: Limits): Provider {
   return {
@@ -61,19 +67,19 @@ const connectionType: ConnectionType = defineConnectionType({
     const authorization = basicAuthorization(options)
     const response = await fetch(options.base_url, authorization === undefined ? {} : { headers: { authorization } })
     await response.body?.cancel()
-    // The folder above the repositories need not answer anything sensible; only what concerns the server itself counts.
+    // The base URL need not be a page of the server: only errors of the server itself and refused credentials count.
     const failure = httpFailure(response, Date.now())
     if (failure.code === 'unavailable' || failure.code === 'rate_limited') throw failure
     if (response.status === 401 && authorization !== undefined)
       throw new DestinationError('unauthorized', { status: 401 })
-    const isOpen = authorization !== undefined && new URL(options.base_url).protocol === 'http:'
+    const isUnencrypted = authorization !== undefined && new URL(options.base_url).protocol === 'http:'
     return {
       scopes: [],
       warnings: [
-        ...(isOpen ? ['The credentials travel unencrypted: use https.'] : []),
+        ...(isUnencrypted ? ['The credentials are sent unencrypted: use https.'] : []),
         ...(authorization === undefined
           ? []
-          : ['What these credentials may do cannot be told: make sure that they can only read.']),
+          : ['It is not known what these credentials can do: make sure that they can only read.']),
       ],
     }
   },

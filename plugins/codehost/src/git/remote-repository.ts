@@ -1,19 +1,19 @@
-/** A repository behind smart HTTP, read with the git program in a private folder that is gone afterwards. */
+/** Reads a repository over smart HTTP, with the git program in a temporary folder that is removed afterwards. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CheckContext, DestinationError } from '@claimcheck/core'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { httpFailure } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
 import { gitEnvironment, type Remote } from './environment.ts'
 import { GitFailure, type GitRun, runGit } from './program.ts'
 
 export interface Limits {
-  /** The largest history that is fetched. */
+  /** The size of the largest history that is fetched. */
   readonly maxPackBytes: number
 }
 
-/** The branches by name, with their tips. @throws DestinationError */
+/** The commit at the tip of each branch, by the branch's name. @throws DestinationError */
 export async function listBranches(remote: Remote, context: CheckContext): Promise<ReadonlyMap<string, string>> {
   const refs = await listRefs(remote, context, ['--heads', '--', remote.url])
   const branches = refs.map((line) => /^([0-9a-f]{40})\trefs\/heads\/(.+)$/.exec(line))
@@ -84,8 +84,8 @@ async function listRefs(remote: Remote, context: CheckContext, args: readonly st
     const run = remoteRun(folder, remote, context, LISTING)
     const listing = runGit(['ls-remote', '--quiet', ...args], { ...run, env: { ...run.env, GIT_TRACE2_EVENT: trace } })
     const refs = await fromServer(listing, context)
-    // Any web page is to git an old static repository, and an empty one at that. Only a server that has said which
-    // version of the protocol it speaks has listed anything.
+    // Git takes any web page for an old static repository without branches. Only a server that has negotiated a version of the
+    // protocol has really listed its branches.
     const events = await readFile(trace, 'utf8')
     if (!events.includes('"key":"negotiated-version"')) throw new DestinationError('unexpected_response')
     // One character a byte: names are decoded one by one, strictly.
@@ -96,11 +96,10 @@ async function listRefs(remote: Remote, context: CheckContext, args: readonly st
 /**
  * The ids of `tip` and all its ancestors.
  *
- * Servers hand out any object by its id, also one that no ref holds, and a partial clone fetches what it misses. So the
- * commit that a claim is about is never named to git: what counts is the walk from the branch's tip, over what the fetch
- * of that branch brought, with the network off.
+ * The branch is fetched, and its history is then walked without a network. The claim's commit is never named to git: servers give out any
+ * object by its id, also one that is on no branch, and a partial clone fetches missing objects by their ids.
  *
- * @throws DestinationError `unavailable` when the branch was rewritten meanwhile
+ * @throws DestinationError `unavailable` when the branch was rewritten in between
  */
 export async function historyOf(
   branch: string,
@@ -118,10 +117,10 @@ export async function historyOf(
     const refspec = `+refs/heads/${branch}:refs/heads/fetched`
     const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--filter=tree:0']
     await fromServer(runGit(['fetch', ...options, '--', remote.url, refspec], fetching), context)
-    const walking: GitRun = { ...fetching, env: gitEnvironment(folder), maxOutputBytes: MOST_HISTORY_BYTES }
+    const walking: GitRun = { ...fetching, env: gitEnvironment(folder), maxOutputBytes: MAX_HISTORY_BYTES }
     return await fromServer(runGit(['rev-list', tip], walking), context)
   })
-  // Lines of 40 characters and a line feed, so that a match cannot begin within one.
+  // Each line is 40 characters and a line feed, so that a match is always a whole line.
   return { has: (sha) => ids.includes(`${sha}\n`) }
 }
 
@@ -130,8 +129,8 @@ export interface History {
 }
 
 const LISTING = { maxOutputBytes: 16 * 1024 * 1024, maxFileBytes: 1024 * 1024 }
-/** A million and a half commits. */
-const MOST_HISTORY_BYTES = 64 * 1024 * 1024
+/** One and a half million commits. */
+const MAX_HISTORY_BYTES = 64 * 1024 * 1024
 
 function remoteRun(
   folder: string,
@@ -151,7 +150,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** What git's giving up says about the server. */
+/** Turns git's failure into the reason why the server could not be read. */
 async function fromServer(running: Promise<Buffer>, { now }: CheckContext): Promise<Buffer> {
   try {
     return await running

@@ -1,14 +1,14 @@
-/** Smart HTTP, looked at before git is let near it: is there a git server, and will it show us this repository? */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
+/** Finds a repository's URL before git is started: whether it is on a git server, and whether we may read it. */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { httpFailure } from '../http-failure.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
 
 /**
- * The address that git is to use. It follows no redirects itself, so a renamed repository's new address is found here.
+ * The URL for git. A renamed repository's new URL is found here, because git does not follow redirects.
  *
- * @throws DestinationError with the status and the waiting time that git would not tell
+ * @throws DestinationError with the HTTP status and the time to wait, which git does not report
  */
 export async function discover(
   url: string,

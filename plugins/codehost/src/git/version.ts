@@ -1,25 +1,25 @@
-/** The git program that is installed: old ones do not know `http.curloptResolve`, and would pass over it in silence. */
+/** Checks the version of the installed git: older ones ignore `http.curloptResolve`, and are not pinned to an address. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 
-const NEEDED = [2, 37] as const
+const MIN_VERSION = [2, 37] as const
 
-let usable: Promise<void> | undefined
+let checked: Promise<void> | undefined
 
-/** @throws DestinationError `unavailable` when there is no git, or none that can be pinned to an address */
+/** Checks once for the whole process. @throws DestinationError `unavailable` when git is missing or too old */
 export function requireGit(): Promise<void> {
-  usable ??= checkVersion()
-  return usable
+  checked ??= checkVersion()
+  return checked
 }
 
 async function checkVersion(): Promise<void> {
   try {
     const { stdout } = await promisify(execFile)('git', ['--version'])
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
-    const isOld = Number(major) < NEEDED[0] || (Number(major) === NEEDED[0] && Number(minor) < NEEDED[1])
+    const isOld = Number(major) < MIN_VERSION[0] || (Number(major) === MIN_VERSION[0] && Number(minor) < MIN_VERSION[1])
     if (major === undefined || isOld)
-      throw new Error(`git ${NEEDED.join('.')} or newer is needed, found: ${stdout.trim()}`)
+      throw new Error(`git ${MIN_VERSION.join('.')} or newer is needed, found: ${stdout.trim()}`)
   } catch (cause) {
     throw new DestinationError('unavailable', { cause })
   }

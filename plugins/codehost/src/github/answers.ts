@@ -1,5 +1,5 @@
-/** The parts of GitHub's answers that are used. An answer that does not fit is not believed. */
-import { type Static, Type } from 'typebox'
+/** Schemas of the parts of GitHub's answers that are used. An answer that does not match its schema is refused. */
+import { type Static, Type } from '@claimcheck/core/plugin'
 import { Sha, Slug } from '../profile.ts'
 
 export const RepositoryAnswer = Type.Object({

@@ -1,11 +1,9 @@
-/** GitHub's REST API, read-only: pinned to one version, every answer checked, polled with conditional requests. */
-import { type CheckContext, DestinationError } from '@claimcheck/core'
-import type { Static, TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+/** Reads GitHub's REST API: in one version, with every answer checked against a schema, and with conditional requests. */
+import { type CheckContext, DestinationError, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
 import { httpFailure, isDestinationError } from '../http-failure.ts'
 import { FailureAnswer } from './answers.ts'
 
-/** Statuses whose meaning depends on what was asked for. */
+/** Statuses whose meaning depends on the request. */
 export type Refusal = 403 | 404 | 409 | 422
 
 export type Answer<T> =
@@ -14,8 +12,8 @@ export type Answer<T> =
 
 export interface GitHubApi {
   /**
-   * @param refusals the statuses that the caller tells apart; every other that is not 200 is thrown
-   * @throws DestinationError
+   * @param refusals the statuses that are returned as `refused`
+   * @throws DestinationError for every other status but 200, and for an answer that does not match the schema
    */
   get<T extends TSchema>(path: string, schema: T, refusals?: readonly Refusal[]): Promise<Answer<Static<T>>>
 }
@@ -33,8 +31,8 @@ interface Remembered {
   readonly link: string | null
 }
 
-/** A page of the push log takes two thirds of it. The cache counts entries: large ones would be a way to fill the memory. */
-const LARGEST_REMEMBERED = 32 * 1024
+/** In characters. A page of the push log takes two thirds of it. The cache limits the number of its entries, and not their size. */
+const MAX_REMEMBERED_LENGTH = 32 * 1024
 
 export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Reading): GitHubApi {
   const { fetch, now, cache } = reading
@@ -53,7 +51,7 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
         headers: known ? { ...baseHeaders, 'if-none-match': known.etag } : baseHeaders,
       })
       const { status, headers } = response
-      // Checked against its schema when it was remembered: a URL is always read with the same one.
+      // The value was checked when it was remembered: a URL is always read with the same schema.
       if (status === 304 && known) return { value: known.value as Static<T>, link: known.link, headers }
       if (status !== 200) {
         const failure = httpFailure(response, now(), await failureMessage(response))
@@ -68,7 +66,7 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
       const etag = headers.get('etag')
       if (etag !== null) {
         const remembered: Remembered = { etag, value: Value.Clean(schema, value), link }
-        if (JSON.stringify(remembered).length <= LARGEST_REMEMBERED) cache?.set(key, remembered)
+        if (JSON.stringify(remembered).length <= MAX_REMEMBERED_LENGTH) cache?.set(key, remembered)
       }
       return { value, link, headers }
     },
@@ -87,7 +85,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Empty when there is none: only the status counts then. */
+/** The message in the body of an error; empty when there is none. */
 async function failureMessage(response: Response): Promise<string> {
   try {
     const body: unknown = await response.json()

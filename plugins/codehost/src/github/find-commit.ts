@@ -1,22 +1,29 @@
 /** Where GitHub has a commit: on the claimed branch (and since when), on another, or nowhere that can be seen. */
-import { type CheckContext, DestinationError, type Instant, type Stay } from '@claimcheck/core'
+import { type CheckContext, DestinationError, type Instant, type Stay } from '@claimcheck/core/plugin'
 import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { markOf } from '../forgetting.ts'
 import { isDestinationError } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
 import type { RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
-import { type Account, accountFor, type Contains, type LoggedStay, NO_COMMIT, type PushLog } from './push-log.ts'
+import {
+  type CommitHistory,
+  type Contains,
+  commitHistory,
+  type LoggedStay,
+  NO_COMMIT,
+  type PushLog,
+} from './push-log.ts'
 import { openRepository, type Repository, readRepository } from './repository.ts'
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
-const MOST_COMPARISONS = 16
+const MAX_COMPARISONS = 16
 /** How old GitHub's answers may be. */
 const AGE_MS = 10_000
 /** GitHub keeps a commit that no branch has for longer than this. */
 const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
 /** The newest ones are reported. */
-const MOST_STAYS = 8
+const MAX_STAYS = 8
 
 type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
@@ -64,14 +71,14 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
 
   const log = await readLog(repository, query, onBranch, context)
   const contains = comparisons(repository, sha, head, onBranch)
-  const account = log && (await accountFor(sha, log, contains, (known) => isEnough(known, query)))
-  const isGapless = account !== undefined && account.since <= logFrom
-  const told = account ? toldBy(account, isGapless, query) : {}
+  const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
+  const isGapless = history !== undefined && history.since <= logFrom
+  const told = history ? toldBy(history, isGapless, query) : {}
   if (onBranch) return { place: { at: 'branch' }, ...told }
 
   const { place, isKnown } = await findElsewhere(repository, query)
   const endsAtHead = (log?.entries[0]?.after ?? NO_COMMIT) === (head ?? NO_COMMIT)
-  if (isGapless && endsAtHead && (await wasNeverBefore(log!, account, contains, query))) {
+  if (isGapless && endsAtHead && (await wasNeverBefore(log!, history, contains, query))) {
     return { place, ...told, mark: 'never_before' }
   }
   if (isGapless && endsAtHead) return { place, ...told }
@@ -147,7 +154,7 @@ async function readLog(
 }
 
 function comparisons(repository: Repository, sha: string, head: string | undefined, onBranch: boolean): Contains {
-  let left = MOST_COMPARISONS
+  let left = MAX_COMPARISONS
   return async (tip) => {
     if (tip === head) return onBranch
     if (left-- <= 0) return undefined
@@ -156,7 +163,7 @@ function comparisons(repository: Repository, sha: string, head: string | undefin
 }
 
 /** It came in time, or everything that counts is known. */
-function isEnough({ stays, since }: Account, query: CommitQuery): boolean {
+function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean {
   return (
     since <= query.logFrom ||
     stays.some((stay) => counts(stay, query) && stay.arrival.entry.at.notAfter <= query.inTimeUntil)
@@ -164,36 +171,36 @@ function isEnough({ stays, since }: Account, query: CommitQuery): boolean {
 }
 
 /** What was forced away before the claim is not what was claimed; what went with its whole branch may be. */
-function counts({ arrival, lostBy }: LoggedStay, { claimedAt, logFrom }: CommitQuery): boolean {
-  if (!lostBy || lostBy.at.notBefore >= claimedAt) return true
-  return lostBy.after === NO_COMMIT && !arrival.earlier && arrival.entry.at.notBefore >= logFrom
+function counts({ arrival, removal }: LoggedStay, { claimedAt, logFrom }: CommitQuery): boolean {
+  if (!removal || removal.at.notBefore >= claimedAt) return true
+  return removal.after === NO_COMMIT && !arrival.earlier && arrival.entry.at.notBefore >= logFrom
 }
 
 /** @param isGapless no stay before the oldest one known was overlooked */
-function toldBy({ stays, openAtStart }: Account, isGapless: boolean, query: CommitQuery): Partial<Finding> {
+function toldBy({ stays, openAtStart }: CommitHistory, isGapless: boolean, query: CommitQuery): Partial<Finding> {
   if (!isGapless && stays.length === 0) return {}
   // Of a cut list nothing tells which stay was the first.
-  const isComplete = isGapless && stays.length <= MOST_STAYS
-  const reported = stays.map(({ arrival, lostBy }, index): Stay => {
+  const isComplete = isGapless && stays.length <= MAX_STAYS
+  const reported = stays.map(({ arrival, removal }, index): Stay => {
     const isOldest = index === stays.length - 1
     const isExact = isComplete && !arrival.earlier && !(isOldest && openAtStart)
     const { at } = arrival.entry
     return {
       appeared: isExact ? at : { notAfter: at.notAfter },
-      ...(lostBy ? { removed: lostBy.at, removedWhole: lostBy.after === NO_COMMIT } : {}),
+      ...(removal ? { removed: removal.at, removedWhole: removal.after === NO_COMMIT } : {}),
     }
   })
   const first = stays.findLast((stay) => counts(stay, query))
-  return { stays: reported.slice(0, MOST_STAYS), ...(first ? describeStay(first, query) : {}) }
+  return { stays: reported.slice(0, MAX_STAYS), ...(first ? describeStay(first, query) : {}) }
 }
 
-function describeStay({ arrival, lostBy }: LoggedStay, query: CommitQuery): Partial<Finding> {
+function describeStay({ arrival, removal }: LoggedStay, query: CommitQuery): Partial<Finding> {
   const { claimedAt, inTimeUntil } = query
   const { entry, earlier } = arrival
   const isOld = entry.at.notAfter < claimedAt - (inTimeUntil - claimedAt)
   return {
     ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
-    ...(lostBy ? { removedAt: lostBy.at.notBefore } : {}),
+    ...(removal ? { removedAt: removal.at.notBefore } : {}),
     ...(isOld ? { preexisting: true } : {}),
     ...(earlier ? {} : matchPusher(entry.actor, query)),
   }
@@ -202,11 +209,11 @@ function describeStay({ arrival, lostBy }: LoggedStay, query: CommitQuery): Part
 /** The gapless log has no stay that counts or that ended lately, and the state before its oldest entry has none either. */
 async function wasNeverBefore(
   { entries }: PushLog,
-  { stays }: Account,
+  { stays }: CommitHistory,
   contains: Contains,
   { logFrom }: CommitQuery,
 ): Promise<boolean> {
-  if (stays.some(({ lostBy }) => !lostBy || lostBy.at.notAfter >= logFrom)) return false
+  if (stays.some(({ removal }) => !removal || removal.at.notAfter >= logFrom)) return false
   const oldest = entries.at(-1)
   if (!oldest || oldest.fastForward || oldest.before === NO_COMMIT) return true
   return (await contains(oldest.before)) === false

@@ -1,6 +1,5 @@
-/** Connections to GitHub, the public one or an Enterprise server. */
-import { defineConnectionType, secret } from '@claimcheck/core'
-import { type Static, Type } from 'typebox'
+/** Connections to GitHub: github.com or an Enterprise server. */
+import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import type { Provider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { RateLimitAnswer } from './answers.ts'
@@ -14,7 +13,9 @@ const Options = Type.Object(
   {
     token: Type.Optional(secret({ description: 'A token that can read the repositories.' })),
     base_url: Type.Optional(
-      baseUrl(`The base of the REST API: \`https://<host>/api/v3\` for Enterprise. \`${PUBLIC_API}\` when left out.`),
+      baseUrl(
+        `The base URL of the REST API: \`https://<host>/api/v3\` for an Enterprise server. When left out: \`${PUBLIC_API}\`.`,
+      ),
     ),
     owners: Owners,
   },
@@ -22,10 +23,10 @@ const Options = Type.Object(
 )
 type Options = Static<typeof Options>
 
-const HELP = `Make a fine-grained personal access token with access to the repositories concerned and the repository
-permissions "Metadata: read" and "Contents: read", nothing else. Public repositories need no token, but without one GitHub allows few requests.`
+const HELP = `Create a fine-grained personal access token with access to the repositories concerned, and with no other permissions than
+"Metadata: read" and "Contents: read". Public repositories need no token, but without one GitHub allows only few requests.`
 
-/** Every scope whose name does not say otherwise lets its token change something, `repo` and `repo:status` too. */
+/** Every other scope lets the token change something, also `repo` and `repo:status`. */
 function isReadScope(scope: string): boolean {
   return scope.startsWith('read:') || scope === 'user:email'
 }
@@ -41,7 +42,7 @@ export const github: Provider = {
       fitsClaim(claim, githubNames(withoutTrailingSlash(base_url ?? PUBLIC_API)), owners),
     async probe(options, context) {
       const api = createGitHubApi(access(options), { ...context, now: Date.now })
-      // An Enterprise server without rate limits answers 404; that the token was accepted is what counts.
+      // An Enterprise server without rate limits answers 404, but only after it has accepted the token.
       const answer = await api.get('/rate_limit', RateLimitAnswer, [404])
       const granted = 'value' in answer ? (answer.headers.get('x-oauth-scopes') ?? '') : ''
       const scopes = granted
@@ -58,7 +59,7 @@ export const github: Provider = {
   ownersOf: ({ options }) => (options as Options).owners,
 }
 
-/** The names under which claims may speak of the host behind an API: `github.com` for `https://api.github.com`. */
+/** The values of `params.host` for the host with this API: `github.com` for `https://api.github.com`. */
 export function githubNames(apiUrl: string): string[] {
   if (apiUrl === PUBLIC_API) return ['github.com', hostName(PUBLIC_API)]
   return [hostName(apiUrl, ENTERPRISE_PATH)]

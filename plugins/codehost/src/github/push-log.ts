@@ -1,55 +1,58 @@
-/** GitHub's push log of one branch: since when, and until when, the branch had a commit by the host's own account. */
-import { DestinationError, type Instant, type LogTime } from '@claimcheck/core'
+/** GitHub's push log of a branch: from when and until when the branch had a commit. */
+import { DestinationError, type Instant, type LogTime } from '@claimcheck/core/plugin'
 import type { ActivityAnswer } from './answers.ts'
 
 export interface LogEntry {
   readonly before: string
   readonly after: string
   readonly at: Required<LogTime>
-  /** What was on the branch before is still on it. */
+  /** Every commit that was on the branch before is still on it. */
   readonly fastForward: boolean
   /** The account that pushed; absent where the log does not say. */
   readonly actor?: string
 }
 
 export interface PushLog {
-  /** Newest first, without gaps: each entry's `before` is the `after` of the one that follows. */
+  /** Newest first, without gaps: each entry's `before` is the `after` of the next entry in this list. */
   readonly entries: readonly LogEntry[]
   /** It reaches back to the branch's first push, or there never was one. */
   readonly fromTheStart: boolean
 }
 
-/** A time in which the branch had the commit, by the entries of its log. */
+/** A period in which the branch had the commit, by the entries of its log. */
 export interface LoggedStay {
   readonly arrival: Arrival
-  /** When the branch lost it; absent while it has it. */
-  readonly lostBy?: LogEntry
+  /** The entry that removed it; absent while the branch has it. */
+  readonly removal?: LogEntry
 }
 
-/** The entry that brought it; or the oldest one known, when the branch already had the commit before that. */
 export interface Arrival {
+  /** The entry with which the commit came onto the branch, or the oldest known entry that has it. */
   readonly entry: LogEntry
+  /** The branch may have had the commit before the entry. */
   readonly earlier: boolean
 }
 
-export interface Account {
+/** What the push log shows about one commit. */
+export interface CommitHistory {
   /** Newest first. */
   readonly stays: readonly LoggedStay[]
-  /** From here on the account is gapless. `-Infinity`: from the branch's first push on. */
+  /** The log was searched without gaps from this time on. `-Infinity`: from the branch's first push on. */
   readonly since: Instant
-  /** It begins with a rewriting of the branch that kept the commit, or brought it: that cannot be told without the push before. */
+  /** The oldest entry searched is a force-push that has the commit: whether the branch had it before is shown only by the entry before. */
   readonly openAtStart: boolean
 }
 
-/** Whether a tip has the commit in its history; `undefined` when it cannot be told. */
+/** Whether a tip has the commit in its history; `undefined` when it is not known. */
 export type Contains = (tip: string) => Promise<boolean | undefined>
 
 export const NO_COMMIT = '0'.repeat(40)
 const FAST_FORWARDS: ReadonlySet<string> = new Set(['push', 'pr_merge', 'merge_queue_merge'])
 
 /**
- * Cut at the first gap: of what lies beyond, nothing can be told.
+ * Entries older than the first gap are left out: what happened in the gap is unknown.
  *
+ * @param activities newest first
  * @param isWhole the host has no older entries
  */
 export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog {
@@ -68,17 +71,17 @@ function toEntry({ before, after, timestamp, activity_type, actor }: ActivityAns
 }
 
 /**
- * Entries carry tips only, so a commit in the middle of a push is found by asking which tips contain it. Fast-forwards
- * keep what was there, so that a search by halves is enough within each run of them.
+ * Searches the log for a commit. Entries name only the branch's tips, so that a commit in the middle of a push is found by asking which tips
+ * contain it. A fast-forward keeps every commit, so that a binary search is enough in a run of fast-forwards.
  *
- * @param isEnough told what is known so far after each run, newest first; ends the search
+ * @param isEnough is given what is known after each run, newest first. `true` ends the search.
  */
-export async function accountFor(
+export async function commitHistory(
   sha: string,
   log: PushLog,
   contains: Contains,
-  isEnough: (account: Account) => boolean,
-): Promise<Account> {
+  isEnough: (history: CommitHistory) => boolean,
+): Promise<CommitHistory> {
   const runs = fastForwardRuns(log.entries)
   const stays: LoggedStay[] = []
   let since = log.fromTheStart && runs.length === 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
@@ -87,11 +90,11 @@ export async function accountFor(
   for (const [index, run] of runs.entries()) {
     const arrival = await arrivalIn(run, sha, contains)
     if (arrival === undefined) break
-    const lostBy = runs[index - 1]?.at(-1)
+    const removal = runs[index - 1]?.at(-1)
     if (arrival) {
       const continued = openAtStart ? stays.pop() : undefined
-      const end = continued ? continued.lostBy : lostBy
-      stays.push(end ? { arrival, lostBy: end } : { arrival })
+      const end = continued ? continued.removal : removal
+      stays.push(end ? { arrival, removal: end } : { arrival })
     }
     const start = run.at(-1)!
     openAtStart = arrival?.entry === start && !start.fastForward && start.before !== NO_COMMIT
@@ -102,7 +105,7 @@ export async function accountFor(
   return { stays, since, openAtStart }
 }
 
-/** Newest first, each as long as one push built on the other. Only its oldest entry can be something else. */
+/** Splits the log, newest first, into runs in which each entry is a fast-forward. Only a run's oldest entry can be something else. */
 function fastForwardRuns(entries: readonly LogEntry[]): LogEntry[][] {
   const runs: LogEntry[][] = []
   let joins = false
@@ -114,14 +117,14 @@ function fastForwardRuns(entries: readonly LogEntry[]): LogEntry[][] {
   return runs
 }
 
-/** How the commit came into a run; `null` when it is not in it, `undefined` when it cannot be told. */
+/** How the commit came onto the branch in a run; `null` when the run does not have it, `undefined` when it is not known. */
 async function arrivalIn(
   run: readonly LogEntry[],
   sha: string,
   contains: Contains,
 ): Promise<Arrival | null | undefined> {
   const tip = run[0]!.after
-  // The end of the branch, which no claimed id must match.
+  // The branch was deleted. The id of zeros must not match a claimed one.
   if (tip === NO_COMMIT) return null
   const asTip = run.findLastIndex(({ after }) => after === sha)
   if (asTip !== -1) return { entry: run[asTip]!, earlier: false }
@@ -129,7 +132,7 @@ async function arrivalIn(
   const atEnd = await contains(tip)
   if (!atEnd) return atEnd === false ? null : undefined
 
-  // Invariant: run[has] contains the commit; run[hasNot] does not, or is beyond the run.
+  // run[has] contains the commit; run[hasNot] does not, or is past the end of the run.
   let has = 0
   let hasNot = run.length
   while (hasNot - has > 1) {
@@ -141,6 +144,6 @@ async function arrivalIn(
   }
   const entry = run[has]!
   if (hasNot < run.length || !entry.fastForward) return { entry, earlier: false }
-  // The log ends within the run: only the tip before its oldest entry can tell.
+  // The log ends within the run: only the tip before its oldest entry shows whether the branch had the commit already.
   return { entry, earlier: (await contains(entry.before)) !== false }
 }

@@ -1,5 +1,5 @@
-/** The questions put to one repository at GitHub, each answered from the one endpoint that can be trusted with it. */
-import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core'
+/** Reads a repository at GitHub. Each question has the one endpoint whose answer is reliable for it. */
+import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import {
   ActivityAnswer,
@@ -18,25 +18,25 @@ export interface Repository {
   readonly name: string
   readonly defaultBranch: string
   readonly createdAt: Instant
-  /** The tip of a branch; `undefined` when no such branch can be seen: there is none, or the contents may not be read. */
+  /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
   head(branch: string): Promise<string | undefined>
-  /** Whether `sha` is `tip` or an ancestor of it; `undefined` when either is unknown here or they have no common history. */
+  /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
   contains(sha: string, tip: string): Promise<boolean | undefined>
-  /** `undefined` when this host keeps none, or does not show it to us. */
+  /** `undefined` when the host has no push log, or does not show it to us. @param reachingBackTo older entries are not needed */
   pushLog(branch: string, reachingBackTo: Instant): Promise<PushLog | undefined>
-  /** Its newest page alone. */
+  /** The newest page of it alone. */
   newestPushes(branch: string): Promise<PushLog | undefined>
   /**
-   * The branches whose tip the commit is; `undefined` when GitHub does not know the commit.
-   * @throws DestinationError `forbidden` when the contents of the repository cannot be read
+   * The branches that have the commit as their tip; `undefined` when GitHub does not know the commit.
+   * @throws DestinationError `forbidden` when the repository's contents may not be read
    */
   branchesWithTip(sha: string): Promise<readonly string[] | undefined>
 }
 
 const LOG_PAGE = 100
-const MOST_LOG_PAGES = 3
+const MAX_LOG_PAGES = 3
 
-/** @throws DestinationError `forbidden` when the repository is not visible: private, missing or no permission */
+/** @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is */
 export async function readRepository(api: GitHubApi, slug: string): Promise<RepositoryAnswer> {
   const answer = await api.get(`/repos/${slug}`, RepositoryAnswer)
   if ('refused' in answer) throw new DestinationError('forbidden', { status: answer.refused })
@@ -45,10 +45,10 @@ export async function readRepository(api: GitHubApi, slug: string): Promise<Repo
 
 export function openRepository(api: GitHubApi, cache: CheckCache, answer: RepositoryAnswer): Repository {
   const { id, full_name, default_branch, created_at } = answer
-  // Renamed: the rest is asked under the new name, which saves a redirect each.
+  // After a renaming this is the new name. With it the other requests are not redirected.
   const root = `/repos/${full_name}`
 
-  /** Known is not pushed here: it may be a fork's. Unknown is conclusive. */
+  /** `false` is certain. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     return 'value' in (await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422]))
   }
@@ -87,7 +87,7 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
       const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
       if ('refused' in answer) return undefined
       const { object } = answer.value
-      // Some versions answer with the first ref that begins like the one asked for.
+      // Some versions of the API answer with a ref whose name only begins like the requested one.
       if (answer.value.ref !== `refs/${ref}` || object.type !== 'commit') {
         throw new DestinationError('unexpected_response', { status: 200 })
       }
@@ -95,18 +95,18 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
     },
     contains: (sha, tip) =>
       isReachable(sha, tip, cache, async () => {
-        // The second page leaves out the changed files, which can be megabytes.
+        // The second page leaves out the list of changed files, which can have megabytes.
         const path = `${root}/compare/${sha}...${tip}?per_page=1&page=2`
         const answer = await api.get(path, ComparisonAnswer, [404, 422])
         if ('refused' in answer) {
-          // 422 is "no such commit", and also what a comparison that is too large gets.
+          // 422 means that the commit does not exist, or that the comparison is too large.
           if (answer.refused === 422 && (await isKnown(sha))) throw new DestinationError('unexpected_response')
           return undefined
         }
         const { status, merge_base_commit } = answer.value
         return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
       }),
-    pushLog: (branch, reachingBackTo) => readPushLog(branch, reachingBackTo, MOST_LOG_PAGES),
+    pushLog: (branch, reachingBackTo) => readPushLog(branch, reachingBackTo, MAX_LOG_PAGES),
     newestPushes: (branch) => readPushLog(branch, 0, 1),
     async branchesWithTip(sha) {
       const answer = await api.get(`${root}/commits/${sha}/branches-where-head`, BranchesAnswer, [404, 409, 422])
@@ -120,12 +120,12 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
   }
 }
 
-/** Segment by segment: GitHub takes a branch's slashes as they are, and nothing else of it may have a meaning in the path. */
+/** Escapes each segment: GitHub expects a branch's slashes unescaped, and no other character may have a meaning in the path. */
 function escaped(ref: string): string {
   return ref.split('/').map(encodeURIComponent).join('/')
 }
 
-/** The cursor alone is taken from the link: where it points is our own business. */
+/** Takes only the cursor from the link, and never the address that it points to. */
 function nextCursor(link: string | null): string | undefined {
   const next = link?.split(',').find((part) => /;\s*rel="next"/.test(part))
   const url = next?.match(/<([^>]+)>/)?.[1]

@@ -1,4 +1,4 @@
-/** `claimcheck anchor` */
+/** `claimcheck anchor`: shows the state of anchoring, or anchors at once. */
 import { setTimeout } from 'node:timers/promises'
 import { type Anchorer, formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
@@ -6,17 +6,17 @@ import type { AnchoringStatus } from '../../anchoring/anchoring-status.ts'
 import type { Claimcheck } from '../../container.ts'
 import type { AnchorRow } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { UsageError } from '../errors.ts'
+import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
 interface NowOptions extends OutputOptions {
   readonly timeout: string
 }
 
-/** It may land yet: nothing is wrong. */
+/** Nothing is wrong: the anchor is not final yet. */
 const EXIT_UNFINISHED = 2
 
-const NOT_CONFIGURED = 'no anchorer is configured: name the plugin in the configuration file'
+const NOT_CONFIGURED = 'no anchoring plugin is configured: add one to the configuration file'
 const LOOK_MS = 250
 const CHAIN_TAKES_S = 3600
 
@@ -24,20 +24,24 @@ export function addAnchorCommands(program: Command): void {
   const anchor = subcommand(
     program,
     'anchor',
-    'how anchoring stands: the account, its costs, and the last anchors',
+    'show the state of anchoring: the account, its costs and the last anchors',
   ).action(async (options: OutputOptions) => {
     const { anchoringStatus } = await import('../../anchoring/anchoring-status.ts')
     const status = await withClaimcheck(anchoringStatus, { plugins: true })
     print(options, toJson(status), describe(status))
   })
 
-  subcommand(anchor, 'now', 'anchor the newest root at once, and wait until that is final')
-    .option('--timeout <seconds>', 'how long to wait; what is under way goes on without', String(CHAIN_TAKES_S))
+  subcommand(anchor, 'now', 'anchor the newest root at once, and wait until the anchor is final')
+    .option(
+      '--timeout <seconds>',
+      'how long to wait; an anchor that is under way goes on afterwards',
+      String(CHAIN_TAKES_S),
+    )
     .action(async ({ timeout }: NowOptions, command: Command) => {
-      // The command above takes --json, too, and takes it away.
+      // `anchor` declares --json, too, and commander gives the option to it.
       const options: OutputOptions = command.optsWithGlobals()
       const timeoutMs = 1000 * Number(timeout)
-      if (!(timeoutMs >= 0)) throw new UsageError(`--timeout: a number of seconds, not ${timeout}`)
+      if (!(timeoutMs >= 0)) throw new CommandError('usage', `--timeout takes a number of seconds, not ${timeout}.`)
       const anchor = await withClaimcheck((claimcheck) => anchorNow(claimcheck, timeoutMs), { plugins: true })
       print(options, { anchor: anchor ? toAnchorJson(anchor) : null }, [anchor ? result(anchor) : NOTHING_NEW])
       if (anchor?.state === 'dropped') process.exitCode = 1
@@ -45,14 +49,14 @@ export function addAnchorCommands(program: Command): void {
     })
 }
 
-const NOTHING_NEW = 'The newest root is anchored already, or there is none.'
+const NOTHING_NEW = 'There is nothing to anchor: the newest root is anchored, or the log is empty.'
 
-/** Undefined: there is nothing to anchor. Whoever has the lease does the work, a running server or this process. */
+/** Undefined when there is nothing to anchor. The work is done by the process that holds the lease: a running server or this one. */
 async function anchorNow(
   { anchoring, anchorWorker, storage }: Claimcheck,
   timeoutMs: number,
 ): Promise<AnchorRow | undefined> {
-  if (!anchoring) throw new UsageError(NOT_CONFIGURED)
+  if (!anchoring) throw new CommandError('not_configured', `Nothing was anchored: ${NOT_CONFIGURED}.`)
   const end = performance.now() + timeoutMs
   const log = await storage.read.log.state()
   const first = await anchoring.take({ atOnce: true })
@@ -60,7 +64,7 @@ async function anchorNow(
   anchorWorker.start()
   try {
     const done = await follow(first, storage, end)
-    // What was under way already may be of an older tree than the one that is to be anchored.
+    // An anchor that was under way already may be of an older tree.
     const isOfOlder = done.logId !== log!.logId || done.treeSize < log!.treeSize
     const second = isOfOlder && isDone(done) && (await anchoring.take({ atOnce: true }))
     return second ? await follow(second, storage, end) : done
@@ -69,13 +73,13 @@ async function anchorNow(
   }
 }
 
-/** Tells each state that it comes to, until the end. */
+/** Prints each state of the anchor until it is done, or until `end`. */
 async function follow(first: AnchorRow, storage: Pick<Storage, 'read'>, end: number): Promise<AnchorRow> {
   let anchor = first
-  for (let told = ''; ; ) {
-    const now = describeState(anchor)
-    if (now !== told) process.stderr.write(`${now}\n`)
-    told = now
+  for (let printed = ''; ; ) {
+    const state = describeState(anchor)
+    if (state !== printed) process.stderr.write(`${state}\n`)
+    printed = state
     if (isDone(anchor) || performance.now() >= end) return anchor
     await setTimeout(LOOK_MS)
     anchor = (await storage.read.anchors.byId(anchor.id))!
@@ -90,8 +94,8 @@ function result(anchor: AnchorRow): string {
   const { landing, chain, problem } = anchor
   if (landing) return `Anchored on ${chain} in block ${landing.blockNumber}, as ${landing.uid}.`
   if (anchor.state === 'dropped')
-    return `It was dropped (${problem}). A new one is planned after the interval, or with this command.`
-  return 'It is not final yet: a running server goes on with it, or this command.'
+    return `Not anchored: the anchor was dropped (${problem}). Run this command again, or wait for the next interval.`
+  return 'Not final yet. A running server goes on with it; or run this command again.'
 }
 
 function describeState({ treeSize, state, problem }: AnchorRow): string {
@@ -99,9 +103,7 @@ function describeState({ treeSize, state, problem }: AnchorRow): string {
 }
 
 function describe({ anchorer, account, costs, open, recent }: AnchoringStatus): string[] {
-  const costLines = [...costs].map(
-    ([chain, cost]) => `cost so far  ${amount(cost, chain)} on ${chain} (of those that landed)`,
-  )
+  const costLines = [...costs].map(([chain, cost]) => `cost so far  ${amount(cost, chain)} on ${chain} (final anchors)`)
   return [
     ...(anchorer ? describeAnchorer(anchorer, account!) : [`Not anchoring: ${NOT_CONFIGURED}.`]),
     ...costLines,
@@ -121,7 +123,7 @@ function describeAnchorer(anchorer: Anchorer, account: NonNullable<AnchoringStat
   ]
 }
 
-/** As chains count it: in their smallest unit. */
+/** In the smallest unit of the chain. */
 function amount(count: string | bigint, chain: string): string {
   return chain.startsWith('eip155:') ? `${count} wei` : String(count)
 }

@@ -1,27 +1,38 @@
-/** `claimcheck connection` */
+/** `claimcheck connection`: connects destinations, replaces credentials, lists and disconnects. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionType, JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
+import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
-import { UsageError } from '../errors.ts'
+import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+
+interface TriedOptions extends OutputOptions {
+  readonly set: readonly string[]
+  /** Keeps what could not be tried. */
+  readonly untested: boolean
+}
+
+const UNTESTED = 'keep it also when the destination cannot be reached now; never when the destination refuses it'
 
 export function addConnectionCommands(program: Command): void {
   const connection = program.command('connection').description('read-only connections to destinations')
 
-  subcommand(connection, 'add', 'connect a destination; it is tried once, and kept either way')
+  subcommand(connection, 'add', 'connect a destination; it is read once first, and kept if that works')
     .argument('<provider>')
     .requiredOption('--workspace <workspace>', 'id or name')
-    .option('--set <name=value...>', 'options of the provider; a value of @FILE is read from the file', [])
-    .action(async (provider: string, options: OutputOptions & { workspace: string; set: string[] }) => {
+    .option('--set <name=value...>', 'options of the provider; for a value of @FILE the file is read', [])
+    .option('--untested', UNTESTED, false)
+    .action(async (provider: string, options: TriedOptions & { workspace: string }) => {
       const added = await withClaimcheck(
         async ({ workspaces, connections, registry }) => {
           const { id } = await workspaces.find(options.workspace)
-          const type = registry.connectionType(provider)
-          return connections.add(id, provider, parseSettings(options.set, type))
+          const settings = parseSettings(options.set, registry.connectionType(provider))
+          return connections.connect(id, provider, settings, { userId: null, insists: options.untested })
         },
         { plugins: true },
       )
+      if ('isRefused' in added) throw notConnected('Nothing was connected', added)
       const notes = notesOn(added)
       print(options, { id: added.id, provider, scopes: added.scopes, actions: added.actions, notes }, [
         `Connected ${provider} (${added.id}). It verifies: ${added.actions.join(', ') || 'nothing yet'}.`,
@@ -30,7 +41,7 @@ export function addConnectionCommands(program: Command): void {
     })
 
   subcommand(connection, 'list', 'list active connections, oldest first')
-    .option('--workspace <workspace>', 'id or name; all when absent')
+    .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withClaimcheck(
         async ({ workspaces, connections }) => {
@@ -43,19 +54,17 @@ export function addConnectionCommands(program: Command): void {
       print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'PROVIDER', 'ACTIONS'], rows))
     })
 
-  subcommand(connection, 'update', 'give a connection other credentials; they are tried first')
+  subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
     .argument('<id>')
-    .requiredOption('--set <name=value...>', 'those of its secrets that change; a value of @FILE is read from the file')
-    .option('--insist', 'keep them also where the destination cannot be reached; never where it refuses them', false)
-    .action(async (id: string, options: OutputOptions & { set: string[]; insist: boolean }) => {
+    .requiredOption('--set <name=value...>', 'the secrets that change; for a value of @FILE the file is read')
+    .option('--untested', UNTESTED, false)
+    .action(async (id: string, options: TriedOptions) => {
       const settings = parseSettings(options.set, undefined)
       const updated = await withClaimcheck(
-        ({ connections }) => connections.replaceSecrets(id, settings, { insists: options.insist }),
+        ({ connections }) => connections.replaceSecrets(id, settings, { insists: options.untested }),
         { plugins: true },
       )
-      if ('isRefused' in updated) {
-        throw new UsageError(`Nothing is changed: the destination could not be read with these: ${updated.failure}`)
-      }
+      if ('isRefused' in updated) throw notConnected('Nothing was changed', updated)
       const { connection, failure } = updated
       const notes = notesOn({ ...connection, lastFailure: failure })
       print(options, { id, provider: connection.provider, scopes: connection.scopes, notes }, [
@@ -64,29 +73,51 @@ export function addConnectionCommands(program: Command): void {
       ])
     })
 
-  subcommand(connection, 'remove', 'disconnect, and forget its credentials')
+  subcommand(connection, 'remove', 'disconnect a destination, and delete its credentials')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
       await withClaimcheck(({ connections }) => connections.remove(id))
-      print(options, { id }, [`The connection ${id} is removed, and its credentials are forgotten.`])
+      print(options, { id }, [`The connection ${id} is removed, and its credentials are deleted.`])
     })
 }
 
-/** `name=value` each; a list is written with commas, and `@file` reads the value from a file, so that no secret need stand in a shell's history. */
+function notConnected(result: string, { failure, isRefused }: NotConnected): CommandError {
+  const next = isRefused
+    ? 'The destination refused these credentials: check them, and what they may read.'
+    : 'Check the options and that the destination is up, or add --untested to keep them anyway.'
+  return new CommandError('not_connected', `${result}: the destination could not be read (${failure}). ${next}`)
+}
+
+/**
+ * Each setting is `name=value`. Commas separate the items of a list. `@FILE` reads the value from a file: no secret has to
+ * be in the history of a shell.
+ */
 function parseSettings(settings: readonly string[], type: ConnectionType | undefined): JsonObject {
   const pairs = settings.map((setting) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
-    if (name === undefined || value === undefined)
-      throw new UsageError('--set takes name=value, and one of these has no name')
-    const text = value.startsWith('@') ? readFileSync(value.slice(1), 'utf8').trim() : value
+    // The setting is not repeated: it may be a secret.
+    if (name === undefined || value === undefined) {
+      throw new CommandError('usage', '--set takes name=value, and one of these has no name.')
+    }
+    const text = value.startsWith('@') ? readValue(name, value.slice(1)) : value
     const isList = (type?.options.properties[name] as { type?: string } | undefined)?.type === 'array'
     return [name, isList ? text.split(',') : text]
   })
   return Object.fromEntries(pairs)
 }
 
+function readValue(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const problem = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`
+    throw new CommandError('usage', `--set ${name}=@${file}: ${problem}.`)
+  }
+}
+
 function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'lastFailure'>): string[] {
-  return lastFailure === null ? [...notes] : [`The destination could not be read just now: ${lastFailure}.`]
+  return lastFailure === null ? [...notes] : [`The destination could not be read just now (${lastFailure}).`]
 }
 
 function toJson(connection: ConnectionSummary) {

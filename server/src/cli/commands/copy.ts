@@ -1,4 +1,4 @@
-/** `claimcheck copy` */
+/** `claimcheck copy`: copies an installation to another database. */
 import type { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
@@ -12,8 +12,8 @@ interface CopyCommandOptions extends OutputOptions {
 }
 
 export function addCopyCommand(program: Command): void {
-  subcommand(program, 'copy', 'copy an installation to another database, which must be empty')
-    .requiredOption('--from <url>', 'the database that it is in, as DATABASE_URL names it')
+  subcommand(program, 'copy', 'copy an installation to another, empty database')
+    .requiredOption('--from <url>', 'the database to copy, written as in DATABASE_URL')
     .requiredOption('--to <url>', 'the database to copy it to')
     .action(async (options: CopyCommandOptions) => {
       const { copyInstallation } = await import('../../upkeep/copy.ts')
@@ -33,7 +33,7 @@ async function withProgress<T>(work: (onProgress: CopyProgress) => Promise<T>): 
   }
 }
 
-/** The environment's, with another database. @throws ConfigError */
+/** The configuration of this environment with another database. @throws ConfigError */
 function configFor(option: string, url: string): Config {
   try {
     return loadConfig({ ...process.env, DATABASE_URL: url }, process.cwd())
@@ -47,10 +47,10 @@ function linesOf(copied: Copied, from: Config, to: Config): string[] {
   const rows = Object.values(copied).reduce((sum, count) => sum + count, 0)
   const [old, next] = [describeDatabase(from.databaseUrl), describeDatabase(to.databaseUrl)]
   return [
-    `Copied ${rows} rows, ${copied.receipts} receipts among them.`,
-    `Next: set DATABASE_URL to ${next}, and run npx claimcheck doctor.`,
-    `Start no server on ${old} again: two that append to one log fork it, and anyone who sees both can prove that.`,
-    `A host with this DATA_DIR (${to.dataDir}) would refuse to; one with another would not know.`,
-    'If a server ran meanwhile, what it has done since is not in the copy: stop it, and copy once more to an empty database.',
+    `Copied ${rows} rows, including ${copied.receipts} receipts.`,
+    `Next: set DATABASE_URL to ${next}, then run npx claimcheck doctor.`,
+    `Never start a server on ${old} again: two servers that append to one log fork it, and anyone who sees both can prove that.`,
+    `A host with this DATA_DIR (${to.dataDir}) refuses to start on it. A host with another DATA_DIR cannot know.`,
+    'If a server was running during the copy, its newest data is missing: stop it, and copy again to an empty database.',
   ]
 }

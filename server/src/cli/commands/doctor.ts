@@ -1,4 +1,4 @@
-/** `claimcheck doctor` */
+/** `claimcheck doctor`: checks everything that is stored. */
 import type { Command } from 'commander'
 import { startProgress } from '../progress.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
@@ -7,12 +7,16 @@ interface DoctorOptions extends OutputOptions {
   readonly signatures?: boolean
 }
 
-/** Smaller logs are gone through in the time that threads take to start. */
+/** A smaller log is checked in the time that threads take to start. */
 const LEAVES_FOR_WORKERS = 20_000
 
 export function addDoctorCommand(program: Command): void {
-  subcommand(program, 'doctor', 'derive everything again from what is stored, and say what does not fit')
-    .option('--signatures', "verify each receipt's own signature, too, which takes ten times as long")
+  subcommand(
+    program,
+    'doctor',
+    'compute all hashes and signatures again from the stored data, and list what does not fit',
+  )
+    .option('--signatures', 'also verify the signature of each receipt; this takes ten times as long')
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('../../upkeep/doctor.ts')
       const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
@@ -29,7 +33,11 @@ export function addDoctorCommand(program: Command): void {
           await workers?.close()
         }
       })
-      print(options, { ok, problems }, ok ? [`All is well: ${leaves} receipts, each in the log once.`] : problems)
+      print(
+        options,
+        { ok, problems },
+        ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems,
+      )
       if (!ok) process.exitCode = 1
     })
 }

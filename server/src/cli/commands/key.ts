@@ -1,14 +1,14 @@
-/** `claimcheck key` */
+/** `claimcheck key`: makes, lists and revokes API keys. */
 import type { Command } from 'commander'
 import type { ApiKey } from '../../workspaces/keys.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys, with which clients submit claims')
+  const key = program.command('key').description('API keys for clients that submit claims')
 
-  subcommand(key, 'create', 'make a key and print it, this once')
+  subcommand(key, 'create', 'make a key, and print it once')
     .requiredOption('--workspace <workspace>', 'id or name')
-    .option('--name <name>', 'what it is for', 'default')
+    .option('--name <name>', 'what the key is for', 'default')
     .action(async (options: OutputOptions & { workspace: string; name: string }) => {
       const created = await withClaimcheck(async ({ workspaces, keys }) => {
         const { id } = await workspaces.find(options.workspace)
@@ -17,12 +17,12 @@ export function addKeyCommands(program: Command): void {
       print(options, created, [
         created.key,
         '',
-        'This is the only time the key is shown. Send it as: Authorization: Bearer <key>',
+        'Copy this key now: it is not shown again. Clients send it as: Authorization: Bearer <key>',
       ])
     })
 
-  subcommand(key, 'list', 'list keys, revoked ones too')
-    .option('--workspace <workspace>', 'id or name; all when absent')
+  subcommand(key, 'list', 'list keys, also revoked ones')
+    .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withClaimcheck(async ({ workspaces, keys }) => {
         const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
@@ -32,11 +32,11 @@ export function addKeyCommands(program: Command): void {
       print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'NAME', 'KEY', 'STATE'], rows))
     })
 
-  subcommand(key, 'revoke', 'revoke a key: it stops working at its next request')
+  subcommand(key, 'revoke', 'revoke a key: its next request is refused')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
       const revoked = await withClaimcheck(({ keys }) => keys.revoke(id))
-      print(options, toJson(revoked), [`The key ${id} is revoked.`])
+      print(options, toJson(revoked), [`The key ${id} is revoked. Its next request is refused.`])
     })
 }
 

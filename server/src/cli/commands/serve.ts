@@ -1,10 +1,10 @@
-/** `claimcheck serve` */
+/** `claimcheck serve`: runs the service until it is stopped. */
 import type { Command } from 'commander'
 import { VERSION } from '../../base/version.ts'
+import { publicAddress } from '../../config/address.ts'
 import { loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { paths } from '../../console/paths.ts'
-import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addServeCommand(program: Command): void {
@@ -22,7 +22,7 @@ export function addServeCommand(program: Command): void {
     })
 
     const stop = once(async (signal: string) => {
-      claimcheck.logger.info({ signal }, 'stopping: what is under way is finished')
+      claimcheck.logger.info({ signal }, 'stopping: finishing what is under way')
       await server.stop()
       await claimcheck.close()
     })
@@ -30,23 +30,23 @@ export function addServeCommand(program: Command): void {
     process.on('SIGINT', stop)
 
     const { accounts, registry } = claimcheck
-    // The port is known once we listen, where any free one is asked for.
+    // With PORT=0 the port is known only now.
     const address = publicAddress({ ...config, port: Number(new URL(server.url).port || 80) })
     const setupToken = await accounts.setupToken()
     const setupUrl = setupToken && address + paths.setup(setupToken)
     const actions = registry.profiles().map(({ action }) => action)
     print(options, { url: server.url, ...(setupUrl ? { setup_url: setupUrl } : {}) }, [
-      `Claimcheck ${VERSION} listens on ${server.url}`,
+      `Claimcheck ${VERSION} is running on ${server.url}`,
       `  database  ${describeDatabase(config.databaseUrl)}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
-      `  API       ${server.url}/docs`,
+      `  API       ${address}/docs`,
       `  console   ${address}${paths.home}`,
-      ...(setupUrl ? ['Next: open this link, once, to become the owner:', `  ${setupUrl}`] : []),
+      ...(setupUrl ? ['Next: open this link to become the owner. It works once, for 24 hours:', `  ${setupUrl}`] : []),
     ])
   })
 }
 
-/** Later calls are ignored: a second SIGTERM does not cut short what the first one lets finish. */
+/** Ignores later calls: a second SIGTERM does not interrupt the shutdown. */
 function once(work: (signal: string) => Promise<void>) {
   let called = false
   return (signal: string) => {

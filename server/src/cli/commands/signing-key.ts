@@ -1,16 +1,16 @@
-/** `claimcheck signing-key` */
+/** `claimcheck signing-key`: rotates the key of the log. */
 import type { Command } from 'commander'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 export function addSigningKeyCommands(program: Command): void {
   const signingKey = program.command('signing-key').description('the key that signs receipts and tree heads')
 
-  subcommand(signingKey, 'rotate', 'sign with a new key from now on; the old one stays listed').action(
+  subcommand(signingKey, 'rotate', 'sign with a new key from now on; the old key stays published').action(
     async (options: OutputOptions) => {
       const { keyId, retiredKeyId } = await withClaimcheck(({ signingKeys }) => signingKeys.rotate())
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
-        `New receipts are signed with ${keyId}.`,
-        `What ${retiredKeyId} signed stays valid.`,
+        `New receipts are signed with the key ${keyId}.`,
+        `Receipts that were signed with ${retiredKeyId} stay valid.`,
       ])
     },
   )

@@ -1,11 +1,11 @@
-/** `claimcheck user` */
+/** `claimcheck user`: lists accounts, and makes links to a new password. */
 import type { Command } from 'commander'
+import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
-import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('people with an account at the console')
+  const user = program.command('user').description('accounts at the console')
 
   subcommand(user, 'list', 'list accounts').action(async (options: OutputOptions) => {
     const users = await withClaimcheck(({ accounts }) => accounts.list())
@@ -20,7 +20,7 @@ export function addUserCommands(program: Command): void {
     print(options, listed, table(['ID', 'E-MAIL', 'NAME', 'SINCE'], rows))
   })
 
-  subcommand(user, 'reset', 'print a link with which somebody chooses a new password')
+  subcommand(user, 'reset', 'print a link for choosing a new password')
     .argument('<email>')
     .action(async (email: string, options: OutputOptions) => {
       const url = await withClaimcheck(
@@ -29,7 +29,7 @@ export function addUserCommands(program: Command): void {
       print(options, { email, url }, [
         url,
         '',
-        'It works once, within an hour. With the new password, every session of the account ends.',
+        'Send this link to the person. It works once, for one hour. Choosing the new password ends all sessions of the account.',
       ])
     })
 }

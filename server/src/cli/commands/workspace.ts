@@ -1,26 +1,34 @@
-/** `claimcheck workspace` */
+/** `claimcheck workspace`: makes workspaces, and invites people to them. */
 import { type Command, Option } from 'commander'
+import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import type { Role } from '../../people/members.ts'
-import { publicAddress } from '../links.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 export function addWorkspaceCommands(program: Command): void {
-  const workspace = program.command('workspace').description('what keys, connections and claims belong to')
+  const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
 
-  subcommand(workspace, 'create', 'make a workspace')
+  subcommand(workspace, 'create', 'make a workspace; its owner is the account that set the service up')
     .argument('<name>')
     .action(async (name: string, options: OutputOptions) => {
-      const { id } = await withClaimcheck(({ workspaces }) => workspaces.create(name))
-      print(options, { id, name }, [
+      const { id, owner, hasAccounts } = await withClaimcheck(async ({ members, accounts }) => ({
+        ...(await members.createWorkspace(null, name)),
+        hasAccounts: (await accounts.list()).length > 0,
+      }))
+      print(options, { id, name, owner: owner ? { id: owner.id, email: owner.email } : null }, [
         `Made the workspace ${name} (${id}).`,
+        owner ? `Its owner is ${owner.name} (${owner.email}), who set this service up.` : noOwner(name, hasAccounts),
         `Next: npx claimcheck key create --workspace ${quoted(name)}`,
       ])
     })
 
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
     .argument('<workspace>', 'id or name')
-    .addOption(new Option('--role <role>', 'what they may do').choices(['owner', 'member']).default('member'))
+    .addOption(
+      new Option('--role <role>', 'an owner may change everything, a member only read')
+        .choices(['owner', 'member'])
+        .default('member'),
+    )
     .action(async (idOrName: string, options: OutputOptions & { role: Role }) => {
       const invited = await withClaimcheck(async ({ workspaces, accounts, config }) => {
         const { id, name } = await workspaces.find(idOrName)
@@ -30,9 +38,15 @@ export function addWorkspaceCommands(program: Command): void {
       print(options, invited, [
         invited.url,
         '',
-        `Whoever opens it first joins ${invited.name} as ${invited.role}. It works once, within 7 days.`,
+        `Send this link to one person. The first to open it joins ${invited.name} as ${invited.role}. It works once, for 7 days.`,
       ])
     })
+}
+
+function noOwner(name: string, hasAccounts: boolean): string {
+  if (!hasAccounts)
+    return 'It has no members yet: the person who opens the set-up link of the server becomes its owner.'
+  return `It has no members yet. To add one: npx claimcheck workspace invite ${quoted(name)} --role owner`
 }
 
 function quoted(name: string): string {

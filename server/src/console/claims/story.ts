@@ -40,7 +40,7 @@ export type MomentOf<K extends MomentKind> = { readonly kind: K } & Moments[K]
 
 export type Moment = { readonly [K in MomentKind]: MomentOf<K> }[MomentKind]
 
-export interface StoryParts {
+export interface StoryOptions {
   readonly detail: ClaimDetail
   /** Undefined where the profile that judges the claim is not here any more. */
   readonly toleranceMs: number | undefined
@@ -51,18 +51,29 @@ export interface StoryParts {
 }
 
 /** What has no time comes last. At the same time, cause comes before effect. */
-export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: StoryParts): readonly Moment[] {
+export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: StoryOptions): readonly Moment[] {
   const { claim, history } = detail
+  const end = endOf(detail, receipt)
   const moments: Moment[] = [
     { kind: 'claimed', at: claim.claimedAt },
-    ...(toleranceMs === undefined ? [] : [{ kind: 'tolerance' as const, at: claim.claimedAt + toleranceMs }]),
+    ...(toleranceMs === undefined ? [] : upTo(end, { kind: 'tolerance', at: claim.claimedAt + toleranceMs })),
     { kind: 'submitted', at: claim.submittedAt },
     ...history.map((record, index) => checksOf({ number: index + 1, record })),
-    { kind: 'deadline', at: claim.deadlineAt },
+    ...upTo(end, { kind: 'deadline', at: claim.deadlineAt }),
     ...(claim.nextCheckAt === null ? [] : [{ kind: 'next' as const, at: claim.nextCheckAt }]),
     ...(receipt ? ending(receipt, landing, anchors) : []),
   ]
   return gathered(moments.toSorted((one, other) => placeOf(one) - placeOf(other)))
+}
+
+/** When the claim was decided: the limits that it had are none any more. The last check stands for a receipt that is not there. */
+function endOf({ claim, history }: ClaimDetail, receipt: Receipt | undefined): Instant {
+  if (claim.state === 'queued') return Number.POSITIVE_INFINITY
+  return receipt ? parseInstant(receipt.body.issued_at)! : (history.at(-1)?.answeredAt ?? claim.submittedAt)
+}
+
+function upTo(end: Instant, moment: Moment & Timed): Moment[] {
+  return moment.at <= end ? [moment] : []
 }
 
 function checksOf(check: NumberedCheck): Moment {

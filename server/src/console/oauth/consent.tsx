@@ -10,7 +10,8 @@ import { pageHeaders } from '../headers.ts'
 import { PlainPage, sendPage, type Viewer } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
-import { formOf, viewerOf } from '../session.ts'
+import { formOf } from '../request-fields.ts'
+import { viewerOf } from '../session.ts'
 import { ROLE_WORDS } from '../words.tsx'
 
 type Uid = { Params: { uid: string } }

@@ -6,9 +6,16 @@ import type { OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { answerErrorsWithPages } from '../error-pages.tsx'
 import { pageHeaders } from '../headers.ts'
+import { leadToLocalhost, requireIssuerOrigin } from '../loopback.ts'
 
-/** @param limit counts every request: most are made by nobody whom we know, and some are remembered */
-export async function oauthEndpoints(app: App, oauth: OAuth, limit: Limiter): Promise<void> {
+interface EndpointOptions {
+  readonly oauth: OAuth
+  /** Counts every request: anyone may make one, and the library stores some of them. */
+  readonly limit: Limiter
+  readonly publicUrl: string | undefined
+}
+
+export async function oauthEndpoints(app: App, { oauth, limit, publicUrl }: EndpointOptions): Promise<void> {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
@@ -33,6 +40,8 @@ export async function oauthEndpoints(app: App, oauth: OAuth, limit: Limiter): Pr
   const schema = { hide: true }
   await app.register(async (browsers: App) => {
     answerErrorsWithPages(browsers)
+    leadToLocalhost(browsers, publicUrl)
+    requireIssuerOrigin(browsers, oauth.issuer, publicUrl)
     browsers.get(OAUTH_PATHS.authorize, { schema }, passOn)
     browsers.get(`${OAUTH_PATHS.authorize}/:uid`, { schema }, passOn)
   })

@@ -81,17 +81,10 @@ function AddPasskey({ csrf }: { readonly csrf: string }) {
   )
 }
 
-function NoPasskeys({ problem, instead }: Extract<PasskeyPlace, { problem: string }>) {
+function NoPasskeys({ problem }: Extract<PasskeyPlace, { problem: string }>) {
   return (
     <p class="notice warning">
-      {problem}{' '}
-      {instead === undefined ? (
-        'Whoever runs this service gives it an https address with a name (PUBLIC_URL).'
-      ) : (
-        <>
-          Open <a href={instead}>{instead}</a> instead, and sign in there.
-        </>
-      )}
+      {problem} The operator of this service has to set <code>PUBLIC_URL</code> to an https address with a host name.
     </p>
   )
 }

@@ -9,24 +9,28 @@ import { NewPassword } from '../parts/new-password.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { passkeyPlace } from '../relying-party.ts'
-import { formOf, queryOf, sessionOf, viewerOf } from '../session.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import { sessionOf, viewerOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
 import { Oidc, type OidcProps, Passkeys, type PasskeysProps, Sessions, type SessionsProps } from './account-parts.tsx'
 
-type AccountParts = Pick<
+type AccountServices = Pick<
   ConsoleDependencies,
   'accounts' | 'sessions' | 'passkeys' | 'identities' | 'oidcSignIn' | 'counters' | 'config' | 'now'
 >
 
-export function accountRoutes(app: App, parts: AccountParts): void {
-  const { accounts, sessions, counters, config } = parts
+export function accountRoutes(app: App, services: AccountServices): void {
+  const { accounts, sessions, counters, config } = services
   const attempts = createAttempts(counters, config.signInLimit)
 
-  app.get(paths.account, async (request, reply) => sendAccount(request, reply, parts, { done: queryOf(request).done }))
+  app.get(paths.account, async (request, reply) =>
+    sendAccount(request, reply, services, { done: queryOf(request).done }),
+  )
 
-  app.post(paths.accountName, async (request, reply) => {
+  app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
     const { name = '' } = formOf(request)
     const rename = () => accounts.rename(sessionOf(request).user.id, name)
-    return changeAccount(request, reply, parts, { work: rename, done: 'name-changed', name })
+    return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
   })
 
   app.post(paths.accountPassword, async (request, reply) => {
@@ -34,7 +38,7 @@ export function accountRoutes(app: App, parts: AccountParts): void {
     const { current = '', next = '' } = formOf(request)
     await attempts.count(request, reply, user.email)
     const change = () => accounts.changePassword(user.id, { current, next, sessionId: session.id })
-    return changeAccount(request, reply, parts, { work: change, done: 'password-changed' })
+    return changeAccount(request, reply, services, { work: change, done: 'password-changed' })
   })
 
   app.post(paths.endSession, async (request, reply) => {
@@ -50,7 +54,7 @@ export function accountRoutes(app: App, parts: AccountParts): void {
   })
 }
 
-type ShownParts = Omit<AccountParts, 'accounts' | 'counters'>
+type ShownServices = Omit<AccountServices, 'accounts' | 'counters'>
 
 interface Change {
   readonly work: () => Promise<void>
@@ -64,13 +68,13 @@ interface Change {
 export async function changeAccount(
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: ShownParts,
+  services: ShownServices,
   { work, done, ...given }: Change,
 ): Promise<FastifyReply> {
   try {
     await work()
   } catch (error) {
-    return sendAccount(request, reply, parts, { problem: refusalOf(error), ...given })
+    return sendAccount(request, reply, services, { problem: refusalOf(error), ...given })
   }
   return reply.redirect(`${paths.account}?done=${done}`, 303)
 }
@@ -84,7 +88,7 @@ interface Shown extends Pick<Change, 'name'> {
 async function sendAccount(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sessions, passkeys, identities, oidcSignIn, config, now }: ShownParts,
+  { sessions, passkeys, identities, oidcSignIn, config, now }: ShownServices,
   shown: Shown,
 ): Promise<FastifyReply> {
   const { user, session } = sessionOf(request)

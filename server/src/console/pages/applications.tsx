@@ -9,11 +9,12 @@ import { PostForm } from '../parts/form.tsx'
 import { Empty, Table } from '../parts/table.tsx'
 import { Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
-import { queryOf, sessionOf, viewerOf } from '../session.ts'
+import { queryOf } from '../request-fields.ts'
+import { sessionOf, viewerOf } from '../session.ts'
 
-type ApplicationParts = Pick<ConsoleDependencies, 'applications' | 'now'>
+type ApplicationServices = Pick<ConsoleDependencies, 'applications' | 'now'>
 
-export function applicationRoutes(app: App, { applications, now }: ApplicationParts): void {
+export function applicationRoutes(app: App, { applications, now }: ApplicationServices): void {
   app.get(paths.applications, async (request, reply) => {
     const list = await applications.list(sessionOf(request).user.id)
     const { done } = queryOf(request)

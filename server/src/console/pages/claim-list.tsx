@@ -17,9 +17,11 @@ interface ListProps {
   readonly viewer: Viewer
   readonly query: ListQuery
   readonly page: ClaimPage
+  /** Of the page before this one; undefined: that is the first page. */
+  readonly newerCursor: string | undefined
   /** None on later pages. */
   readonly stretches: readonly Stretch[]
-  /** What may be chosen; others may be in the address. */
+  /** Those that plugins check, and those of the workspace's claims. Others may be in the address. */
   readonly actions: readonly string[]
   /** Of the example. */
   readonly profile: ActionProfile | undefined
@@ -84,7 +86,7 @@ function filterOf(standing: Standing): ListQuery['filter'] {
 
 /** For an address that leads to no place of the table. */
 export function LostPlace({ viewer, query }: Pick<ListProps, 'viewer' | 'query'>) {
-  const problem = 'the address names a place in the list that there is not: it may have been cut off'
+  const problem = 'this address leads to no page of the list: part of it may be missing'
   return (
     <ConsolePage title="Claims" viewer={viewer} section="claims" problem={problem}>
       <p>
@@ -149,7 +151,7 @@ function choices(any: string, values: readonly string[]): (readonly [string, str
 const HEAD = ['Verdict', 'Target', 'Action', 'Agent', 'Claimed', 'Checks', 'Next check']
 
 function Claims(props: ListProps) {
-  const { viewer, query, page, mostExamined, now } = props
+  const { viewer, query, page, newerCursor, mostExamined, now } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span } = query
   const isFirst = cursor === undefined
@@ -167,16 +169,21 @@ function Claims(props: ListProps) {
       ) : (
         <NoMatch {...props} />
       )}
-      {page.cutShort ? <p class="help">Only {newest} claims were looked at for these filters.</p> : null}
+      {page.cutShort ? <p class="help">These filters were applied to {newest} claims only.</p> : null}
       <nav class="pager" aria-label="Pages of claims">
         {isFirst ? null : (
-          <a id="newest" href={listPath(workspaceId, { filter, span })}>
-            Newest
-          </a>
+          <>
+            <a id="newest" href={listPath(workspaceId, { filter, span })}>
+              Newest
+            </a>
+            <a id="newer" href={listPath(workspaceId, { filter, span, cursor: newerCursor })} rel="prev">
+              Newer
+            </a>
+          </>
         )}
         {page.nextCursor === null ? null : (
           <a id="older" href={listPath(workspaceId, { filter, span, cursor: page.nextCursor })} rel="next">
-            {page.cutShort ? 'Look further back' : 'Older'}
+            {page.cutShort ? 'Search older claims' : 'Older'}
           </a>
         )}
       </nav>
@@ -231,8 +238,8 @@ function NoMatch({ viewer, query: { cursor, span, filter }, page }: ListProps) {
     <Empty heading="No claim matches">
       <p>
         {cursor === undefined && !page.cutShort
-          ? 'No claim of this workspace is as the filters say.'
-          : 'None of the claims that were looked at is as the filters say.'}
+          ? 'No claim in this workspace matches these filters.'
+          : 'None of the claims that were searched matches these filters.'}
       </p>
       <p>
         <a id="clear" href={listPath(workspaceId, { span })}>

@@ -8,11 +8,12 @@ import { readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
-import { isOwner, originOf, queryOf, viewerOf, workspaceOf } from '../session.ts'
+import { queryOf } from '../request-fields.ts'
+import { isOwner, originOf, viewerOf, workspaceOf } from '../session.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
 
-type ClaimParts = Pick<
+type ClaimServices = Pick<
   ConsoleDependencies,
   'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'now' | 'config'
 >
@@ -21,8 +22,10 @@ const PAGE_SIZE = 50
 /** Of these, the ones that a filter fits are shown: looking at all of a large workspace would take the database's time from claims. */
 const MOST_EXAMINED = 10_000
 
-export function claimRoutes(app: App, parts: ClaimParts): void {
-  const { claims, claimCounts, receipts, log, connections, registry, now, config } = parts
+export function claimRoutes(app: App, services: ClaimServices): void {
+  const { claims, claimCounts, receipts, log, connections, registry, now, config } = services
+
+  const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
   app.get('/claims', async (request, reply) => {
     const viewer = viewerOf(request)
@@ -31,9 +34,13 @@ export function claimRoutes(app: App, parts: ClaimParts): void {
     const { filter, cursor, span } = query
     const isFiltered = Object.keys(filter).length > 0
     const bounds = { limit: PAGE_SIZE, ...(isFiltered ? { mostExamined: MOST_EXAMINED } : {}) }
-    const [page, stretches] = await Promise.all([
+    const [page, newerCursor, stretches, claimedActions] = await Promise.all([
       claims.list(workspaceId, { ...filter, ...bounds, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
+      cursor === undefined
+        ? undefined
+        : claims.newerCursor(workspaceId, { ...filter, ...bounds, cursor }).catch(orLost),
       cursor === undefined ? claimCounts.count(workspaceId, span) : [],
+      claimCounts.actions(workspaceId),
     ])
     if (!page) return sendPage(reply, <LostPlace viewer={viewer} query={query} />, 400)
     return sendPage(
@@ -42,8 +49,9 @@ export function claimRoutes(app: App, parts: ClaimParts): void {
         viewer={viewer}
         query={query}
         page={page}
+        newerCursor={newerCursor}
         stretches={stretches}
-        actions={registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])}
+        actions={[...new Set([...loadedActions, ...claimedActions])]}
         profile={registry.profiles()[0]}
         origin={originOf(request, config.publicUrl)}
         mostExamined={MOST_EXAMINED}

@@ -8,18 +8,20 @@ import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
 import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
-import { secretsIn } from '../parts/schema-properties.ts'
+import { kindOf, propertiesOf, secretsIn } from '../parts/schema-properties.ts'
 import { paths } from '../paths.ts'
-import { formOf, isOwner, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import type { KeepsField } from '../unsent.tsx'
 import { ConnectForm, INSIST, type Outcome, PREFIX, ReplaceForm } from './connections/connect-form.tsx'
 import { Connections, Disconnect } from './connections/list.tsx'
 
-type ConnectionParts = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'now'>
+type ConnectionServices = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'now'>
 
 type ConnectionPath = { Params: { connection: string } }
 type ProviderPath = { Params: { provider: string } }
 
-export function connectionRoutes(app: App, { connections, members, registry, now }: ConnectionParts): void {
+export function connectionRoutes(app: App, { connections, members, registry, now }: ConnectionServices): void {
   function requireType(provider: string): ConnectionType {
     const type = registry.connectionType(provider)
     if (!type) throw new ServiceError('not_found', 'there is nothing of this name to connect to')
@@ -54,7 +56,15 @@ export function connectionRoutes(app: App, { connections, members, registry, now
     return sendPage(reply, <ConnectForm viewer={viewerOf(request)} type={type} values={values} outcome={{}} />)
   })
 
-  app.post<ProviderPath>('/connections/new/:provider', { preHandler: ownersOnly }, async (request, reply) => {
+  /** The options that are not secret. */
+  const keepsOptions: KeepsField = (name, request) => {
+    const type = registry.connectionType((request.params as ProviderPath['Params']).provider)
+    const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
+    return name === INSIST || open.some(([key]) => name === PREFIX + key)
+  }
+  const connecting = { preHandler: ownersOnly, config: { keepsField: keepsOptions } }
+
+  app.post<ProviderPath>('/connections/new/:provider', connecting, async (request, reply) => {
     const type = requireType(request.params.provider)
     const form = formOf(request)
     const workspaceId = workspaceOf(request).id

@@ -12,15 +12,17 @@ import { Empty, Table } from '../parts/table.tsx'
 import { Code, Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import { isOwner, originOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
 
-type DeveloperParts = Pick<ConsoleDependencies, 'keys' | 'members' | 'registry' | 'now' | 'config'>
+type DeveloperServices = Pick<ConsoleDependencies, 'keys' | 'members' | 'registry' | 'now' | 'config'>
 
 type KeyPath = { Params: { key: string } }
 
 const COMMAND_LINE = 'command line'
 
-export function developerRoutes(app: App, { keys, members, registry, now, config }: DeveloperParts): void {
+export function developerRoutes(app: App, { keys, members, registry, now, config }: DeveloperServices): void {
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const listed = await keys.list(workspaceOf(request).id)
     const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
@@ -40,7 +42,7 @@ export function developerRoutes(app: App, { keys, members, registry, now, config
   // Where somebody comes who loads the page of a new key again by its address.
   app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
 
-  app.post('/developers/keys', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/developers/keys', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const { name = '' } = formOf(request)
     try {
       const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id)

@@ -5,7 +5,9 @@ import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, sessionOf, viewerOf } from '../session.ts'
+import { formOf } from '../request-fields.ts'
+import { sessionOf, viewerOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
 
 export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'members'>): void {
   app.get(paths.home, async (request, reply) => {
@@ -15,7 +17,7 @@ export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'mem
 
   app.get(paths.newWorkspace, async (request, reply) => sendPage(reply, <NewWorkspace viewer={viewerOf(request)} />))
 
-  app.post(paths.newWorkspace, async (request, reply) => {
+  app.post(paths.newWorkspace, KEEPS_ALL, async (request, reply) => {
     const name = formOf(request).name?.trim() ?? ''
     try {
       const { id } = await members.createWorkspace(sessionOf(request).user.id, name)

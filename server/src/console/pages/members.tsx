@@ -8,17 +8,19 @@ import { ConsolePage, sendPage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, isOwner, originOf, ownersOnly, queryOf, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import { isOwner, originOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
 import { Invitations, MemberList, type MembersProps } from './members-parts.tsx'
 
-type MembersParts = Pick<ConsoleDependencies, 'accounts' | 'members' | 'config' | 'now'>
+type MembersServices = Pick<ConsoleDependencies, 'accounts' | 'members' | 'config' | 'now'>
 
 type OfMember = { Params: { member: string } }
 
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
-export function memberRoutes(app: App, parts: MembersParts): void {
-  const { accounts, members, config } = parts
+export function memberRoutes(app: App, services: MembersServices): void {
+  const { accounts, members, config } = services
 
   async function requireMember(request: FastifyRequest<OfMember>): Promise<MemberOfWorkspace> {
     const listed = await members.list(workspaceOf(request).id)
@@ -34,22 +36,22 @@ export function memberRoutes(app: App, parts: MembersParts): void {
     try {
       await work()
     } catch (error) {
-      return sendMembers(request, reply, parts, { problem: refusalOf(error) })
+      return sendMembers(request, reply, services, { problem: refusalOf(error) })
     }
     return reply.redirect(next, 303)
   }
 
-  app.get('/members', async (request, reply) => sendMembers(request, reply, parts, { done: queryOf(request).done }))
+  app.get('/members', async (request, reply) => sendMembers(request, reply, services, { done: queryOf(request).done }))
 
-  app.post('/members/invitations', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/members/invitations', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const role = readRole(formOf(request).role)
     try {
       const token = await accounts.inviteToken(workspaceOf(request).id, role, sessionOf(request).user.id)
       const base = config.publicUrl ?? originOf(request, undefined)
       // With this answer alone: nowhere else is the link itself.
-      return await sendMembers(request, reply, parts, { invitation: { link: base + paths.invitation(token), role } })
+      return await sendMembers(request, reply, services, { invitation: { link: base + paths.invitation(token), role } })
     } catch (error) {
-      return sendMembers(request, reply, parts, { problem: refusalOf(error) })
+      return sendMembers(request, reply, services, { problem: refusalOf(error) })
     }
   })
 
@@ -89,7 +91,7 @@ function readRole(text: string | undefined): Role {
 async function sendMembers(
   request: FastifyRequest,
   reply: FastifyReply,
-  { members, now }: MembersParts,
+  { members, now }: MembersServices,
   shown: Pick<MembersProps, 'problem' | 'done' | 'invitation'>,
 ): Promise<FastifyReply> {
   const { id } = workspaceOf(request)

@@ -15,7 +15,9 @@ import {
   startingValues,
 } from '../parts/schema-form.tsx'
 import { paths } from '../paths.ts'
-import { formOf, ownersOnly, queryOf, viewerOf, workspaceOf } from '../session.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import { ownersOnly, viewerOf, workspaceOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
 
 const PREFIX = 'params.'
 const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const
@@ -43,7 +45,7 @@ export function newClaimRoutes(
     return sendPage(reply, <NewClaim viewer={viewer} profile={profile} values={values} problems={{}} />)
   })
 
-  app.post('/claims/new', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/claims/new', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const { id: workspaceId } = workspaceOf(request)
     const values = formOf(request)
     const profile = profileOf(values.action)

@@ -11,17 +11,18 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage, sendPage } from '../page.tsx'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { enter, formOf, optionalSessionOf, originOf, sessionOf } from '../session.ts'
+import { formOf } from '../request-fields.ts'
+import { enter, optionalSessionOf, originOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 
-type OidcRoutesDependencies = Pick<
+type OidcServices = Pick<
   ConsoleDependencies,
   'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config'
 >
 
-export function oidcRoutes(app: App, parts: OidcRoutesDependencies): void {
-  const { accounts, identities, sessions, oidcSignIn, counters, config } = parts
+export function oidcRoutes(app: App, services: OidcServices): void {
+  const { accounts, identities, sessions, oidcSignIn, counters, config } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
   const cookie = ticketCookie('outside', config.publicUrl)
@@ -55,9 +56,9 @@ export function oidcRoutes(app: App, parts: OidcRoutesDependencies): void {
   /** @throws ServiceError `bad_request` for what could not be done afterwards, either */
   async function readPurpose(request: FastifyRequest): Promise<SignInPurpose> {
     const { purpose: kind, token = '', workspace = '', next } = formOf(request)
-    const visit = optionalSessionOf(request)
+    const session = optionalSessionOf(request)
     if (kind === 'sign_in') return { kind, next: returnPath(next) }
-    if (kind === 'link' && visit) return { kind, userId: visit.user.id }
+    if (kind === 'link' && session) return { kind, userId: session.user.id }
     const link = await accounts.link(token)
     if (kind === 'join' && link?.kind === 'invitation') return { kind, token }
     if (kind !== 'setup' || link?.kind !== 'setup') throw new ServiceError('not_found', 'this link cannot be used')
@@ -98,13 +99,13 @@ export function oidcRoutes(app: App, parts: OidcRoutesDependencies): void {
 }
 
 /** For those who are signed in. */
-export function linkRoutes(app: App, parts: ConsoleDependencies): void {
-  const { identities, oidcSignIn } = parts
+export function linkRoutes(app: App, services: ConsoleDependencies): void {
+  const { identities, oidcSignIn } = services
   if (!oidcSignIn) return
 
   app.post(paths.unlink, async (request, reply) => {
     const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer)
-    return changeAccount(request, reply, parts, { work: unlink, done: 'sign-in-unlinked' })
+    return changeAccount(request, reply, services, { work: unlink, done: 'sign-in-unlinked' })
   })
 }
 

@@ -5,15 +5,17 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { requireParty } from '../relying-party.ts'
-import { enter, formOf, sessionOf } from '../session.ts'
+import { formOf } from '../request-fields.ts'
+import { sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
+import { carriedForm } from '../unsent.tsx'
 import { changeAccount } from './account.tsx'
-import { sendSignIn } from './sign-in.tsx'
+import { arrive, sendSignIn } from './sign-in.tsx'
 
-type PasskeyRoutesParts = Pick<ConsoleDependencies, 'passkeys' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
+type PasskeySignInServices = Pick<ConsoleDependencies, 'passkeys' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
 
-export function passkeySignInRoutes(app: App, parts: PasskeyRoutesParts): void {
-  const { passkeys, sessions, counters, config } = parts
+export function passkeySignInRoutes(app: App, services: PasskeySignInServices): void {
+  const { passkeys, sessions, counters, config } = services
   const attempts = createAttempts(counters, config.signInLimit)
   const cookie = ticketCookie('passkey', config.publicUrl)
 
@@ -25,23 +27,25 @@ export function passkeySignInRoutes(app: App, parts: PasskeyRoutesParts): void {
   })
 
   app.post(paths.passkeySignIn, async (request, reply) => {
-    const { credential = '', next } = formOf(request)
+    const values = formOf(request)
+    const { credential = '', next } = values
+    const destination = { next: returnPath(next), unsent: carriedForm(values) }
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)
     try {
       const user = await passkeys.signIn({ party, ticket, credential })
-      return await enter({ request, reply, sessions, config }, user.id, returnPath(next))
+      return await arrive({ request, reply, sessions, config }, user.id, destination)
     } catch (error) {
       const problem = refusalOf(error)
-      // What is right was counted where it was begun.
+      // A right passkey was counted when its options were asked for.
       await attempts.count(request, reply)
-      return sendSignIn(reply, parts, { next: returnPath(next), problem })
+      return sendSignIn(reply, services, { ...destination, problem })
     }
   })
 }
 
-export function passkeyRoutes(app: App, parts: ConsoleDependencies): void {
-  const { passkeys, config } = parts
+export function passkeyRoutes(app: App, services: ConsoleDependencies): void {
+  const { passkeys, config } = services
   const cookie = ticketCookie('passkey', config.publicUrl)
 
   app.post(paths.passkeyOptions, async (request, reply) => {
@@ -56,11 +60,11 @@ export function passkeyRoutes(app: App, parts: ConsoleDependencies): void {
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)
     const register = () => passkeys.register(sessionOf(request).user, { party, ticket, credential, name })
-    return changeAccount(request, reply, parts, { work: register, done: 'passkey-added' })
+    return changeAccount(request, reply, services, { work: register, done: 'passkey-added' })
   })
 
   app.post(paths.removePasskey, async (request, reply) => {
     const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '')
-    return changeAccount(request, reply, parts, { work: remove, done: 'passkey-removed' })
+    return changeAccount(request, reply, services, { work: remove, done: 'passkey-removed' })
   })
 }

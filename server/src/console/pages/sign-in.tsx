@@ -10,15 +10,24 @@ import { NewPassword } from '../parts/new-password.tsx'
 import { OidcEntry, OidcSignIn, PasskeySignIn } from '../parts/sign-in-methods.tsx'
 import { paths, returnPath, signInPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { enter as enterSession, formOf, optionalSessionOf, queryOf, signOut } from '../session.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import {
+  type ConsoleSession,
+  type Entering,
+  enter as enterSession,
+  optionalSessionOf,
+  signOut,
+  startSession,
+} from '../session.ts'
+import { CarriedForm, carriedForm, ResendForm, sendConfirmation, type UnsentForm, UnsentValues } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.tsx'
 
-type SignInDependencies = Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
+type SignInServices = Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
 
 type Token = { Params: { token: string } }
 
-export function signInRoutes(app: App, parts: SignInDependencies): void {
-  const { accounts, sessions, counters, config, oidcSignIn } = parts
+export function signInRoutes(app: App, services: SignInServices): void {
+  const { accounts, sessions, counters, config, oidcSignIn } = services
   const oidcName = oidcSignIn?.name
   const attempts = createAttempts(counters, config.signInLimit)
 
@@ -35,21 +44,23 @@ export function signInRoutes(app: App, parts: SignInDependencies): void {
   app.get(paths.signIn, async (request, reply) => {
     const { next, done } = queryOf(request)
     if (optionalSessionOf(request)) return reply.redirect(returnPath(next), 303)
-    return sendSignIn(reply, parts, { next: returnPath(next), done })
+    return sendSignIn(reply, services, { next: returnPath(next), done })
   })
 
   app.post(paths.signIn, async (request, reply) => {
-    const { email = '', password = '', next } = formOf(request)
+    const values = formOf(request)
+    const { email = '', password = '', next } = values
     await attempts.count(request, reply, email)
     const user = await accounts.byPassword(email, password)
-    if (user) return enter(request, reply, user.id, returnPath(next))
+    const unsent = carriedForm(values)
+    if (user) return arrive({ request, reply, sessions, config }, user.id, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
-    return sendSignIn(reply, parts, { next: returnPath(next), email, problem })
+    return sendSignIn(reply, services, { next: returnPath(next), email, problem, unsent })
   })
 
   app.post(paths.signOut, async (request, reply) => {
-    const visit = optionalSessionOf(request)
-    if (visit) await sessions.end(visit.user.id, visit.session.id)
+    const session = optionalSessionOf(request)
+    if (session) await sessions.end(session.user.id, session.session.id)
     signOut(reply, config.publicUrl)
     return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
   })
@@ -77,24 +88,24 @@ export function signInRoutes(app: App, parts: SignInDependencies): void {
   app.get<Token>('/console/join/:token', async (request, reply) => {
     const { token } = request.params
     const link = await requireLink(token, 'invitation')
-    const visit = optionalSessionOf(request)
-    return sendPage(reply, <Join token={token} link={link} values={{}} visit={visit} oidcName={oidcName} />)
+    const session = optionalSessionOf(request)
+    return sendPage(reply, <Join token={token} link={link} values={{}} session={session} oidcName={oidcName} />)
   })
 
   app.post<Token>('/console/join/:token', async (request, reply) => {
     const { token } = request.params
     const values = formOf(request)
-    const visit = optionalSessionOf(request)
+    const session = optionalSessionOf(request)
     await attempts.count(request, reply)
     const link = await requireLink(token, 'invitation')
     try {
-      const newUser = visit ? { userId: visit.user.id } : newUserOf(values)
+      const newUser = session ? { userId: session.user.id } : newUserOf(values)
       const { userId, workspaceId } = await accounts.join(token, newUser)
       const next = paths.claims(workspaceId)
-      return visit ? reply.redirect(next, 303) : enter(request, reply, userId, next)
+      return session ? reply.redirect(next, 303) : enter(request, reply, userId, next)
     } catch (error) {
       const problem = refusalOf(error)
-      const page = <Join {...{ token, link, values, visit, oidcName, problem }} />
+      const page = <Join {...{ token, link, values, session, oidcName, problem }} />
       return sendPage(reply, page, 422)
     }
   })
@@ -130,37 +141,66 @@ function newUserOf({ name = '', email = '', password = '' }: Values): NewUser {
   return { name, email, proof: { password } }
 }
 
-interface SignInProps {
+interface Destination {
   /** One of our own paths. */
   readonly next: string
+  /** Comes before `next`. */
+  readonly unsent?: UnsentForm | undefined
+}
+
+/** Begins a session, and leads on: to the form that was not sent yet, or to a page. */
+export async function arrive(entering: Entering, userId: string, { next, unsent }: Destination): Promise<FastifyReply> {
+  if (!unsent) return enterSession(entering, userId, next)
+  return sendConfirmation(entering.reply, unsent, await startSession(entering, userId), 200)
+}
+
+interface SignInProps extends Destination {
   readonly email?: string
   readonly problem?: string
   readonly done?: string | undefined
 }
 
-/** The page with every way in; with a problem, as what a form came to. */
+/** The page with all ways to sign in; with a problem, as the answer to a form. */
 export function sendSignIn(
   reply: FastifyReply,
-  { oidcSignIn }: Pick<SignInDependencies, 'oidcSignIn'>,
-  props: SignInProps,
+  { oidcSignIn }: Pick<SignInServices, 'oidcSignIn'>,
+  { status, ...props }: SignInProps & { readonly status?: number },
 ): FastifyReply {
-  return sendPage(reply, <SignIn {...props} oidcName={oidcSignIn?.name} />, props.problem === undefined ? 200 : 422)
+  const page = <SignIn {...props} oidcName={oidcSignIn?.name} />
+  return sendPage(reply, page, status ?? (props.problem === undefined ? 200 : 422))
 }
 
-function SignIn({ next, email, problem, done, oidcName }: SignInProps & { readonly oidcName: string | undefined }) {
+type SignInPageProps = SignInProps & { readonly oidcName: string | undefined }
+
+function SignIn({ next, unsent, email, problem, done, oidcName }: SignInPageProps) {
   return (
-    <PlainPage title="Sign in" problem={problem} done={done} scripts={['passkeys']}>
+    <PlainPage
+      title={unsent ? 'Sign in to send your form' : 'Sign in'}
+      problem={problem}
+      done={done}
+      scripts={['passkeys']}
+    >
+      {unsent ? <UnsentValues unsent={unsent} /> : null}
       <PostForm action={paths.signIn}>
         <input type="hidden" name="next" value={next} />
+        <CarriedForm unsent={unsent} />
         <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
         <Field name="password" label="Password" type="password" required autocomplete="current-password" />
         <button type="submit">Sign in</button>
       </PostForm>
-      <PasskeySignIn next={next} />
-      {oidcName === undefined ? null : <OidcSignIn name={oidcName} next={next} />}
+      <PasskeySignIn next={next}>
+        <CarriedForm unsent={unsent} />
+      </PasskeySignIn>
+      {oidcName === undefined ? null : <OidcSignIn name={oidcName} next={next} inNewTab={unsent !== undefined} />}
+      {unsent ? (
+        <>
+          <p>If you have signed in in another tab, send your form from here:</p>
+          <ResendForm unsent={unsent} label="Go on" />
+        </>
+      ) : null}
       <p class="help">
-        A forgotten password is replaced by whoever runs this service: <code>npx claimcheck user reset EMAIL</code>{' '}
-        prints a link.
+        Forgotten your password? Ask the operator of this service for a link to a new one (
+        <code>npx claimcheck user reset EMAIL</code>).
       </p>
     </PlainPage>
   )
@@ -216,21 +256,21 @@ interface JoinProps {
   readonly token: string
   readonly link: Extract<Link, { kind: 'invitation' }>
   readonly values: Values
-  readonly visit: ReturnType<typeof optionalSessionOf>
+  readonly session: ConsoleSession | undefined
   readonly oidcName: string | undefined
   readonly problem?: string
 }
 
-function Join({ token, link, values, visit, oidcName, problem }: JoinProps) {
+function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
   const action = paths.invitation(token)
   return (
     <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
       <p>
         You are invited to the workspace <strong>{link.workspaceName}</strong> as {ROLE_WORDS[link.role]}.
       </p>
-      {visit ? (
-        <PostForm action={action} csrf={visit.csrf}>
-          <button type="submit">Join as {visit.user.name}</button>
+      {session ? (
+        <PostForm action={action} csrf={session.csrf}>
+          <button type="submit">Join as {session.user.name}</button>
         </PostForm>
       ) : (
         <>

@@ -1,9 +1,16 @@
-/** Other ways in than a password: a passkey, and the provider that the operator chose. */
+/** Ways to sign in other than a password: a passkey, and the OpenID provider of the operator. */
+import type { ComponentChildren } from 'preact'
 import { paths } from '../paths.ts'
 import { PostForm } from './form.tsx'
 
-/** Shown by its script, where the browser knows passkeys. */
-export function PasskeySignIn({ next }: { readonly next: string }) {
+interface PasskeySignInProps {
+  readonly next: string
+  /** More fields. */
+  readonly children?: ComponentChildren
+}
+
+/** Hidden until its script finds that the browser has passkeys. */
+export function PasskeySignIn({ next, children }: PasskeySignInProps) {
   return (
     <form
       method="post"
@@ -15,6 +22,7 @@ export function PasskeySignIn({ next }: { readonly next: string }) {
     >
       <input type="hidden" name="next" value={next} />
       <input type="hidden" name="credential" />
+      {children}
       <button type="submit" class="quiet">
         Sign in with a passkey
       </button>
@@ -23,13 +31,21 @@ export function PasskeySignIn({ next }: { readonly next: string }) {
   )
 }
 
-export function OidcSignIn({ name, next }: { readonly name: string; readonly next: string }) {
+interface OidcSignInProps {
+  readonly name: string
+  readonly next: string
+  /** So that this page stays, with what it holds. */
+  readonly inNewTab: boolean
+}
+
+export function OidcSignIn({ name, next, inNewTab }: OidcSignInProps) {
   return (
     <PostForm action={paths.oidc} class="form way-in">
       <input type="hidden" name="purpose" value="sign_in" />
       <input type="hidden" name="next" value={next} />
-      <button type="submit" class="quiet">
+      <button type="submit" class="quiet" formtarget={inNewTab ? '_blank' : undefined}>
         Continue with {name}
+        {inNewTab ? ' in a new tab' : null}
       </button>
     </PostForm>
   )
@@ -40,7 +56,7 @@ interface OidcEntryProps {
   readonly purpose: 'setup' | 'join'
 }
 
-/** Within the form of a new account, in place of its password: who somebody is comes from the provider. */
+/** In the form of a new account, in place of a password. The provider gives name and e-mail address. */
 export function OidcEntry({ name, purpose }: OidcEntryProps) {
   if (name === undefined) return null
   return (

@@ -57,10 +57,9 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
       <strong>Next check</strong>
     </p>
   ),
-  deadline: ({ at }, { state }, now) => (
+  deadline: () => (
     <p>
       <strong>Deadline</strong>
-      {state === 'decided' && at > now ? ': decided before it' : null}
     </p>
   ),
   decided: (_, { verdict, reasonCode }) => (

@@ -55,17 +55,22 @@ export function readableUtc(at: Instant): string {
 }
 
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
   ['second', 1000],
+  ['minute', 60_000],
+  ['hour', 3_600_000],
+  ['day', 86_400_000],
 ]
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'short' })
 
+/** Rounded to the nearest count of the largest unit that it reaches when it is rounded to the next smaller one. */
 export function relative(ms: number): string {
-  const [unit, size] = UNITS.find(([, least]) => Math.abs(ms) >= least) ?? (['second', 1000] as const)
-  const count = Math.trunc(ms / size)
-  return unit === 'second' && count === 0 ? 'now' : RELATIVE.format(count, unit)
+  const reached = UNITS.findLast(([, size], index) => {
+    const [, smaller] = UNITS[index - 1] ?? UNITS[0]!
+    return Math.round(Math.abs(ms) / smaller) * smaller >= size
+  })
+  if (!reached) return 'now'
+  const [unit, size] = reached
+  return RELATIVE.format(Math.sign(ms) * Math.round(Math.abs(ms) / size), unit)
 }
 
 interface HashProps {

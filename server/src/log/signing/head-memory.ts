@@ -1,4 +1,4 @@
-/** The head that this host signed last, in a file beside the database: who restores an older backup does not restore this. */
+/** Remembers the head that this host signed last, in a file outside of the database, which restoring a database backup does not restore. */
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,11 +10,11 @@ import type { LogState } from '../../storage/log-state.ts'
 export type Head = Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'>
 
 export interface HeadMemory {
-  /** undefined: this host has not signed yet. @throws HeadMemoryError `unreadable` */
+  /** Undefined when this host has not signed yet. @throws HeadMemoryError `unreadable` */
   recall(): Head | undefined
   /**
-   * Never goes back within a log. What it wrote survives the end of the process; a loss of power may leave the head before, which
-   * is a head of the same log, and guards a little less until the next one.
+   * Never goes back within a log. The file survives the end of the process. After a loss of power it may contain the head before, which
+   * protects slightly less until the next head is written.
    * @throws HeadMemoryError `unwritable`
    */
   remember(head: Head): void
@@ -31,7 +31,7 @@ export class HeadMemoryError extends Error {
 }
 
 const FILE = 'log-head.json'
-/** One sector, which disks write whole. Always as long, so that a full disk has room for the next one. */
+/** One sector, which disks write atomically. The length is fixed, so that a full disk can still store the next record. */
 const RECORD_BYTES = 512
 
 export function createHeadMemory({ config }: { readonly config: Pick<Config, 'dataDir'> }): HeadMemory {
@@ -41,9 +41,9 @@ export function createHeadMemory({ config }: { readonly config: Pick<Config, 'da
   return {
     recall() {
       try {
-        // Another thread or process of this host may have signed since.
-        const kept = read(path)
-        if (kept && !(latest && isBefore(kept, latest))) latest = kept
+        // Another thread or process of this host may have signed in the meantime.
+        const stored = read(path)
+        if (stored && !(latest && isBefore(stored, latest))) latest = stored
       } catch (error) {
         if (!latest) throw error
       }
@@ -55,17 +55,17 @@ export function createHeadMemory({ config }: { readonly config: Pick<Config, 'da
       try {
         if (overwrite(path, record, latest)) return
         writeNewFile(path, record.toString())
-        // As another process does, when that made it at the same moment.
-        if (!overwrite(path, record, latest)) throw new Error('what is there is no file')
+        // Overwrites the file also when another process created it at the same moment.
+        if (!overwrite(path, record, latest)) throw new Error('the path is not a file')
       } catch (cause) {
-        const message = `DATA_DIR/${FILE} cannot be written, in which this host remembers what it signed: ${reasonOf(cause)}`
+        const message = `cannot write DATA_DIR/${FILE}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
       }
     },
   }
 }
 
-/** Without the path, which is nobody's business who asks whether the service is ready. */
+/** Leaves out the path, because the readiness endpoint shows this reason to anyone. */
 function reasonOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   return code ?? message
@@ -75,14 +75,14 @@ function isBefore(one: Head, other: Head): boolean {
   return one.logId === other.logId && one.treeSize < other.treeSize
 }
 
-/** False when there is no file. A later head stays: a command that runs beside the server shares its folder. */
+/** Returns false when the file does not exist. Keeps a later head, because a command beside the server uses the same file. */
 function overwrite(path: string, record: Buffer, head: Head): boolean {
   const file = openExisting(path, 'r+')
   if (file === undefined) return false
   try {
-    const kept = parse(readRecord(file))
-    if (kept && isBefore(head, kept)) return true
-    if (writeSync(file, record, 0, RECORD_BYTES, 0) !== RECORD_BYTES) throw new Error('it was written in part')
+    const stored = parse(readRecord(file))
+    if (stored && isBefore(head, stored)) return true
+    if (writeSync(file, record, 0, RECORD_BYTES, 0) !== RECORD_BYTES) throw new Error('only a part was written')
     return true
   } finally {
     closeSync(file)
@@ -94,7 +94,7 @@ function read(path: string): Head | undefined {
     const file = openExisting(path, 'r')
     if (file === undefined) return undefined
     try {
-      // Twice: another process may be writing it.
+      // Reads it a second time when it is invalid: another process may have been writing it.
       const head = parse(readRecord(file)) ?? parse(readRecord(file))
       if (head) return head
     } finally {
@@ -103,11 +103,11 @@ function read(path: string): Head | undefined {
   } catch (cause) {
     throw unreadable(reasonOf(cause), cause)
   }
-  throw unreadable('it is damaged')
+  throw unreadable('the file is damaged')
 }
 
-function unreadable(why: string, cause?: unknown): HeadMemoryError {
-  const message = `DATA_DIR/${FILE} cannot be read, in which this host remembers what it signed: ${why}`
+function unreadable(reason: string, cause?: unknown): HeadMemoryError {
+  const message = `cannot read DATA_DIR/${FILE}, where this host remembers the last head that it signed: ${reason}`
   return new HeadMemoryError('unreadable', message, { cause })
 }
 
@@ -150,7 +150,7 @@ function parse(text: string): Head | undefined {
   }
 }
 
-/** Against a record of which only a part was written, or read; not against people. */
+/** Detects a record that was partly written or read. It does not protect against deliberate changes. */
 function digestOf(fields: object): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64url')
 }

@@ -1,4 +1,4 @@
-/** Private signing keys as files: one a key, in a folder for their owner alone. */
+/** Stores private signing keys as files, one for each key, in a folder that only their owner can read. */
 import { join } from 'node:path'
 import { readPrivateFile, writeNewFile } from '../../base/files.ts'
 import type { Config } from '../../config/config.ts'
@@ -9,13 +9,13 @@ export function createKeyFiles({ dataDir }: Pick<Config, 'dataDir'>): KeyVault &
   const pathOf = (keyId: string) => join(dataDir, 'signing-keys', `${keyId.replace('ed25519:', '')}.pem`)
 
   return vaultOver({
-    placeOf: pathOf,
-    async keep(_tx, keyId, pem) {
+    locationOf: pathOf,
+    async insert(_tx, keyId, pem) {
       const path = pathOf(keyId)
       try {
         writeNewFile(path, pem)
       } catch (cause) {
-        throw unusable(path, `it cannot be written: ${(cause as Error).message}`, cause)
+        throw unusable(path, `cannot write the file: ${(cause as Error).message}`, cause)
       }
     },
     async read(keyId) {

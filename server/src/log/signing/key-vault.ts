@@ -1,4 +1,4 @@
-/** Which vault an installation has: a host that has the database to itself keeps its keys in files; hosts that share one keep them there. */
+/** Chooses where private signing keys are stored: in files where one host has the database to itself, in the database where hosts share it. */
 
 import type { Secrets } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
@@ -14,7 +14,7 @@ interface KeyVaultOptions {
   readonly config: Pick<Config, 'dataDir'>
 }
 
-/** Asks for `secrets` only where keys are sealed. */
+/** Reads `secrets` only for Postgres, because opening the secrets creates the key file. */
 export function createKeyVault(options: KeyVaultOptions): KeyVault & KeyStore {
   return options.storage.shared ? createSealedKeys(options) : createKeyFiles(options.config)
 }

@@ -1,9 +1,9 @@
-/** Signs with node:crypto, many times as fast as what runs in browsers; the private key stays in here. */
+/** Signs with node:crypto, which is many times as fast as core's portable code. The private key never leaves the signer. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { DOMAINS, fromBase64url, keyIdOf, type Signer, signedMessage } from '@claimcheck/core'
 
-// On the thread pool: the event loop goes on with other requests meanwhile.
+// Signs on the thread pool, so that the event loop handles other requests at the same time.
 const signInPool = promisify(sign) as (algorithm: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>
 
 /** @throws TypeError for a key of another kind */
@@ -17,7 +17,7 @@ export function createSigner(privateKey: KeyObject): Signer {
     publicKey,
     async sign(domain, text) {
       const message = signedMessage(domain, text)
-      // A whole batch waits for its tree head, longer for a turn in the pool than for the signature.
+      // A whole batch waits for its tree head, and would wait longer for a thread of the pool than for the signature.
       const value =
         domain === DOMAINS.treeHead ? sign(null, message, privateKey) : await signInPool(null, message, privateKey)
       return { alg: 'Ed25519', key_id: keyId, value: value.toString('base64url') }

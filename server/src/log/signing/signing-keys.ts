@@ -1,4 +1,4 @@
-/** The keys that sign: which one does now, which ones did, and how one follows another. */
+/** The signing keys of the log: the current one, the retired ones, and how a new key replaces the current one. */
 import {
   formatInstant,
   type Instant,
@@ -17,29 +17,29 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
 
-/** Where private keys are kept. */
+/** Creates and loads private keys. */
 export interface KeyVault {
-  /** Makes a key, and keeps it: before it returns, or with the transaction. */
+  /** Generates a key and stores it, before it returns or with the transaction. */
   create(tx: Writes): Promise<Signer>
-  /** @throws SigningError when there is no such key here: the log cannot go on without it */
+  /** @throws SigningError when the key is missing; the log cannot continue without it */
   load(keyId: string): Promise<Signer>
 }
 
 export interface SigningKeys {
-  /** Makes the log with its first key and its signed empty head, unless it is there. @throws SigningError */
+  /** Creates the log with its first key and a signed empty head, unless the log exists. @throws SigningError */
   ensureLog(): Promise<void>
-  /** @throws SigningError when there is no such key here */
+  /** @throws SigningError when the key is missing */
   signer(keyId: string): Promise<Signer>
-  /** The one that signs, as far as is known here: another host may have changed it. */
+  /** The current signer as far as this host knows: another host may have rotated the key. */
   latest(): Promise<Signer>
-  /** From now on a new key signs. The old one's window ends in the moment in which the new one's begins. */
+  /** Replaces the signing key. The old key's window ends when the new key's window begins. */
   rotate(): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
   /**
-   * Another log goes on with the entries of this one, which ends: for a log whose newest entries are lost. It has a key of its own.
-   * @throws ServiceError `not_found` when there is no log, `read_only` when what is stored is damaged
+   * Ends this log and begins another one with its entries and a new key, for a log whose newest entries are lost.
+   * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
    */
   beginLog(): Promise<{ readonly log: LogState; readonly ended: LogState }>
-  /** What `/.well-known/poaw-keys.json` says. */
+  /** The content of `/.well-known/poaw-keys.json`. */
   document(): Promise<KeyDocument>
 }
 
@@ -67,20 +67,20 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     await tx.log.insertHead({ ...log, signed: JSON.stringify(await signTreeHead(by, log)) })
   }
 
-  /** A new key signs the log as it stands, and what comes next. */
-  async function succeed(tx: Writes, log: LogState, nameBy: (signer: Signer) => string): Promise<LogState> {
-    // Only who could sign may say who signs next.
+  /** Creates a new key, retires the current one, and signs the log's head with the new key. */
+  async function replaceKey(tx: Writes, log: LogState, nameBy: (signer: Signer) => string): Promise<LogState> {
+    // Only a host that has the current key may replace it.
     await signer(log.keyId)
     const next = await vault.create(tx)
-    // After everything that the old key signed: its window ends here.
+    // The old key's window ends here, after everything that it signed.
     const issuedAt = Math.max(now(), log.issuedAt + 1)
     await tx.log.insertSigningKey(toRow(next, issuedAt))
     await tx.log.retireSigningKey(log.keyId, issuedAt)
     const name = nameBy(next)
-    const succeeded = { ...log, logId: logIdOf(name), name, issuedAt, keyId: next.keyId }
-    await tx.log.replace(succeeded)
-    await signHead(tx, succeeded, next)
-    return succeeded
+    const replaced = { ...log, logId: logIdOf(name), name, issuedAt, keyId: next.keyId }
+    await tx.log.replace(replaced)
+    await signHead(tx, replaced, next)
+    return replaced
   }
 
   return {
@@ -90,7 +90,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     async ensureLog() {
       const state = await storage.read.log.state()
       if (state) {
-        // Told at the start, not by the first decision that cannot be signed.
+        // Reports a missing key at the start, and not at the first decision.
         await signer(state.keyId)
         return
       }
@@ -112,7 +112,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
       const { before, after } = await storage.write(async (tx) => {
         const before = (await tx.log.lock())!
         await logGuard.check(before, tx.log)
-        return { before, after: await succeed(tx, before, () => before.name) }
+        return { before, after: await replaceKey(tx, before, () => before.name) }
       })
       logGuard.remember(after)
       return { keyId: after.keyId, retiredKeyId: before.keyId }
@@ -121,11 +121,11 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     async beginLog() {
       const { ended, log } = await storage.write(async (tx) => {
         const ended = await tx.log.lock()
-        if (!ended) throw new ServiceError('not_found', 'there is no log yet: the first start makes one')
+        if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
         await logGuard.checkStored(ended, tx.log)
-        const endings = await logGuard.ending(ended, tx.log)
-        const log = await succeed(tx, ended, logNameOf)
-        for (const { logId, name } of endings) {
+        const retired = await logGuard.logsToRetire(ended, tx.log)
+        const log = await replaceKey(tx, ended, logNameOf)
+        for (const { logId, name } of retired) {
           await tx.log.insertRetiredLog({ logId, name, retiredAt: log.issuedAt })
         }
         return { ended, log }
@@ -148,7 +148,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
   }
 }
 
-/** After its first key, so that no two logs share an id. */
+/** Names a log after its first key, so that no two logs have the same id. */
 function logNameOf({ keyId }: Signer): string {
   return `claimcheck/${keyId}`
 }

@@ -1,39 +1,39 @@
-/** What goes between the thread that sequences and the one that asks it to. Many at a time: each message costs more than what is in it. */
+/** The messages between the main thread and the sequencer's thread. A message carries many calls, because its fixed cost is higher than that of a call. */
 import { ServiceError, type ServiceErrorCode } from '../../base/errors.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import { StorageError, type StorageErrorCode } from '../../storage/storage.ts'
 import type { Outcome } from '../sequencer.ts'
 
-/** The arguments of `store`, `storeChecked` and `advance`. */
-export type Order = { readonly id: number } & (
+/** A call of `store`, `storeChecked` or `advance`. */
+export type Call = { readonly id: number } & (
   | { readonly method: 'store'; readonly claim: ClaimRow }
   | { readonly method: 'storeChecked' | 'advance'; readonly outcome: Outcome }
 )
 
 export type Reply = { readonly id: number } & (
-  | { readonly kept: boolean; readonly receiptId: string | null }
-  | { readonly problem: Problem }
+  | { readonly isStored: boolean; readonly receiptId: string | null }
+  | { readonly error: ErrorData }
 )
 
-/** An error as plain data: a copy of one loses its class and its code on the way. */
-export interface Problem {
+/** An error as plain data, because a message loses the class and the code of an error. */
+export interface ErrorData {
   readonly name: string
   readonly code: string | undefined
   readonly message: string
   readonly stack: string | undefined
 }
 
-/** Several orders; or the last message: to finish, close and end. */
-export type Request = readonly Order[] | 'close'
+/** Calls, or the last message: finish the calls and end the thread. */
+export type Request = readonly Call[] | 'close'
 
-export function toProblem(error: unknown): Problem {
+export function toErrorData(error: unknown): ErrorData {
   const { name, code, message, stack } = error as Error & { readonly code?: string }
   return { name, code, message, stack }
 }
 
-export function fromProblem(problem: Problem): Error {
-  const { name, code, message } = problem
-  const cause = Object.assign(new Error(message), problem)
+export function fromErrorData(data: ErrorData): Error {
+  const { name, code, message } = data
+  const cause = Object.assign(new Error(message), data)
   if (name === 'StorageError') return new StorageError(code as StorageErrorCode, message, { cause })
   if (name === 'ServiceError') return new ServiceError(code as ServiceErrorCode, message, { cause })
   return cause

@@ -1,6 +1,6 @@
 /**
- * The sequencer in a thread of its own. Signing and committing are half the work of a claim: here they neither wait for requests
- * that are being read nor hold these up.
+ * Runs the sequencer in a separate thread. Signing and committing are half of the work for a claim; in a thread they do not wait for
+ * requests, and requests do not wait for them.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -9,14 +9,14 @@ import type { Config } from '../../config/config.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { claimAfter, type Outcome, type Sequencer } from '../sequencer.ts'
-import { fromProblem, type Order, type Reply, type Request } from './messages.ts'
+import { type Call, fromErrorData, type Reply, type Request } from './messages.ts'
 
 export interface SequencerThread extends Sequencer {
-  /** Finishes what was given, and ends the thread. */
+  /** Finishes all calls, and ends the thread. */
   close(): Promise<void>
 }
 
-/** What the thread runs, where there are processors for it: with two, the messages cost more than what is done side by side gives. */
+/** The module that the thread runs; undefined on a machine with two processors, where the messages cost more than the thread gains. */
 export const SEQUENCER_THREAD =
   availableParallelism() > 2 ? new URL('../../sequencer-thread.js', import.meta.url) : undefined
 
@@ -25,12 +25,14 @@ interface SequencerThreadOptions {
   readonly logGuard: Pick<LogGuard, 'examine'>
 }
 
+type Success = Extract<Reply, { isStored: boolean }>
+
 interface Pending {
-  resolve(reply: Extract<Reply, { kept: boolean }>): void
+  resolve(reply: Success): void
   reject(error: Error): void
 }
 
-type Task<T = Order> = T extends Order ? Omit<T, 'id'> : never
+type CallWithoutId<T = Call> = T extends Call ? Omit<T, 'id'> : never
 
 export function startSequencerThread(script: URL, { config, logGuard }: SequencerThreadOptions): SequencerThread {
   const worker = new Worker(script, { workerData: config })
@@ -38,7 +40,7 @@ export function startSequencerThread(script: URL, { config, logGuard }: Sequence
     worker.once('message', () => resolve())
     worker.once('error', reject)
   })
-  // Whoever waits for it is told; later it ends the process, as any error does that nobody expects.
+  // An error before the thread is ready rejects `ready`. A later error is thrown here and ends the process, like any uncaught error.
   ready.then(
     () =>
       worker.on('error', (error) => {
@@ -48,8 +50,8 @@ export function startSequencerThread(script: URL, { config, logGuard }: Sequence
   )
   const ended = new Promise((resolve) => worker.once('exit', resolve))
   const pending = new Map<number, Pending>()
-  let waiting: Order[] = []
-  let orders = 0
+  let waiting: Call[] = []
+  let calls = 0
   let whenIdle: (() => void)[] = []
 
   const post = (request: Request) => worker.postMessage(request)
@@ -63,33 +65,33 @@ export function startSequencerThread(script: URL, { config, logGuard }: Sequence
     for (const reply of replies) {
       const { resolve, reject } = pending.get(reply.id)!
       pending.delete(reply.id)
-      if ('kept' in reply) resolve(reply)
-      else reject(fromProblem(reply.problem))
+      if ('isStored' in reply) resolve(reply)
+      else reject(fromErrorData(reply.error))
     }
     if (pending.size > 0) return
-    for (const done of whenIdle) done()
+    for (const resolveIdle of whenIdle) resolveIdle()
     whenIdle = []
   })
 
-  async function order(task: Task) {
-    const id = ++orders
-    const replied = new Promise<Extract<Reply, { kept: boolean }>>((resolve, reject) => {
+  async function callThread(call: CallWithoutId) {
+    const id = ++calls
+    const replied = new Promise<Success>((resolve, reject) => {
       pending.set(id, { resolve, reject })
     })
-    // What arrives in one turn of the event loop goes together.
-    if (waiting.push({ id, ...task }) === 1) setImmediate(send)
+    // Calls from one turn of the event loop share a message.
+    if (waiting.push({ id, ...call }) === 1) setImmediate(send)
     try {
       return await replied
     } catch (error) {
-      // The thread has found that this host must not sign: so that this one knows it, too.
+      // The thread found that this host must not sign: the main thread's guard has to find it, too.
       if (error instanceof ServiceError && error.code === 'read_only') await logGuard.examine().catch(() => {})
       throw error
     }
   }
 
   async function record(method: 'storeChecked' | 'advance', outcome: Outcome): Promise<ClaimRow | undefined> {
-    const { kept, receiptId } = await order({ method, outcome })
-    return kept ? claimAfter(outcome, receiptId) : undefined
+    const { isStored, receiptId } = await callThread({ method, outcome })
+    return isStored ? claimAfter(outcome, receiptId) : undefined
   }
 
   const idle = async () => {
@@ -97,7 +99,7 @@ export function startSequencerThread(script: URL, { config, logGuard }: Sequence
   }
 
   return {
-    store: async (claim) => (await order({ method: 'store', claim })).kept,
+    store: async (claim) => (await callThread({ method: 'store', claim })).isStored,
     storeChecked: (outcome) => record('storeChecked', outcome),
     advance: (outcome) => record('advance', outcome),
     ready: () => ready,

@@ -1,29 +1,29 @@
-/** In the thread: hands what arrives to the sequencer, and sends back what came of it. */
+/** Runs inside the sequencer's thread: passes calls to the sequencer and sends back the replies. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Config } from '../../config/config.ts'
 import type { Sequencer } from '../sequencer.ts'
-import { type Order, type Reply, type Request, toProblem } from './messages.ts'
+import { type Call, type Reply, type Request, toErrorData } from './messages.ts'
 
 interface OpenedInstallation {
   readonly sequencer: Sequencer
   close(): Promise<void>
 }
 
-/** Serves the thread that this module runs in. @param open opens the installation whose configuration the thread was given */
+/** @param open opens the installation with the configuration that the main thread passes */
 export async function runSequencerThread(open: (config: Config) => Promise<OpenedInstallation>): Promise<void> {
   const { secretKey, ...config } = workerData as Config
-  // A buffer arrives as plain bytes.
+  // The main thread's Buffer arrives as a Uint8Array.
   const { sequencer, close } = await open({ ...config, secretKey: secretKey && Buffer.from(secretKey) })
   serveSequencer(parentPort!, sequencer, close)
 }
 
-/** @param close for when nothing more will come; the thread ends after it */
-export function serveSequencer(port: MessagePort, sequencer: Sequencer, close: () => Promise<void>): void {
+/** @param close called after the last reply; the thread ends after it */
+function serveSequencer(port: MessagePort, sequencer: Sequencer, close: () => Promise<void>): void {
   let replies: Reply[] = []
 
-  function reply(answer: Reply): void {
-    // What one commit made comes back together.
-    if (replies.push(answer) === 1) setImmediate(send)
+  function addReply(reply: Reply): void {
+    // The replies of one commit share a message.
+    if (replies.push(reply) === 1) setImmediate(send)
   }
 
   function send(): void {
@@ -31,16 +31,16 @@ export function serveSequencer(port: MessagePort, sequencer: Sequencer, close: (
     replies = []
   }
 
-  async function carryOut(order: Order): Promise<void> {
-    const { id } = order
+  async function execute(call: Call): Promise<void> {
+    const { id } = call
     try {
-      if (order.method === 'store') reply({ id, kept: await sequencer.store(order.claim), receiptId: null })
+      if (call.method === 'store') addReply({ id, isStored: await sequencer.store(call.claim), receiptId: null })
       else {
-        const claim = await sequencer[order.method](order.outcome)
-        reply({ id, kept: claim !== undefined, receiptId: claim?.receiptId ?? null })
+        const claim = await sequencer[call.method](call.outcome)
+        addReply({ id, isStored: claim !== undefined, receiptId: claim?.receiptId ?? null })
       }
     } catch (error) {
-      reply({ id, problem: toProblem(error) })
+      addReply({ id, error: toErrorData(error) })
     }
   }
 
@@ -51,10 +51,10 @@ export function serveSequencer(port: MessagePort, sequencer: Sequencer, close: (
     port.close()
   }
 
-  // No replies: it is there.
+  // An empty message tells the main thread that the sequencer is ready.
   port.postMessage(replies)
   port.on('message', (request: Request) => {
     if (request === 'close') void end()
-    else for (const order of request) void carryOut(order)
+    else for (const call of request) void execute(call)
   })
 }

@@ -1,4 +1,4 @@
-/** People, workspaces, API keys and connections: little follows from other rows here, and what does is held against it. */
+/** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
 import { instantOf } from '../../base/ids.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { recordContext } from '../../base/tokens.ts'
@@ -11,8 +11,8 @@ import type { Problems } from './problems.ts'
 type Opener = Pick<Secrets, 'open'>
 
 const ROWS_PER_READ = 500
-/** Between the making of an id and the time beside it a destination may be probed. */
-const LONGEST_MAKING_MS = 5 * 60_000
+/** The time of a row may be this much after the time in its id: the service may probe a destination in between. */
+const MAX_TIME_AFTER_ID_MS = 5 * 60_000
 const HASH = /^[0-9a-f]{64}$/
 const PASSWORD_HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 const ROLES = ['owner', 'member']
@@ -44,7 +44,7 @@ export async function checkAccounts(audit: Reads['audit'], problems: Problems, s
       ...timeProblems(row, 'created_at', 'revoked_at'),
       ...timeProblems(row, 'created_at', 'last_used_at'),
       ...hashProblems(row, 'key_hash'),
-      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four are no letters of a key']),
+      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a key']),
     ],
     connections: (row: Row) => [
       ...timeProblems(row, 'connected_at', 'disconnected_at'),
@@ -54,7 +54,7 @@ export async function checkAccounts(audit: Reads['audit'], problems: Problems, s
   for (const [table, check] of Object.entries(checks)) {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const rows: readonly Row[] = await audit.rows(table as keyof typeof checks, after, ROWS_PER_READ)
-      for (const row of rows) for (const problem of check(row)) problems.complain(`${table} ${row.id}: ${problem}`)
+      for (const row of rows) for (const problem of check(row)) problems.add(`${table} ${row.id}: ${problem}`)
       after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
     }
   }
@@ -65,7 +65,7 @@ async function checkRecords(audit: Reads['audit'], problems: Problems, secrets: 
   for (let rows = await audit.records(['', ''], ROWS_PER_READ); rows.length > 0; ) {
     for (const { kind, idHash, payload } of rows) {
       if (!opens(secrets, payload, recordContext(kind, idHash))) {
-        problems.complain(`records ${kind} ${idHash}: it does not open with SECRET_KEY`)
+        problems.add(`records ${kind} ${idHash}: it cannot be decrypted with SECRET_KEY`)
       }
     }
     const last = rows.at(-1)!
@@ -84,38 +84,40 @@ function opens(secrets: Opener, sealed: string, context: string): boolean {
 
 function timeProblems(row: Row, begin: string, end?: string): string[] {
   const problems: string[] = []
-  const begun = Number(row[begin])
-  const madeAt = instantOf(String(row.id)) ?? begun
-  if (!(Math.abs(begun - madeAt) <= LONGEST_MAKING_MS)) problems.push(`${begin} is not the time in its id`)
-  if (end && row[end] !== null && !(Number(row[end]) >= madeAt)) problems.push(`${end} is before it was made`)
+  const began = Number(row[begin])
+  const madeAt = instantOf(String(row.id)) ?? began
+  if (!(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS)) problems.push(`${begin} is not the time in its id`)
+  if (end && row[end] !== null && !(Number(row[end]) >= madeAt)) problems.push(`${end} is before the time in its id`)
   return problems
 }
 
 function hashProblems(row: Row, column: string): string[] {
-  return HASH.test(String(row[column])) ? [] : [`${column} is no SHA-256 in hex`]
+  return HASH.test(String(row[column])) ? [] : [`${column} is not a SHA-256 hash in hex`]
 }
 
 function oneOf(row: Row, column: string, values: readonly string[]): string[] {
-  return values.includes(String(row[column])) ? [] : [`${column} is none that there is`]
+  return values.includes(String(row[column])) ? [] : [`${column} is not one of ${values.join(', ')}`]
 }
 
 function userProblems({ email, password_hash: hash }: Row): string[] {
   const problems: string[] = []
   if (!/^[^@\s]+@[^@\s]+$/.test(String(email)) || String(email) !== String(email).toLowerCase()) {
-    problems.push('email is no address in lower case')
+    problems.push('email is not an address in lower case')
   }
-  if (hash !== null && !PASSWORD_HASH.test(String(hash))) problems.push('password_hash is no argon2id')
+  if (hash !== null && !PASSWORD_HASH.test(String(hash))) problems.push('password_hash is not an argon2id hash')
   return problems
 }
 
-/** Each kind has what it is about, and nothing else. */
+/** Each kind of link has the columns of LINKS, and no others. */
 function linkProblems(row: Row): string[] {
-  const about = LINKS[String(row.kind)]
-  if (!about) return ['kind is none that there is']
-  if (row.role !== null && !ROLES.includes(String(row.role))) return ['role is none that there is']
-  return LINK_COLUMNS.filter((column) => (row[column] !== null) !== about.includes(column)).map(
-    (column) => `${column} does not go with its kind`,
-  )
+  const expected = LINKS[String(row.kind)]
+  if (!expected) return oneOf(row, 'kind', Object.keys(LINKS))
+  if (row.role !== null && !ROLES.includes(String(row.role))) return oneOf(row, 'role', ROLES)
+  // A used set-up link names the account that it created; those of earlier versions do not.
+  const optional = row.kind === 'setup' && row.used_at !== null ? 'user_id' : undefined
+  return LINK_COLUMNS.filter((column) => column !== optional)
+    .filter((column) => (row[column] !== null) !== expected.includes(column))
+    .map((column) => `${column} is ${expected.includes(column) ? 'missing for' : 'not allowed with'} its kind`)
 }
 
 function connectionProblems(row: Row, opener: Opener | undefined): string[] {
@@ -123,17 +125,18 @@ function connectionProblems(row: Row, opener: Opener | undefined): string[] {
   const [options, scopes, notes, sealed] = [row.options, row.scopes, row.notes, row.sealed_secrets].map((text) =>
     parseJson(String(text)),
   )
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) problems.push('options are no object')
-  if (!Array.isArray(scopes)) problems.push('scopes are no list')
-  if (!Array.isArray(notes)) problems.push('notes are no list')
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    problems.push('options is not an object')
+  if (!Array.isArray(scopes)) problems.push('scopes is not a list')
+  if (!Array.isArray(notes)) problems.push('notes is not a list')
   if (typeof sealed !== 'object' || sealed === null || Array.isArray(sealed)) {
-    return [...problems, 'sealed_secrets are no object']
+    return [...problems, 'sealed_secrets is not an object']
   }
   const secrets = Object.entries(sealed)
-  if (row.disconnected_at !== null && secrets.length > 0) problems.push('it is disconnected and keeps secrets')
+  if (row.disconnected_at !== null && secrets.length > 0) problems.push('it is disconnected and still has secrets')
   for (const [name, text] of secrets) {
     if (opener && !opens(opener, String(text), secretContext(String(row.id), name))) {
-      problems.push(`sealed_secrets: ${name} does not open with SECRET_KEY`)
+      problems.push(`sealed_secrets: ${name} cannot be decrypted with SECRET_KEY`)
     }
   }
   return problems

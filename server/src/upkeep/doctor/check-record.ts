@@ -1,9 +1,9 @@
-/** A check as it is stored, held against the form in which checks are recorded. */
+/** Reads the stored record of a check, and checks its form. */
 import { type CheckRecord, FAILURE_CODES, isJsonObject, type JsonObject, type JsonValue, MARKS } from '@claimcheck/core'
 
 const KNOWN_CODES: ReadonlySet<unknown> = new Set(FAILURE_CODES)
 
-/** Undefined: it was not recorded in this form. */
+/** Undefined when the text is not a valid record. */
 export function readRecord(text: string): CheckRecord | undefined {
   const record = parseJson(text)
   if (record === undefined || !isJsonObject(record) || JSON.stringify(record) !== text) return undefined
@@ -24,7 +24,7 @@ export function readRecord(text: string): CheckRecord | undefined {
   return isRecord ? (record as unknown as CheckRecord) : undefined
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined when the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text)

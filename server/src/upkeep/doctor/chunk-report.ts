@@ -1,11 +1,11 @@
-/** What is found of a chunk of leaves, gathered leaf by leaf. */
+/** The findings of one chunk of leaves. */
 import { HASH_BYTES } from '@claimcheck/core'
 import { createProblems, type Problems } from './problems.ts'
 
 export interface ChunkReport {
-  /** The leaves' hashes, one after the other, made from the entries. */
+  /** The hashes of the leaves, concatenated, computed from the entries. */
   readonly hashes: Uint8Array
-  /** Which leaves are stored with another hash, and with which. */
+  /** The leaves whose stored hash is another one, with that hash. */
   readonly stored: readonly (readonly [leaf: number, hash: Uint8Array])[]
   readonly missing: readonly number[]
   readonly problems: readonly string[]
@@ -13,9 +13,9 @@ export interface ChunkReport {
 
 export interface ReportDraft {
   readonly problems: Problems
-  /** The leaf is of this chunk, and nothing was found of it yet. */
+  /** True while no hash was added for this leaf of the chunk. */
   lacks(leaf: number): boolean
-  /** Hashes in hex. */
+  /** The hashes are in hex. */
   add(leaf: number, hash: string, storedHash?: string): void
   finish(): ChunkReport
 }

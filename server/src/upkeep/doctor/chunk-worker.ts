@@ -1,9 +1,9 @@
-/** A thread that checks chunks, on connections of its own. */
+/** A thread that checks chunks of leaves, with its own connections to the database. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openStorage } from '../../storage/open.ts'
 import { type Chunk, chunkChecker } from './chunk.ts'
 
-/** `undefined` ends it. */
+/** `undefined` ends the thread. */
 export type Request = { readonly id: number; readonly chunk: Chunk } | undefined
 
 const storage = await openStorage(workerData, { patient: true })

@@ -1,4 +1,4 @@
-/** Threads that check chunks side by side: one thread alone leaves all other processors idle. */
+/** Checks chunks of leaves in several threads, so that all processors work. */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Config } from '../../config/config.ts'
@@ -8,15 +8,15 @@ import type { Request } from './chunk-worker.ts'
 
 export interface ChunkWorkers {
   readonly check: CheckChunk
-  /** How many chunks keep all of them busy. */
-  readonly most: number
+  /** The number of chunks at a time that keeps all threads busy. */
+  readonly concurrency: number
   close(): Promise<void>
 }
 
-/** While one chunk is looked at, the database reads the next. */
-const STRETCHES_PER_WORKER = 2
-/** A database takes only so many connections. */
-const MOST_WORKERS = 8
+/** While a thread checks one chunk, the database reads the next. */
+const CHUNKS_PER_WORKER = 2
+/** Limits the number of connections to the database. */
+const MAX_WORKERS = 8
 
 interface Pending {
   resolve(report: ChunkReport): void
@@ -25,14 +25,14 @@ interface Pending {
 
 export function startChunkWorkers(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
-  count: number = Math.min(availableParallelism(), MOST_WORKERS),
+  count: number = Math.min(availableParallelism(), MAX_WORKERS),
 ): ChunkWorkers {
   const workers = Array.from({ length: count }, () => startWorker(databaseUrl))
   let next = 0
   return {
-    // In turn: chunks are all of one size.
+    // Uses the threads in turn, because all chunks have the same size.
     check: (chunk) => workers[next++ % count]!.check(chunk),
-    most: STRETCHES_PER_WORKER * count,
+    concurrency: CHUNKS_PER_WORKER * count,
     close: async () => {
       await Promise.all(workers.map((worker) => worker.close()))
     },

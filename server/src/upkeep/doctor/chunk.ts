@@ -1,4 +1,4 @@
-/** A chunk of the log's leaves: each held against its claim and checks, and hashed. */
+/** Checks a chunk of leaves: compares each receipt with its claim and checks, and hashes it. */
 import { SEPARATORS } from '../../storage/lines.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { type ChunkReport, draftReport, type ReportDraft } from './chunk-report.ts'
@@ -7,22 +7,22 @@ import { examineReceipt, type Under } from './receipt-examination.ts'
 import { isSound } from './sound-receipt.ts'
 import { claimOfLine, claimOfRow, readReceiptLine, receiptOfRow } from './stored.ts'
 
-/** Leaves that one signed head added, or some of them. */
+/** A range of leaves that were added by the same signed head. */
 export interface Segment extends Under {
   readonly start: number
   readonly end: number
 }
 
 export interface Chunk {
-  /** One after the other. */
+  /** Consecutive ranges of leaves. */
   readonly segments: readonly Segment[]
-  /** Verify each receipt's own signature, too. */
+  /** Verify the signature of each receipt, too. */
   readonly signatures: boolean
 }
 
 export type CheckChunk = (chunk: Chunk) => Promise<ChunkReport>
 
-/** As many as come quickest in one text. */
+/** The number of receipts that the database returns fastest in one text. */
 const LEAVES_PER_READ = 256
 
 export function chunkChecker({ audit, log }: Pick<Reads, 'audit' | 'log'>): CheckChunk {
@@ -48,20 +48,22 @@ async function checkLines(
   report: ReportDraft,
   keys: KeyRing | undefined,
 ): Promise<void> {
-  const looks: Promise<void>[] = []
+  const examinations: Promise<void>[] = []
   for (const text of lines.split(SEPARATORS.row)) {
     const line = readReceiptLine(text)
     const leaf = Number(line?.leaf_index)
     if (!line || !report.lacks(leaf)) continue
     const under = underOf(segments, leaf)
     if (report.problems.full || (!keys && isSound(line, under))) report.add(leaf, line.leaf_hash)
-    else
-      looks.push(lookClosely(leaf, examineReceipt(line, claimOfLine(line.claim), under, keys), line.leaf_hash, report))
+    else {
+      const examination = examineReceipt(line, claimOfLine(line.claim), under, keys)
+      examinations.push(addExamination(leaf, examination, line.leaf_hash, report))
+    }
   }
-  await Promise.all(looks)
+  await Promise.all(examinations)
 }
 
-/** One that came in no line, or in one that could not be read. */
+/** Checks a receipt by its own row, when its line is missing or cannot be read. */
 async function checkRow(
   audit: Reads['audit'],
   leaf: number,
@@ -75,10 +77,10 @@ async function checkRow(
   const claim = await audit.claim(String(row.claim_id))
   const stored = claim && claimOfRow(claim, await audit.checks(String(row.claim_id)))
   const examination = examineReceipt(receipt, stored, underOf(segments, leaf), keys)
-  await lookClosely(leaf, examination, receipt.leaf_hash, report)
+  await addExamination(leaf, examination, receipt.leaf_hash, report)
 }
 
-async function lookClosely(
+async function addExamination(
   leaf: number,
   examination: ReturnType<typeof examineReceipt>,
   storedHash: string,
@@ -86,7 +88,7 @@ async function lookClosely(
 ): Promise<void> {
   const { leafHash, problems } = await examination
   report.add(leaf, leafHash, storedHash)
-  for (const problem of problems) report.problems.complain(problem)
+  for (const problem of problems) report.problems.add(problem)
 }
 
 function underOf(segments: readonly Segment[], leaf: number): Segment {

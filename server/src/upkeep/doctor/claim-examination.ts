@@ -1,4 +1,4 @@
-/** What is wrong with a claim, told from its own row and its checks. */
+/** Finds the problems of a claim from its row and its checks. */
 import { hash } from 'node:crypto'
 import { type CheckRecord, claimDigest, formatInstant, isJsonObject, type JsonObject } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
@@ -16,28 +16,29 @@ const ACCESSES_WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
 export function examineClaim({ fields, belongs, checks }: StoredClaim): string[] {
   const { claim_id, submitted_at, state } = fields
   const problems: string[] = []
-  const complain = (problem: string) => problems.push(`claim ${claim_id}: ${problem}`)
+  const addProblem = (problem: string) => problems.push(`claim ${claim_id}: ${problem}`)
 
   const madeAt = instantOf(claim_id)
-  if (madeAt !== undefined && String(madeAt) !== submitted_at) complain('submitted_at is not the time in its id')
-  if (!digestHolds(fields)) complain('claim_digest is not the digest of the claim')
-  if (!goTogether(fields)) complain('access and connection_id do not go together')
-  if (!belongs) complain('its workspace_id or connection_id names none that is there, or not of one workspace')
+  if (madeAt !== undefined && String(madeAt) !== submitted_at) addProblem('submitted_at is not the time in its id')
+  if (!digestHolds(fields)) addProblem('claim_digest is not the digest of the claim')
+  if (!isConsistentAccess(fields)) addProblem('access and connection_id contradict each other')
+  if (!belongs)
+    addProblem('its workspace_id or connection_id does not exist, or the connection is of another workspace')
 
   const waits = [fields.due_at, fields.next_check_at]
   const outcome = [fields.receipt_id, fields.verdict, fields.reason_code]
   if (state === 'queued') {
-    if (waits.includes('')) complain('it is queued without due_at or next_check_at')
-    if (outcome.some((text) => text !== '')) complain('it is queued with receipt_id, verdict or reason_code')
+    if (waits.includes('')) addProblem('it is queued without due_at or next_check_at')
+    if (outcome.some((text) => text !== '')) addProblem('it is queued, and has receipt_id, verdict or reason_code')
   } else if (state === 'decided') {
-    if (waits.some((text) => text !== '')) complain('it is decided with due_at or next_check_at')
+    if (waits.some((text) => text !== '')) addProblem('it is decided, and has due_at or next_check_at')
   } else {
-    complain('state is neither queued nor decided')
+    addProblem('state is neither queued nor decided')
   }
   return [...problems, ...examineChecks({ fields, belongs, checks })]
 }
 
-export function goTogether({
+export function isConsistentAccess({
   access,
   connection_id,
 }: Pick<StoredClaim['fields'], 'access' | 'connection_id'>): boolean {
@@ -49,10 +50,10 @@ function examineChecks({ fields, checks }: StoredClaim): string[] {
   const problems: string[] = []
   if (attempts !== String(checks.length) || checks.some(({ attempt }, index) => attempt !== String(index + 1))) {
     const numbers = checks.map(({ attempt }) => attempt).join(', ')
-    problems.push(`claim ${claim_id}: attempts is ${attempts}, and its checks are numbered ${numbers || 'not at all'}`)
+    problems.push(`claim ${claim_id}: attempts is ${attempts}, but its checks have the numbers ${numbers || '(none)'}`)
   }
   for (const { attempt, record } of checks) {
-    if (!readRecord(record)) problems.push(`check ${claim_id}/${attempt}: record is not in the form of a check`)
+    if (!readRecord(record)) problems.push(`check ${claim_id}/${attempt}: record is not a valid check`)
   }
   if ((checks.at(-1)?.record ?? '') !== last_check) {
     problems.push(`claim ${claim_id}: last_check is not the record of check ${claim_id}/${checks.at(-1)?.attempt ?? 1}`)
@@ -60,7 +61,7 @@ function examineChecks({ fields, checks }: StoredClaim): string[] {
   return problems
 }
 
-/** The checks that are in the form of one. */
+/** The valid checks. */
 export function recordsOf({ checks }: StoredClaim): CheckRecord[] {
   return checks.flatMap(({ record }) => readRecord(record) ?? [])
 }
@@ -82,7 +83,7 @@ function digestHolds(fields: StoredClaim['fields']): boolean {
       claimDigest({ action, target, params, claimedAt, clientClaimId }) === claim_digest
     )
   } catch {
-    // A time that no date has, or text that is not well-formed.
+    // The time is outside the range of dates, or a text is not well-formed.
     return false
   }
 }

@@ -1,4 +1,4 @@
-/** The log's signed heads in their order, as the chunks of leaves that they stand for. What is wrong with a head itself is said here. */
+/** Reads the signed heads of the log in order, checks them, and divides their leaves into chunks. */
 import { canonicalize, DOMAINS, isTreeHead, type SignedTreeHead, treeHeadBody } from '@claimcheck/core'
 import type { SigningKeyRow, TreeHeadRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
@@ -9,29 +9,32 @@ import { createKeyRing } from './key-ring.ts'
 import type { Problems } from './problems.ts'
 
 export interface Step extends Segment {
-  /** The head that these leaves end at; undefined when more of its leaves follow. */
+  /** The head whose last leaves these are; undefined when more leaves of the head follow. */
   readonly head: SoundHead | undefined
 }
 
-/** A head whose row is what was signed. */
+/** A head whose row equals its signed text. */
 export interface SoundHead {
   readonly row: TreeHeadRow
   readonly signed: SignedTreeHead
 }
 
-/** How it all stood when no more heads followed. */
+/** The state of the log after the last head. */
 export interface Ending {
   readonly state: LogState | undefined
   readonly keys: readonly SigningKeyRow[]
   readonly newest: SoundHead | undefined
-  /** The first head by each key. */
+  /** The first head that each key signed. */
   readonly firstHeads: ReadonlyMap<string, TreeHeadRow>
 }
 
 const HEADS_PER_READ = 500
-const LEAVES_PER_STRETCH = 1024
+const LEAVES_PER_CHUNK = 1024
 
-/** A server may go on appending meanwhile: what is new is gone through, too. `onEnd` is called once, before the last chunk. */
+/**
+ * Includes heads that a server appends at the same time.
+ * @param onEnd called once, before the last chunk
+ */
 export async function* walkHeads(
   { log, audit }: Pick<Reads, 'log' | 'audit'>,
   problems: Problems,
@@ -43,7 +46,7 @@ export async function* walkHeads(
   let steps: Step[] = []
   let leaves = 0
   for (;;) {
-    // Read before the heads: when none follow, all of it is of one moment.
+    // Reads the log's row before the heads: when no head follows, the row and the heads are of the same state.
     const [state, keys] = [await log.state(), await log.signingKeys()]
     const rows = await log.headsAfter(last, HEADS_PER_READ)
     if (rows.length === 0) {
@@ -57,10 +60,10 @@ export async function* walkHeads(
       if (!firstHeads.has(keyId)) firstHeads.set(keyId, row)
       const under = { keyId, notBefore: newest?.row.issuedAt ?? 0, notAfter: row.issuedAt }
       for (let start = newest?.row.treeSize ?? 0, end = start; ; start = end) {
-        end = Math.min(row.treeSize, start + LEAVES_PER_STRETCH)
+        end = Math.min(row.treeSize, start + LEAVES_PER_CHUNK)
         steps.push({ ...under, start, end, head: end === row.treeSize ? head : undefined })
         leaves += end - start
-        if (leaves >= LEAVES_PER_STRETCH) {
+        if (leaves >= LEAVES_PER_CHUNK) {
           yield steps
           steps = []
           leaves = 0
@@ -78,23 +81,23 @@ async function readHeads(
   rows: readonly TreeHeadRow[],
   problems: Problems,
 ): Promise<SoundHead[]> {
-  // Read after the heads: the keys that signed them, and the log that they are of, are there.
+  // Reads keys and logs after the heads, so that those of all these heads are among them.
   const keys = createKeyRing(await log.signingKeys())
   const logIds = new Set(
     [...(await log.retiredLogs()), ...[(await log.state()) ?? []].flat()].map(({ logId }) => logId),
   )
   const reach = await audit.reach()
   const read = rows.map(async (row) => {
-    const complain = (problem: string) => problems.complain(`tree head ${row.treeSize}: ${problem}`)
+    const addProblem = (problem: string) => problems.add(`tree head ${row.treeSize}: ${problem}`)
     const signed = readSigned(row)
     if (!signed) {
-      complain('what was signed is not this head')
+      addProblem('what was signed differs from this row')
       return []
     }
-    if (!logIds.has(signed.body.log_id)) complain('it is not of this log')
-    for (const problem of await keys.check(DOMAINS.treeHead, signed, row.issuedAt)) complain(problem)
+    if (!logIds.has(signed.body.log_id)) addProblem('it belongs to another log')
+    for (const problem of await keys.check(DOMAINS.treeHead, signed, row.issuedAt)) addProblem(problem)
     if (row.treeSize <= reach) return { row, signed }
-    complain('the log does not reach so far')
+    addProblem('the log has fewer entries')
     return []
   })
   return (await Promise.all(read)).flat()
@@ -107,7 +110,7 @@ function readSigned(row: TreeHeadRow): SignedTreeHead | undefined {
     const body = treeHeadBody({ ...row, logId: signed.body.log_id })
     return canonicalize(body) === canonicalize(signed.body) ? signed : undefined
   } catch {
-    // A time that no date has.
+    // The time is outside the range of dates.
     return undefined
   }
 }

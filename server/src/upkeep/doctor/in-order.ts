@@ -1,23 +1,23 @@
-/** Work that goes on side by side, with its results in the order of what it was done on. */
+/** Works on several items at the same time, and returns the results in the order of the items. */
 
-/** At most `most` are under way or waiting to be taken. */
+/** At most `concurrency` items are in progress or have a result that is not yet taken. */
 export async function* inOrder<T, R>(
   items: AsyncIterable<T>,
-  most: number,
+  concurrency: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<readonly [item: T, result: R]> {
-  const underWay: (readonly [T, Promise<R>])[] = []
+  const started: (readonly [T, Promise<R>])[] = []
   for await (const item of items) {
     const result = work(item)
-    // Told when it is its turn.
+    // The error is thrown when it is the item's turn; until then it must not count as unhandled.
     result.catch(() => {})
-    underWay.push([item, result])
-    if (underWay.length >= most) yield await first(underWay)
+    started.push([item, result])
+    if (started.length >= concurrency) yield await first(started)
   }
-  while (underWay.length > 0) yield await first(underWay)
+  while (started.length > 0) yield await first(started)
 }
 
-async function first<T, R>(underWay: (readonly [T, Promise<R>])[]): Promise<readonly [T, R]> {
-  const [item, result] = underWay.shift()!
+async function first<T, R>(started: (readonly [T, Promise<R>])[]): Promise<readonly [T, R]> {
+  const [item, result] = started.shift()!
   return [item, await result]
 }

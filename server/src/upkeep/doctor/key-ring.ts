@@ -1,4 +1,4 @@
-/** The keys of the log as they are stored, and whether what they signed holds. */
+/** Verifies signatures with the stored keys of the log. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { promisify } from 'node:util'
 import {
@@ -14,7 +14,7 @@ import {
 import type { SigningKeyRow } from '../../storage/log.ts'
 
 export interface KeyRing {
-  /** What is wrong with a signature. A key that is damaged itself is complained of elsewhere, and not once for each of them. */
+  /** Returns the problems of a signature. A damaged key is reported once, with the keys, and not for each of its signatures. */
   check(domain: Domain, signed: Signed, at: Instant): Promise<string[]>
 }
 
@@ -23,7 +23,7 @@ interface Signed {
   readonly signature: Signature
 }
 
-// On the thread pool, and with node:crypto, which is some fifteen times as fast as the checker's own; the keys here are ours.
+// Verifies on the thread pool with node:crypto, some fifteen times as fast as the checker's portable code.
 const verifyInPool = promisify(verify)
 
 export function createKeyRing(rows: readonly SigningKeyRow[]): KeyRing {
@@ -36,7 +36,7 @@ export function createKeyRing(rows: readonly SigningKeyRow[]): KeyRing {
       const { validFrom, revokedAt } = known.row
       const problems = []
       if (at < validFrom || (revokedAt !== null && at >= revokedAt))
-        problems.push('it is not of the time of its signing key')
+        problems.push('its time is outside the window of its signing key')
       const value = fromBase64url(signature.value, 64)
       const message = signedMessage(domain, canonicalize(body))
       if (!value || !(await verifyInPool(null, message, known.key, value))) problems.push('the signature does not hold')

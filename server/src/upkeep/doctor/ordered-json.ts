@@ -1,9 +1,9 @@
-/** Canonical JSON at the speed of JSON.stringify, for almost every value. */
+/** Canonical JSON at the speed of JSON.stringify, for almost all values. */
 import type { JsonValue } from '@claimcheck/core'
 
 /**
- * JCS, except where a name is an array index, for objects keep those before all others. Whoever finds this text differing must
- * compare by `canonicalize` before saying that anything is wrong.
+ * Equals JCS unless the name of a member is an array index: objects always list those first. Before reporting a difference, callers
+ * must compare again with `canonicalize`.
  */
 export function orderedJson(value: JsonValue): string {
   return JSON.stringify(ordered(value))

@@ -1,22 +1,22 @@
-/** What is wrong, in sentences that each name a row; the same one once. */
+/** The list of problems: sentences that each name a row, without repetitions. */
 
 export interface Problems {
-  complain(problem: string): void
-  /** So much is wrong that looking closer tells nothing more. */
+  add(problem: string): void
+  /** True when the list has its maximum length, so that examining more rows adds nothing. */
   readonly full: boolean
   readonly list: readonly string[]
 }
 
-const MOST = 1000
+const MAX_PROBLEMS = 1000
 
 export function createProblems(): Problems {
   const found = new Set<string>()
   return {
-    complain: (problem) => {
-      if (found.size < MOST) found.add(problem)
+    add: (problem) => {
+      if (found.size < MAX_PROBLEMS) found.add(problem)
     },
     get full() {
-      return found.size >= MOST
+      return found.size >= MAX_PROBLEMS
     },
     get list() {
       return [...found]

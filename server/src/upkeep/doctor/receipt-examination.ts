@@ -1,4 +1,4 @@
-/** A close look at one receipt: whether its entry is in order, and which of its claim's columns say something else. */
+/** Examines one receipt in full: checks its entry, and names the columns of its claim that differ from it. */
 import { hash } from 'node:crypto'
 import {
   canonicalize,
@@ -18,21 +18,21 @@ import type { KeyRing } from './key-ring.ts'
 import { factsOf } from './recorded-facts.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
-/** What a signed head says of the leaves under it. */
+/** What a signed head determines for its leaves. */
 export interface Under {
-  /** The key that signed it; undefined when it cannot be told. */
+  /** The key that signed the head; undefined when it is unknown. */
   readonly keyId: string | undefined
   readonly notBefore: Instant
   readonly notAfter: Instant
 }
 
 export interface Examination {
-  /** In hex: of the entry. */
+  /** The hash of the entry, in hex. */
   readonly leafHash: string
   readonly problems: readonly string[]
 }
 
-/** @param keys given: the signature is verified, too */
+/** @param keys to verify the signature, too */
 export async function examineReceipt(
   receipt: StoredReceipt,
   claim: StoredClaim | undefined,
@@ -40,35 +40,35 @@ export async function examineReceipt(
   keys?: KeyRing,
 ): Promise<Examination> {
   const problems: string[] = []
-  const complain = (problem: string) =>
+  const addProblem = (problem: string) =>
     problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
   const leafHash = hashLeaf(receipt.entry)
-  if (leafHash !== receipt.leaf_hash) complain('leaf_hash is not the hash of the entry')
+  if (leafHash !== receipt.leaf_hash) addProblem('leaf_hash is not the hash of the entry')
   const issuedAt = Number(receipt.issued_at)
   if (issuedAt < under.notBefore || issuedAt > under.notAfter)
-    complain('issued_at is not within the time of its tree head')
-  if (!claim) complain('its claim is missing')
+    addProblem('issued_at is not between its tree head and the one before')
+  if (!claim) addProblem('its claim is missing')
   if (claim) problems.push(...examineClaim(claim))
 
   const read = readEntry(receipt.entry)
-  if (!read) complain('the entry is no receipt in canonical JSON')
+  if (!read) addProblem('the entry is not a receipt in canonical JSON')
   if (!read) return { leafHash, problems }
   const { body, signature } = read
   const { claim_digest, ...claimed } = body.claim
-  if (digestOf(claimed) !== claim_digest) complain("the entry's claim_digest is not the digest of its claim")
-  if (body.receipt_id !== receipt.receipt_id) complain(`the entry is that of ${body.receipt_id}`)
-  if (body.issued_at !== instantText(receipt.issued_at)) complain("issued_at is not the entry's")
-  if (signature.key_id !== body.issuer.key_id) complain('it names one key and is signed by another')
+  if (digestOf(claimed) !== claim_digest) addProblem("the entry's claim_digest is not the digest of its claim")
+  if (body.receipt_id !== receipt.receipt_id) addProblem(`the entry belongs to ${body.receipt_id}`)
+  if (body.issued_at !== instantText(receipt.issued_at)) addProblem('issued_at differs from that of the entry')
+  if (signature.key_id !== body.issuer.key_id) addProblem('its issuer names another key than its signature')
   if (under.keyId !== undefined && signature.key_id !== under.keyId)
-    complain('it is not signed by the key of its tree head')
-  if (keys) for (const problem of await keys.check(DOMAINS.receipt, read, issuedAt)) complain(problem)
-  for (const problem of evidenceProblems(body, receipt.evidence, claim)) complain(problem)
+    addProblem('it is not signed by the key of its tree head')
+  if (keys) for (const problem of await keys.check(DOMAINS.receipt, read, issuedAt)) addProblem(problem)
+  for (const problem of evidenceProblems(body, receipt.evidence, claim)) addProblem(problem)
   if (claim)
-    for (const column of differing(body, claim)) complain(`claim ${claim.fields.claim_id} differs in ${column}`)
+    for (const column of differing(body, claim)) addProblem(`claim ${claim.fields.claim_id} differs in ${column}`)
   return { leafHash, problems }
 }
 
-/** In hex. The NUL is RFC 6962's prefix of a leaf. */
+/** Returns hex. The NUL is the prefix of a leaf in RFC 6962. */
 export function hashLeaf(entry: string): string {
   return hash('sha256', `\0${entry}`, 'hex')
 }
@@ -78,17 +78,17 @@ function readEntry(entry: string): Receipt | undefined {
   try {
     return value !== undefined && isReceipt(value) && canonicalize(value) === entry ? value : undefined
   } catch {
-    // A lone surrogate, which is in no canonical JSON.
+    // A lone surrogate, which canonical JSON cannot contain.
     return undefined
   }
 }
 
-/** The columns of the claim that say something else than its receipt, and its checks when none of them is what the verdict rests on. */
+/** The columns of the claim that differ from its receipt; also names the checks when the receipt is based on none of them. */
 function differing(body: ReceiptBody, claim: StoredClaim): string[] {
   const { fields } = claim
   const params = paramsOf(fields)
   const { observation, verdict } = body
-  const said: Readonly<Record<string, readonly [stored: string | undefined, said: string]>> = {
+  const pairs: Readonly<Record<string, readonly [stored: string | undefined, inReceipt: string]>> = {
     state: [fields.state, 'decided'],
     receipt_id: [fields.receipt_id, body.receipt_id],
     agent_id: [fields.agent_id, body.agent.id],
@@ -105,20 +105,21 @@ function differing(body: ReceiptBody, claim: StoredClaim): string[] {
     verdict: [fields.verdict, verdict.value],
     reason_code: [fields.reason_code, verdict.reason_code ?? ''],
   }
-  const columns = Object.keys(said).filter((column) => said[column]![0] !== said[column]![1])
-  // With evidence, that says which checks there were.
-  const rests = observation.evidence_digest !== undefined || restsOnCheck(observation, claim)
-  return rests ? columns : [...columns, 'its checks: the receipt rests on none of them']
+  const columns = Object.keys(pairs).filter((column) => pairs[column]![0] !== pairs[column]![1])
+  // The evidence, where there is any, says which checks there were.
+  const isBased = observation.evidence_digest !== undefined || isBasedOnCheck(observation, claim)
+  return isBased ? columns : [...columns, 'its checks: the receipt is based on none of them']
 }
 
-function restsOnCheck({ observed_at, facts }: ReceiptBody['observation'], claim: StoredClaim): boolean {
-  const said = canonicalize(facts)
+function isBasedOnCheck({ observed_at, facts }: ReceiptBody['observation'], claim: StoredClaim): boolean {
+  const factsText = canonicalize(facts)
   return recordsOf(claim).some(
-    (record) => instantText(record.answeredAt) === observed_at && canonicalize(factsOf(record) as JsonValue) === said,
+    (record) =>
+      instantText(record.answeredAt) === observed_at && canonicalize(factsOf(record) as JsonValue) === factsText,
   )
 }
 
-/** Undefined for what is no moment. */
+/** Undefined when the value is not a time. */
 function instantText(instant: string | number): string | undefined {
   try {
     return formatInstant(Number(instant))

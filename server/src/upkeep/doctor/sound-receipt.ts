@@ -1,13 +1,13 @@
 /**
- * The quick look at a receipt: whether its entry is, byte for byte, what its claim and last check make of it. It says yes or
- * nothing: what is not plainly sound is examined closely. So this need not know every form that is sound, and cannot accuse.
+ * The fast check of a receipt: accepts a receipt whose entry is, byte for byte, what follows from its claim and last check. Any other
+ * receipt is examined in full, so this check need not know every valid form, and it never reports a problem.
  */
 import { hash } from 'node:crypto'
 import { type CheckRecord, formatInstant, type Instant, signedEvidence, toWireSource } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
 import { SEPARATORS } from '../../storage/lines.ts'
 import { readRecord } from './check-record.ts'
-import { goTogether } from './claim-examination.ts'
+import { isConsistentAccess } from './claim-examination.ts'
 import { retell } from './evidence.ts'
 import { orderedJson } from './ordered-json.ts'
 import { hashLeaf, type Under } from './receipt-examination.ts'
@@ -18,22 +18,22 @@ export function isSound(line: ReceiptLine, under: Under): boolean {
   const issuedAt = Number(line.issued_at)
   const inTime = issuedAt >= under.notBefore && issuedAt <= under.notAfter
   try {
-    return inTime && isSettled(line) && saysSo(line, under) && hashLeaf(line.entry) === line.leaf_hash
+    return inTime && isDecided(line) && entryFollows(line, under) && hashLeaf(line.entry) === line.leaf_hash
   } catch {
-    // Not JSON, or not a moment: the close look tells which.
+    // A text is not JSON, or a number is not a time: the full examination tells which.
     return false
   }
 }
 
-/** The claim is decided by this receipt, and its checks are all there. */
-function isSettled({ claim, receipt_id }: ReceiptLine): boolean {
+/** True when this receipt decides the claim, and all of its checks exist. */
+function isDecided({ claim, receipt_id }: ReceiptLine): boolean {
   return (
     claim.state === 'decided' &&
     claim.receipt_id === receipt_id &&
     claim.due_at === '' &&
     claim.next_check_at === '' &&
     claim.belongs === '1' &&
-    goTogether(claim) &&
+    isConsistentAccess(claim) &&
     Number(claim.submitted_at) === (instantOf(claim.claim_id) ?? Number(claim.submitted_at)) &&
     hasChecks(claim)
   )
@@ -49,16 +49,16 @@ function hasChecks({ attempts, checks, last_check }: ClaimLine): boolean {
   )
 }
 
-/** One, whose record is last_check. */
+/** The text of a single check whose record is last_check. */
 const ONLY_CHECK = `1${SEPARATORS.attempt}`
 
-/** The entry's text, but for who issued it under which name, when the outcome appeared, and the signature: its hash holds these. */
-function saysSo({ claim, entry, receipt_id, issued_at, evidence }: ReceiptLine, { keyId }: Under): boolean {
+/** Compares the entry's text, except the issuer's name, the time of appearance and the signature, which only the leaf's hash covers. */
+function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: ReceiptLine, { keyId }: Under): boolean {
   const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${orderedJson(JSON.parse(claim.params))},"target":${claim.target}}`
   const digest = hash('sha256', `{"action":"${claim.action}",${rest}`, 'base64url')
   if (digest !== claim.claim_digest) return false
   const beginning = `{"body":{"agent":{"id":${claim.agent_id}},"claim":{"action":"${claim.action}","claim_digest":"${digest}",${rest},"issued_at":"${instantText(issued_at)}","issuer":{"key_id":"${keyId}"`
-  // startsWith takes ten times as long for a text that was just put together.
+  // startsWith takes ten times as long for a string that was just concatenated.
   if (entry.slice(0, beginning.length) !== beginning) return false
   const told = evidence === '' ? tellPlain(claim) : tellEvidence(claim, evidence)
   if (!told) return false

@@ -1,25 +1,25 @@
-/** Receipts and claims exactly as they are stored, whether they came in a line of many or as a row of their own. */
+/** Receipts and claims exactly as stored, read from a line with many fields or from a row. */
 import { CLAIM_FIELDS, JSON_FIELDS, RECEIPT_FIELDS } from '../../storage/audit.ts'
 import type { Row } from '../../storage/db.ts'
 import { SEPARATORS } from '../../storage/lines.ts'
 import { parseJson } from './check-record.ts'
 
-/** By their columns' names; numbers are texts, bytes are hex, and null is empty. */
+/** Values by column name; numbers are texts, bytes are hex, and null is the empty text. */
 type Fields<Name extends string> = Readonly<Record<Name, string>>
 
 type Values<Names extends readonly string[]> = { readonly [Index in keyof Names]: string }
 
 export type StoredReceipt = Fields<(typeof RECEIPT_FIELDS)[number]>
 
-/** A claim's fields in a line: of JSON_FIELDS the JSON, and `checks` in one text. */
+/** The fields of a claim in a line; those of JSON_FIELDS are JSON, and `checks` is one text. */
 export type ClaimLine = Fields<(typeof CLAIM_FIELDS)[number]>
 export type ReceiptLine = StoredReceipt & { readonly claim: ClaimLine }
 
 export interface StoredClaim {
   readonly fields: Omit<ClaimLine, 'belongs' | 'checks'>
-  /** Its workspace, and its connection if it names one, are there and belong together. */
+  /** True when its workspace exists, and its connection, if any, exists in that workspace. */
   readonly belongs: boolean
-  /** By attempt. */
+  /** Ordered by attempt. */
   readonly checks: readonly StoredCheck[]
 }
 
@@ -28,7 +28,7 @@ export interface StoredCheck {
   readonly record: string
 }
 
-/** Undefined when a separator is where none should be. */
+/** Undefined when a value contains a separator. */
 export function readReceiptLine(line: string): ReceiptLine | undefined {
   const values = line.split(SEPARATORS.field)
   if (values.length !== RECEIPT_FIELDS.length + CLAIM_FIELDS.length) return undefined
@@ -46,7 +46,7 @@ export function readReceiptLine(line: string): ReceiptLine | undefined {
   }
 }
 
-/** Undefined when a separator is where none should be. */
+/** Undefined when a value contains a separator. */
 export function readClaimLine(line: string): ClaimLine | undefined {
   const values = line.split(SEPARATORS.field)
   return values.length === CLAIM_FIELDS.length ? toClaimLine(values) : undefined
@@ -78,7 +78,7 @@ export function claimOfRow(row: Row, checks: readonly Row[]): StoredClaim {
   }
 }
 
-/** By attempt. */
+/** Ordered by attempt. */
 export function readChecks(text: string, lastCheck: string): StoredCheck[] {
   if (text === '') return []
   const checks = text.split(SEPARATORS.check).map((check) => {
@@ -88,7 +88,7 @@ export function readChecks(text: string, lastCheck: string): StoredCheck[] {
   return checks.sort((one, other) => Number(one.attempt) - Number(other.attempt))
 }
 
-// Written out: an object that is made name by name takes as long as all other looking at a receipt.
+// Written out, because setting the members one by one would take as long as the rest of the check of a receipt.
 function toClaimLine(values: readonly string[]): ClaimLine {
   const [
     claim_id,

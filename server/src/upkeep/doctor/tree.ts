@@ -1,4 +1,4 @@
-/** The tree made again from its leaves, and held against the stored tiles and the signed roots. */
+/** Derives the tree from its leaves, and compares it with the stored tiles and the signed roots. */
 import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, type Tile } from '@claimcheck/core'
 import { SHA256_TREE } from '../../log/stored-log.ts'
 import type { TileKey } from '../../storage/audit.ts'
@@ -10,7 +10,7 @@ import type { Problems } from './problems.ts'
 export interface DerivedTree {
   readonly treeSize: number
   add(steps: readonly Step[], report: ChunkReport): Promise<void>
-  /** Complains of the stored tiles that no head has, when the log had `treeSize` leaves afterwards. */
+  /** Reports stored tiles that belong to no head. @param treeSize the size of the log after all leaves were added */
   checkStrayTiles(treeSize: number): Promise<void>
 }
 
@@ -19,11 +19,11 @@ const TILES_PER_READ = 1000
 export function createTree(audit: Reads['audit'], problems: Problems): DerivedTree {
   let range: CompactRange = EMPTY_RANGE
   let rootHash = SHA256_TREE.empty
-  /** The leaves since the last head: as their entries hash, and as their hashes are stored. */
+  /** The leaves since the last head: the hashes of their entries, and their stored hashes. */
   let derived: Uint8Array[] = []
   let stored: Uint8Array[] = []
-  /** The leaves make another tree than the one that was signed: it is said once, and what is above them tells nothing more. */
-  let astray = false
+  /** True when the leaves give another root than the signed one. It is reported once; the tiles above the leaves then differ, too. */
+  let rootDiffers = false
   const expected = new Set<string>()
 
   async function takeLeaves({ start, end }: Step, offset: number, report: ChunkReport): Promise<void> {
@@ -37,28 +37,28 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
     }
   }
 
-  /** Of a leaf whose receipt is gone. */
+  /** The hash of a leaf whose receipt is missing. */
   async function hashInTile(leaf: number): Promise<Uint8Array> {
-    problems.complain(`receipts: leaf ${leaf} is missing`)
+    problems.add(`receipts: leaf ${leaf} is missing`)
     const [tile] = await audit.tiles([{ level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
     const at = (leaf % TILE_WIDTH) * HASH_BYTES
     return tile?.hashes.subarray(at, at + HASH_BYTES) ?? SHA256_TREE.empty
   }
 
-  /** The tiles that the head made. */
+  /** Adds the leaves of the head, and returns the tiles that it created. */
   function takeHead({ row, signed }: SoundHead): readonly Tile[] {
     let appended = appendLeaves(range, derived, SHA256_TREE)
     if (stored.some((hash, index) => hash !== derived[index])) {
-      // Where an entry and its stored hash differ, the one that was signed is right.
+      // Where the hash of an entry differs from the stored hash, the one that gives the signed root is right.
       const other = appendLeaves(range, stored, SHA256_TREE)
       if (isSame(other.rootHash, row.rootHash)) appended = other
     }
     if (derived.length > 0) ({ range, rootHash } = appended)
     derived = []
     stored = []
-    if (!astray && !isSame(rootHash, row.rootHash)) {
-      problems.complain(`tree head ${signed.body.tree_size}: root_hash is not the root of the leaves`)
-      astray = true
+    if (!rootDiffers && !isSame(rootHash, row.rootHash)) {
+      problems.add(`tree head ${signed.body.tree_size}: root_hash is not the root of the leaves`)
+      rootDiffers = true
     }
     return appended.tiles
   }
@@ -69,9 +69,9 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
     const found = new Map((await audit.tiles(tiles)).map((tile) => [keyOf(tile), tile.hashes]))
     for (const tile of tiles) {
       const hashes = found.get(keyOf(tile))
-      if (!hashes) problems.complain(`tile ${keyOf(tile)}: missing`)
-      else if (isStoredAs(tile, hashes) || (astray && tile.level > 0)) continue
-      else problems.complain(`tile ${keyOf(tile)}: ${differenceOf(tile, hashes)}`)
+      if (!hashes) problems.add(`tile ${keyOf(tile)}: missing`)
+      else if (isStoredAs(tile, hashes) || (rootDiffers && tile.level > 0)) continue
+      else problems.add(`tile ${keyOf(tile)}: ${differenceOf(tile, hashes)}`)
     }
   }
 
@@ -92,10 +92,10 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
       for (let after: TileKey | undefined = { level: -1, index: 0, width: 0 }; after; ) {
         const keys: readonly TileKey[] = await audit.tileKeys(after, TILES_PER_READ)
         for (const key of keys) {
-          // One that was made since these leaves were gone through is not known here, and not stray.
+          // A tile that was created after these leaves were read is not stray.
           const reach = (key.index * TILE_WIDTH + key.width) * TILE_WIDTH ** key.level
           const isNew = reach > range.treeSize && reach <= treeSize
-          if (!expected.has(keyOf(key)) && !isNew) problems.complain(`tile ${keyOf(key)}: the log has no such tile`)
+          if (!expected.has(keyOf(key)) && !isNew) problems.add(`tile ${keyOf(key)}: the log has no such tile`)
         }
         after = keys.at(-1)
       }
@@ -107,17 +107,17 @@ function keyOf({ level, index, width }: TileKey): string {
   return `${level}/${index} of width ${width}`
 }
 
-/** With the nodes above its hashes where there are any; older versions stored full tiles without. */
+/** A full tile is stored with the nodes above its hashes; older versions stored it without them. */
 function isStoredAs({ hashes, width }: Tile, stored: Uint8Array): boolean {
   return isSame(stored, hashes) || isSame(stored, hashes.subarray(0, width * HASH_BYTES))
 }
 
 function differenceOf(tile: Tile, stored: Uint8Array): string {
-  const place = Math.floor(stored.findIndex((byte, index) => byte !== tile.hashes[index]) / HASH_BYTES)
-  if (place < 0 || place >= tile.width) return 'it does not follow from its hashes'
+  const position = Math.floor(stored.findIndex((byte, index) => byte !== tile.hashes[index]) / HASH_BYTES)
+  if (position < 0 || position >= tile.width) return 'its nodes do not follow from its hashes'
   if (tile.level > 0)
-    return `its hash ${place} is not that of tile ${tile.level - 1}/${tile.index * TILE_WIDTH + place}`
-  return `its hash ${place} is not that of leaf ${tile.index * TILE_WIDTH + place}`
+    return `its hash ${position} is not that of tile ${tile.level - 1}/${tile.index * TILE_WIDTH + position}`
+  return `its hash ${position} is not that of leaf ${tile.index * TILE_WIDTH + position}`
 }
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {

@@ -1,4 +1,4 @@
-/** The claims without a receipt: they wait, and nothing else holds them. */
+/** Checks the claims without a receipt. */
 import { SEPARATORS } from '../../storage/lines.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { examineClaim } from './claim-examination.ts'
@@ -15,7 +15,7 @@ export async function checkUndecided(audit: Reads['audit'], problems: Problems):
     if (lines.every((line) => line !== undefined)) {
       for (const line of lines) check(claimOfLine(line), problems)
     } else {
-      // A separator where none should be: each by its own row then.
+      // A value contains a separator: reads each claim by its own row.
       for (const claimId of await audit.undecidedIds(after, page.last)) {
         const row = await audit.undecided(claimId)
         if (row) check(claimOfRow(row, await audit.checks(claimId)), problems)
@@ -27,6 +27,6 @@ export async function checkUndecided(audit: Reads['audit'], problems: Problems):
 
 function check(claim: StoredClaim, problems: Problems): void {
   const { claim_id, state } = claim.fields
-  if (state === 'decided') problems.complain(`claim ${claim_id}: it is decided without a receipt`)
-  for (const problem of examineClaim(claim)) problems.complain(problem)
+  if (state === 'decided') problems.add(`claim ${claim_id}: it is decided without a receipt`)
+  for (const problem of examineClaim(claim)) problems.add(problem)
 }

@@ -76,6 +76,7 @@ export function memoryClaims(): ClaimService & {
         cutShort: false,
       }
     },
+    newerCursor: async () => undefined,
   }
 }
 

@@ -1,13 +1,10 @@
 import t from 'tap'
+import { afterFile } from '../../../../test/support/after-file.ts'
 import { LEAVES } from './installation.ts'
-import { changedCopy, diagnoseFile, type KeptLog, keepLog, problemsAfter } from './kept-log.ts'
+import { changedCopy, diagnoseFile, keepLog, problemsAfter } from './kept-log.ts'
 
-let kept: KeptLog
-
-t.before(async () => {
-  kept = await keepLog()
-})
-t.after(() => kept.remove())
+const kept = await keepLog()
+afterFile(() => kept.remove())
 
 /** Rows of each kind, and how what is wrong with one of them is named. */
 const kinds: [table: string, kind: string, where: string, name: (row: Record<string, unknown>) => string][] = [

@@ -3,15 +3,12 @@ import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import t from 'tap'
+import { afterFile } from '../../../../test/support/after-file.ts'
 import { install, LEAVES } from './installation.ts'
-import { changedCopy, diagnoseFile, type KeptLog, keepLog, problemsAfter } from './kept-log.ts'
+import { changedCopy, diagnoseFile, keepLog, problemsAfter } from './kept-log.ts'
 
-let kept: KeptLog
-
-t.before(async () => {
-  kept = await keepLog()
-})
-t.after(() => kept.remove())
+const kept = await keepLog()
+afterFile(() => kept.remove())
 
 t.test('a log that was kept as it should be is in order', async (t) => {
   t.strictSame(await diagnoseFile(kept.file), { ok: true, problems: [], leaves: LEAVES })

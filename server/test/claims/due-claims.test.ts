@@ -1,30 +1,19 @@
 /** Due claims are handed out to one worker at a time, in memory and in a database that hosts share. */
-import { join } from 'node:path'
 import { createDueClaims } from '@claimcheck/server/claims/due-claims'
-import { openPostgres } from '@claimcheck/server/storage/postgres'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import { createSlots } from '@claimcheck/server/claims/slots'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
-import { createDatabase } from '../../../test/support/database.ts'
+import type { Dialect } from '../../../test/support/database.ts'
 import { claimNumber } from '../support/claim-row.ts'
+import { DIALECTS, newDatabase, opened } from '../support/databases.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const LEASE_MS = 40
 const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: Buffer.alloc(32), issuedAt: NOON }
 
-const OPEN = {
-  sqlite: async (t: Test) => openSqlite(join(t.testdir(), 'claims.db')),
-  postgres: async (t: Test) => {
-    const database = await createDatabase('postgres')
-    t.teardown(() => database.remove())
-    return openPostgres(database.env.DATABASE_URL!)
-  },
-}
-
 /** Claims that are due at these moments after noon, numbered from 0. */
-async function queued(t: Test, dialect: keyof typeof OPEN, dueAt: readonly number[]): Promise<Storage> {
-  const storage = await OPEN[dialect](t)
-  t.teardown(() => storage.close())
+async function queued(t: Test, dialect: Dialect, dueAt: readonly number[]): Promise<Storage> {
+  const storage = await opened(t, await newDatabase(t, dialect))
   await storage.write(async (tx) => {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
@@ -34,13 +23,12 @@ async function queued(t: Test, dialect: keyof typeof OPEN, dueAt: readonly numbe
   return storage
 }
 
-function request(afterMs: number, most = 10) {
+function request(afterMs: number, limit = 10) {
   const at = NOON + afterMs
-  const choose = (due: readonly { readonly claimId: string }[]) => due.map(({ claimId }) => claimId)
-  return { at, leaseEnd: at + LEASE_MS, most, busyLanes: [], choose }
+  return { at, leaseEnd: at + LEASE_MS, limit, slots: createSlots(100) }
 }
 
-for (const dialect of ['sqlite', 'postgres'] as const) {
+for (const dialect of DIALECTS) {
   t.test(`on ${dialect}`, async (t) => {
     t.test('the longest due are handed out first, and each once until its lease ends', async (t) => {
       const storage = await queued(t, dialect, [3, 1, 2, 100])

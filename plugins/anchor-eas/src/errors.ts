@@ -1,0 +1,74 @@
+/** The anchorer's errors for what a node does. What the node says goes no further than this file: services put keys into their messages. */
+
+import type { RpcError, RpcErrorCode, RpcRefusal } from '@claimcheck/core/anchor'
+import { AnchorerError, type AnchorerErrorCode } from '@claimcheck/core/plugin'
+
+/** The node understood the request and refused it. */
+export class Refusal extends AnchorerError {
+  /** The transaction is known already, its nonce is taken, or its fee is too low. Its fate can be looked up. */
+  readonly isAboutNonceOrPrice: boolean
+  /** The node has no such block, or does not know the name `finalized`. */
+  readonly isAboutBlock: boolean
+
+  constructor(
+    code: AnchorerErrorCode,
+    message: string,
+    options: {
+      readonly retryAfterMs?: number
+      readonly isAboutNonceOrPrice: boolean
+      readonly isAboutBlock: boolean
+    },
+  ) {
+    super(code, message, options)
+    this.isAboutNonceOrPrice = options.isAboutNonceOrPrice
+    this.isAboutBlock = options.isAboutBlock
+  }
+}
+
+/** @param wanted what should have been there, with its article */
+export function unexpectedResponse(wanted: string): AnchorerError {
+  return new AnchorerError('unexpected_response', `the node answered something else where there should be ${wanted}`)
+}
+
+const CODES: Readonly<Record<Exclude<RpcErrorCode, 'refused'>, AnchorerErrorCode>> = {
+  unavailable: 'rpc_unavailable',
+  rate_limited: 'rate_limited',
+  unexpected_response: 'unexpected_response',
+}
+
+/** @param origin where the node is. The rest of its URL may hold a key. */
+export function toAnchorerError(error: RpcError, origin: string): AnchorerError {
+  const message = `${origin}: ${error.message}`
+  const options = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }
+  if (error.code !== 'refused') return new AnchorerError(CODES[error.code], message, { ...options, cause: error.cause })
+  return toRefusal(error.refusal!, message, options)
+}
+
+// The words of geth and its forks, reth, erigon, nethermind, besu and anvil.
+const NONCE_OR_PRICE =
+  /already (?:known|imported|exists)|already_exists|alreadyknown|known transaction|nonce too low|oldnonce|underpriced|replacementnotallowed|(?:fee|gas price).*(?:too low|less than|below)|feetoolow/i
+const INSUFFICIENT_BALANCE = /insufficient ?(?:funds|balance)|exceeds account balance/i
+const REVERTED = /revert/i
+const BLOCK = /finalized block not found|unknown block|finalized.*(?:not|un)\s?(?:available|supported|found)/i
+const RATE_LIMITED = /rate.?limit|too many requests|limit exceeded/i
+
+// EIP-1474's code; and the HTTP status, which some services send as a JSON-RPC code.
+const LIMIT_CODES: readonly unknown[] = [-32005, 429]
+// JSON-RPC's invalid parameters, and the execution API's unknown block.
+const BLOCK_CODES: readonly unknown[] = [-32602, -39001]
+const REVERTED_CODE = 3
+
+function toRefusal({ code, message: words }: RpcRefusal, message: string, options: { readonly retryAfterMs?: number }) {
+  return new Refusal(codeOf(code, words), message, {
+    ...options,
+    isAboutNonceOrPrice: NONCE_OR_PRICE.test(words),
+    isAboutBlock: BLOCK_CODES.includes(code) || BLOCK.test(words),
+  })
+}
+
+function codeOf(code: number | undefined, words: string): AnchorerErrorCode {
+  if (INSUFFICIENT_BALANCE.test(words)) return 'insufficient_balance'
+  if (code === REVERTED_CODE || REVERTED.test(words)) return 'reverted'
+  if (LIMIT_CODES.includes(code) || RATE_LIMITED.test(words)) return 'rate_limited'
+  return 'unexpected_response'
+}

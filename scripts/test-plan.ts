@@ -1,0 +1,96 @@
+/** Which processes the test files run in, and on which databases: one table, by folder. */
+import { readdirSync } from 'node:fs'
+import type { Dialect } from '../test/support/database.ts'
+
+interface Folder {
+  /** The beginning of a path below `build/`. The first folder that fits a file counts. */
+  readonly at: string
+  /** How many processes its files share on each database. Without it each file has a process to itself. */
+  readonly processes?: number
+  /** Its files that run on PostgreSQL as well as on SQLite. A file may choose its databases itself instead. */
+  readonly onBoth?: 'all' | readonly string[]
+}
+
+/**
+ * The processes start in this order, so what takes longest comes first.
+ * Files that share a process run one after another: they change nothing that the process has only once, and what they prepare ends with them
+ * (`test/support/after-file.ts`).
+ */
+const FOLDERS: readonly Folder[] = [
+  { at: 'test/crash/', onBoth: 'all' },
+  { at: 'test/traps/' },
+  { at: 'test/anchors/', onBoth: ['published'] },
+  { at: 'test/hosts/' },
+  { at: 'test/browser/' },
+  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
+  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
+  { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
+  { at: 'test/chain/' },
+  { at: 'test/', onBoth: ['cli'] },
+  { at: 'server/test/storage/', processes: 1, onBoth: 'all' },
+  { at: 'server/', processes: 3 },
+  { at: 'core/test/anchor/' },
+  { at: 'core/', processes: 1 },
+  { at: 'plugins/', processes: 1 },
+]
+
+export interface PlannedProcess {
+  readonly name: string
+  readonly database: Dialect
+  /** Of the built files. */
+  readonly paths: readonly string[]
+}
+
+/** Every test file that is built, as `build/...`. */
+export function allTests(): string[] {
+  const found = readdirSync('build', { recursive: true, encoding: 'utf8' })
+  return found.filter((file) => file.endsWith('.test.js')).map((file) => `build/${file}`)
+}
+
+/** @throws Error for a name that no test file fits */
+export function chosenTests(all: readonly string[], names: readonly string[]): string[] {
+  const chosen = new Set<string>()
+  for (const name of names) {
+    const built = `build/${name.replace(/^build\//, '').replace(/\.ts$/, '.js')}`
+    const fitting = all.filter((path) => path === built || path.startsWith(`${built.replace(/\/$/, '')}/`))
+    if (fitting.length === 0) throw new Error(`${name}: no test file`)
+    for (const path of fitting) chosen.add(path)
+  }
+  return [...chosen]
+}
+
+export function planProcesses(tests: readonly string[]): PlannedProcess[] {
+  const byFolder = new Map(FOLDERS.map((folder) => [folder, [] as string[]]))
+  for (const path of tests) {
+    const folder = FOLDERS.find(({ at }) => path.startsWith(`build/${at}`))
+    if (!folder) throw new Error(`${path}: its folder is not in the table of test folders`)
+    byFolder.get(folder)!.push(path)
+  }
+  return [...byFolder].flatMap(([folder, paths]) => [
+    ...processesOf(
+      folder,
+      paths.filter((path) => isOnBoth(folder, path)),
+      'postgres',
+    ),
+    ...processesOf(folder, paths, 'sqlite'),
+  ])
+}
+
+function isOnBoth({ at, onBoth = [] }: Folder, path: string): boolean {
+  return onBoth === 'all' || onBoth.some((name) => path === `build/${at}${name}.test.js`)
+}
+
+function processesOf({ at, processes }: Folder, paths: readonly string[], database: Dialect): PlannedProcess[] {
+  const groups = processes === undefined ? paths.map((path) => [path]) : split(paths, processes)
+  return groups.map((group) => ({
+    name: group.length === 1 ? group[0]! : `${group.length} files of ${at}`,
+    database,
+    paths: group,
+  }))
+}
+
+/** Into so many parts, none of them empty. */
+function split<T>(items: readonly T[], parts: number): T[][] {
+  const count = Math.min(parts, items.length)
+  return Array.from({ length: count }, (_, part) => items.filter((_, index) => index % count === part))
+}

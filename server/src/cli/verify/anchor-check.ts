@@ -1,0 +1,50 @@
+/** The check of an anchor, as the options of `verify` ask for it. */
+import type { CheckOptions } from '@claimcheck/core'
+import { createEasCheck } from '@claimcheck/core/anchor'
+import { CommandError } from '../errors.ts'
+import { isUrl, readSource } from './source.ts'
+
+export interface AnchorOptions {
+  readonly rpc?: string
+  readonly eas?: string
+  readonly confirmations?: string
+}
+
+/**
+ * Undefined where no node is named.
+ * @param issuer any URL of the issuer's host, which is asked for a consistency proof where the anchor is of another size
+ * @throws CommandError `could_not_check`
+ */
+export function anchorCheck(
+  { rpc, eas, confirmations }: AnchorOptions,
+  issuer: string | undefined,
+): CheckOptions['checkAnchor'] {
+  if (rpc === undefined) return undefined
+  if (!isUrl(rpc)) throw wrongOption('--rpc takes the http or https URL of a node')
+  if (eas !== undefined && !/^0x[0-9a-f]{40}$/i.test(eas)) {
+    throw wrongOption('--eas takes an address: 0x and 40 hexadecimal digits')
+  }
+  if (confirmations !== undefined && !/^[1-9]\d{0,8}$/.test(confirmations)) {
+    throw wrongOption('--confirmations takes a number of blocks, 1 or more')
+  }
+
+  const checkAnchor = createEasCheck({
+    rpcUrl: rpc,
+    ...(eas === undefined ? {} : { easAddress: eas }),
+    ...(confirmations === undefined ? {} : { confirmations: Number(confirmations) }),
+    readConsistency: async (first, second) => {
+      if (issuer === undefined) return undefined
+      const url = new URL(`/v1/log/consistency?first=${first}&second=${second}`, issuer)
+      return readSource(url.href).catch(() => undefined)
+    },
+  })
+  return async (proof, keys) => {
+    const found = await checkAnchor(proof, keys)
+    if ('cause' in found) process.stderr.write(`The node could not be read: ${(found.cause as Error).message}\n`)
+    return found
+  }
+}
+
+function wrongOption(message: string): CommandError {
+  return new CommandError('could_not_check', message)
+}

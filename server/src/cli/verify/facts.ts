@@ -1,0 +1,9 @@
+/** Names and values in two columns. */
+
+/** A fact without a value is left out. */
+export type Fact = readonly [name: string, value: string | undefined]
+
+export function factLines(facts: readonly Fact[]): string[] {
+  const width = Math.max(...facts.map(([name]) => name.length))
+  return facts.filter(([, value]) => value !== undefined).map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
+}

@@ -1,0 +1,45 @@
+/** Reads what `verify` is given: files and URLs, within limits. */
+import { readFile } from 'node:fs/promises'
+import { CommandError } from '../errors.ts'
+
+const FETCH_TIMEOUT_MS = 20_000
+const LARGEST_DOCUMENT_BYTES = 5 * 1024 * 1024
+
+export function isUrl(source: string): boolean {
+  return /^https?:\/\//i.test(source)
+}
+
+/** @throws CommandError `could_not_check` */
+export async function readSource(source: string): Promise<string> {
+  try {
+    return await (isUrl(source) ? download(source) : readFile(source, 'utf8'))
+  } catch (error) {
+    throw new CommandError('could_not_check', `${source} could not be read: ${reasonOf(error as Error)}`)
+  }
+}
+
+async function download(url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+  if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > LARGEST_DOCUMENT_BYTES) throw new Error(`it is larger than ${LARGEST_DOCUMENT_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+}
+
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+}
+
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined && Object.hasOwn(FILE_PROBLEMS, code)) return FILE_PROBLEMS[code]!
+  // `fetch` says no more than that it failed: the cause says why.
+  return error.cause instanceof Error ? error.cause.message : error.message
+}

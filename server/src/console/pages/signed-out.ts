@@ -1,0 +1,40 @@
+/** Answers to forms whose session has ended, or is another one by now. What was typed is kept where the form's route allows it. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { HttpError } from '../../http/errors.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { paths, returnPath } from '../paths.ts'
+import { formOf } from '../request-fields.ts'
+import { originOf, sessionOf } from '../session.ts'
+import { carriedForm, sendConfirmation, unsentFormOf } from '../unsent.tsx'
+import { sendSignIn } from './sign-in.tsx'
+
+type SignedOutServices = Pick<ConsoleDependencies, 'oidcSignIn' | 'config'>
+
+export function answerSignedOut({ oidcSignIn, config }: SignedOutServices) {
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const unsent = unsentFormOf(request)
+    const problem = unsent
+      ? 'nothing is saved yet, because your session has ended. Sign in: your form is kept on this page'
+      : 'nothing was changed, because your session has ended. Sign in, and do it again'
+    const next = unsent ? paths.home : pageOf(request, config.publicUrl)
+    return sendSignIn(reply, { oidcSignIn }, { next, problem, unsent, status: 401 })
+  }
+}
+
+/** @throws HttpError 403 where the form is not kept */
+export function answerStale(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const unsent = carriedForm(formOf(request)) ?? unsentFormOf(request)
+  if (unsent) return sendConfirmation(reply, unsent, sessionOf(request).csrf, 409)
+  throw new HttpError(
+    403,
+    'you signed in again after this page was loaded: go back, reload the page, and send it again',
+  )
+}
+
+/** Where the form stood, as the browser says: our pages ask for that. */
+function pageOf(request: FastifyRequest, publicUrl: string | undefined): string {
+  const { referer = '' } = request.headers
+  if (!URL.canParse(referer)) return paths.home
+  const { origin, pathname, search } = new URL(referer)
+  return origin === originOf(request, publicUrl) ? returnPath(pathname + search) : paths.home
+}

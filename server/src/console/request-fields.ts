@@ -1,0 +1,23 @@
+/** The fields of a form and of an address, as texts. */
+import type { FastifyRequest } from 'fastify'
+
+export type Fields = Readonly<Record<string, string | undefined>>
+
+/** Of a name that is given more than once, the last value counts. */
+export function formOf(request: FastifyRequest): Fields {
+  return lastOf(request.body)
+}
+
+/** Of a name that is given more than once, the last value counts. */
+export function queryOf(request: FastifyRequest): Fields {
+  return lastOf(request.query)
+}
+
+function lastOf(values: unknown): Fields {
+  const entries = Object.entries(values ?? {}).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.at(-1) : value,
+  ])
+  // A JSON body may hold anything.
+  return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
+}

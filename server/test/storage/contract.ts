@@ -1,0 +1,360 @@
+/** What storage promises, on every database. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { CheckRecord } from '@claimcheck/core'
+import { isSharedDatabase } from '@claimcheck/server/config/database-url'
+import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
+import { openStorage } from '@claimcheck/server/storage/open'
+import { insertRows } from '@claimcheck/server/storage/rows'
+import type { Storage } from '@claimcheck/server/storage/storage'
+import type { Test } from 'tap'
+import type { Dialect } from '../../../test/support/database.ts'
+import { query } from '../../../test/support/sql.ts'
+import { claimNumber } from '../support/claim-row.ts'
+import { newDatabase, opened } from '../support/databases.ts'
+import { UNREAD, UNUSED } from '../support/rows.ts'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const MIGRATIONS = ['001-initial', '002-many-hosts', '003-anchors', '004-console', '005-plain-order']
+const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
+const HASH = Buffer.alloc(32)
+const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
+const RECORD: CheckRecord = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } }
+const KEY = { workspaceId: 'ws_1', name: 'a', lastFour: 'abcd', createdAt: NOON, ...UNUSED, revokedAt: null }
+
+/** A workspace, a log, and these claims. */
+async function begin(t: Test, url: string, claims: readonly ClaimRow[] = []) {
+  const storage = await opened(t, url)
+  await storage.write(async (tx) => {
+    await tx.workspaces.insert(WORKSPACE)
+    await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
+    await tx.log.create(LOG)
+    await tx.claims.insertNew(claims)
+  })
+  return storage
+}
+
+function head(treeSize: number) {
+  return { treeSize, issuedAt: NOON, rootHash: HASH, signed: '{}' }
+}
+
+function receipt(leafIndex: number) {
+  const ids = { receiptId: `rcpt_${leafIndex}`, claimId: `clm_${leafIndex}` }
+  return { leafIndex, ...ids, leafHash: Buffer.from([leafIndex, 255]), issuedAt: NOON, entry: '{"quoted":"\\n"}' }
+}
+
+async function ranMigrations(url: string): Promise<string> {
+  const script = `import { openStorage } from ${JSON.stringify(resolve('server/dist/storage/open.js'))}
+    const storage = await openStorage({ databaseUrl: ${JSON.stringify(url)} })
+    process.stdout.write(String(storage.migrated.length))
+    await storage.close()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const pieces: Buffer[] = []
+  child.stdout.on('data', (piece) => pieces.push(piece))
+  await once(child, 'close')
+  return Buffer.concat(pieces).toString()
+}
+
+/** @param rewrites statements beside UPDATE and DELETE that this database has for changing rows */
+export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string) => readonly string[]): void {
+  const fresh = (t: Test) => newDatabase(t, dialect)
+
+  t.test('an empty database is migrated when it is opened, and opened again as it was', async (t) => {
+    const url = await newDatabase(t, dialect, { isEmpty: true })
+    const first = await openStorage({ databaseUrl: url })
+    t.strictSame(first.migrated, MIGRATIONS)
+    await first.write((tx) => tx.workspaces.insert(WORKSPACE))
+    await first.close()
+    const second = await opened(t, url)
+    t.strictSame(second.migrated, [])
+    t.same(await second.read.workspaces.byIdOrName('acme'), WORKSPACE)
+  })
+
+  t.test('processes that start together migrate once', async (t) => {
+    const url = await newDatabase(t, dialect, { isEmpty: true })
+    const ran = await Promise.all(Array.from({ length: 4 }, () => ranMigrations(url)))
+    t.strictSame(ran.sort(), ['0', '0', '0', String(MIGRATIONS.length)])
+  })
+
+  t.test('a database from a newer version is refused', async (t) => {
+    const url = await fresh(t)
+    await (await openStorage({ databaseUrl: url })).close()
+    await query(url, `INSERT INTO migrations (name) VALUES ('999-newer')`)
+    await t.rejects(openStorage({ databaseUrl: url }), { code: 'newer_schema', message: /999-newer/ })
+  })
+
+  t.test('what hosts share is there where the URL says that they can share the database', async (t) => {
+    const url = await fresh(t)
+    const { shared } = await opened(t, url)
+    t.equal(shared !== undefined, isSharedDatabase(url))
+  })
+
+  t.test('a commit is seen by other programs when it returns', async (t) => {
+    const url = await fresh(t)
+    const storage = await opened(t, url)
+    await storage.write((tx) => tx.workspaces.insert(WORKSPACE))
+    t.strictSame(
+      (await query(url, 'SELECT id FROM workspaces')).map(({ id }) => id),
+      ['ws_1'],
+    )
+  })
+
+  t.test('a transaction that fails leaves nothing, and the next one is not held up', async (t) => {
+    const storage = await opened(t, await fresh(t))
+    const work = storage.write(async (tx) => {
+      await tx.workspaces.insert(WORKSPACE)
+      throw new Error('crashed')
+    })
+    await t.rejects(work, { message: 'crashed' })
+    t.equal(await storage.read.workspaces.any(), false)
+    t.ok(await storage.write((tx) => tx.workspaces.insert({ ...WORKSPACE, id: 'ws_2' })))
+  })
+
+  t.test('what is not committed is seen within its transaction alone', async (t) => {
+    const storage = await opened(t, await fresh(t))
+    await storage.write(async (tx) => {
+      await tx.workspaces.insert(WORKSPACE)
+      t.equal(await storage.read.workspaces.any(), false)
+      t.equal(await tx.workspaces.any(), true)
+    })
+    t.equal(await storage.read.workspaces.any(), true)
+  })
+
+  t.test('a snapshot stays as it was when it began, while others write', async (t) => {
+    const storage = await opened(t, await fresh(t))
+    await storage.snapshot(async (db) => {
+      const count = async () => (await db.query('SELECT id FROM workspaces')).length
+      t.equal(await count(), 0)
+      await storage.write((tx) => tx.workspaces.insert(WORKSPACE))
+      t.equal(await count(), 0)
+    })
+  })
+
+  t.test('hosts that lock the log append one after the other', async (t) => {
+    const url = await fresh(t)
+    const hosts = [await begin(t, url), await opened(t, url)]
+    const grow = (host: Storage) =>
+      host.write(async (tx) => {
+        const state = (await tx.log.lock())!
+        await setTimeout(5)
+        await tx.log.replace({ ...state, treeSize: state.treeSize + 1 })
+      })
+    await Promise.all(Array.from({ length: 10 }, (_, index) => grow(hosts[index % 2]!)))
+    t.same(await hosts[0]!.read.log.state(), { ...LOG, treeSize: 10 })
+  })
+
+  t.test('one statement changes the log, claims, checks, receipts, tiles and heads', async (t) => {
+    const storage = await begin(t, await fresh(t), [claimNumber(0)])
+    const to = { ...LOG, treeSize: 2, rootHash: Buffer.from([1, 0, 255]), issuedAt: NOON + 1 }
+    const progress = { ...claimNumber(0), attempts: 1, lastCheck: RECORD, dueAt: null, nextCheckAt: null }
+    const decided = { ...progress, state: 'decided', receiptId: 'rcpt_0', verdict: 'verified' } as const
+    const added = claimNumber(1, { attempts: 1, lastCheck: RECORD })
+    const tile = { level: 0, index: 0, width: 2, hashes: Buffer.from([0, 10, 255]) }
+    const newHead = { treeSize: 2, issuedAt: NOON + 1, rootHash: to.rootHash, signed: '{}' }
+    await storage.apply({
+      log: { from: LOG, to },
+      newClaims: [added],
+      progress: [decided],
+      receipts: [receipt(0), receipt(1)],
+      tiles: [tile],
+      heads: [newHead],
+    })
+    const { claims, log } = storage.read
+    t.same(await log.state(), to)
+    t.same(await claims.byIds(['clm_0']), [decided])
+    t.same(await claims.byIds(['clm_1']), [added])
+    for (const id of ['clm_0', 'clm_1']) t.same(await claims.history(id), [RECORD])
+    t.same(await log.receipts(0, 10), [receipt(0), receipt(1)])
+    t.same(await log.tile(0, 0, 1), tile)
+    t.same(await log.newestHead(), newHead)
+  })
+
+  t.test('where the log or a claim stands otherwise, nothing is changed', async (t) => {
+    const storage = await begin(t, await fresh(t), [claimNumber(0)])
+    const grown = { from: LOG, to: { ...LOG, treeSize: 1 } }
+    const rest = { receipts: [receipt(0)], heads: [head(1)] }
+    const otherwise = {
+      'the log is larger': { log: { from: { ...LOG, treeSize: 5 }, to: { ...LOG, treeSize: 6 } }, ...rest },
+      'the log has another root': { log: { ...grown, from: { ...LOG, rootHash: Buffer.alloc(32, 1) } }, ...rest },
+      'another key signs': { log: { ...grown, from: { ...LOG, keyId: 'other' } }, ...rest },
+      'a claim was checked meanwhile': { log: grown, ...rest, progress: [{ ...claimNumber(0), attempts: 2 }] },
+      'a claim is not there': { log: grown, ...rest, progress: [{ ...claimNumber(7), attempts: 1 }] },
+      'a new claim is there already': {
+        log: grown,
+        ...rest,
+        newClaims: [claimNumber(3, { clientClaimId: 'client-0' })],
+      },
+    }
+    for (const [what, changes] of Object.entries(otherwise)) await t.rejects(storage.apply(changes), what)
+    t.same(await storage.read.log.state(), LOG)
+    t.same(await storage.read.claims.byIds(['clm_0', 'clm_3', 'clm_7']), [claimNumber(0)])
+    t.same(await storage.read.log.receipts(0, 10), [])
+    t.equal(await storage.read.log.newestHead(), undefined)
+  })
+
+  t.test('no statement changes, replaces or deletes rows of the log and of checks', async (t) => {
+    const url = await fresh(t)
+    const storage = await begin(t, url, [claimNumber(0)])
+    await storage.apply({
+      log: { from: LOG, to: { ...LOG, treeSize: 1 } },
+      progress: [{ ...claimNumber(0), attempts: 1, lastCheck: RECORD }],
+      receipts: [receipt(0)],
+      tiles: [{ level: 0, index: 0, width: 1, hashes: HASH }],
+      heads: [head(1)],
+    })
+    for (const table of ['checks', 'receipts', 'tiles', 'tree_heads']) {
+      const before = await query(url, `SELECT * FROM ${table}`)
+      const [column] = Object.keys(before[0]!)
+      const statements = [`UPDATE ${table} SET ${column} = ${column}`, `DELETE FROM ${table}`, ...rewrites(table)]
+      for (const sql of statements)
+        await t.rejects(
+          storage.transaction((db) => db.query(sql)),
+          /append-only/,
+          sql,
+        )
+      await t.rejects(query(url, `INSERT INTO ${table} SELECT * FROM ${table}`), /UNIQUE/i, table)
+      t.same(await query(url, `SELECT * FROM ${table}`), before)
+    }
+  })
+
+  t.test('a claim is inserted once for its client_claim_id, also within one statement', async (t) => {
+    const storage = await begin(t, await fresh(t), [claimNumber(1)])
+    const again = [
+      claimNumber(2, { clientClaimId: 'client-1' }),
+      claimNumber(3, { attempts: 1, lastCheck: RECORD }),
+      claimNumber(4, { clientClaimId: 'client-3' }),
+    ]
+    const inserted = await storage.write((tx) => tx.claims.insertNew(again))
+    t.strictSame([...inserted], ['clm_3'])
+    const { claims } = storage.read
+    t.same(await claims.history('clm_3'), [RECORD], 'with its check')
+    t.same(await claims.byClientIds([{ workspaceId: 'ws_1', clientClaimId: 'client-1' }]), [claimNumber(1)])
+    t.same(await claims.byClientIds([{ workspaceId: 'ws_2', clientClaimId: 'client-1' }]), [])
+  })
+
+  t.test('thousands of rows are inserted in one statement, whatever text is in them', async (t) => {
+    const target = 'quotes \' " \\ ? and\ttabs,\nlines, ünïcödé, 😀 and \u0001'
+    const many = Array.from({ length: 3000 }, (_, number) => claimNumber(number, { target, params: { target } }))
+    const storage = await begin(t, await fresh(t), many)
+    t.same(await storage.read.claims.list({ workspaceId: 'ws_1', limit: 5000 }), many.toReversed())
+  })
+
+  t.test('what belongs to a workspace needs one', async (t) => {
+    const storage = await begin(t, await fresh(t))
+    const inserted = storage.write((tx) => tx.claims.insertNew([claimNumber(1, { workspaceId: 'ws_none' })]))
+    await t.rejects(inserted, /FOREIGN KEY/i)
+  })
+
+  t.test('due claims are handed out to one worker each, the longest due first', async (t) => {
+    const url = await fresh(t)
+    const due = [3, 1, 2, 100].map((ms, number) => claimNumber(number, { dueAt: NOON + ms }))
+    const storage = await begin(t, url, [...due, claimNumber(5, { state: 'decided', dueAt: null })])
+    const other = await opened(t, url)
+    async function lease(host: Storage, limit: number, now = NOON + 10): Promise<string[]> {
+      const ids = (await host.read.claims.due(now, limit, [])).map(({ claimId }) => claimId)
+      return (await host.write((tx) => tx.claims.lease(ids, now, now + 40))).map(({ claimId }) => claimId)
+    }
+    t.strictSame((await lease(storage, 2)).sort(), ['clm_1', 'clm_2'])
+    t.strictSame((await Promise.all([lease(storage, 5), lease(other, 5)])).flat(), ['clm_0'])
+    t.equal((await lease(storage, 5, NOON + 50)).length, 3, 'and again when the lease is over')
+  })
+
+  t.test('lanes that are busy are passed over in the queue', async (t) => {
+    const lanes = ['test.a.do', 'test.b.do', 'test.a.do']
+    const queue = lanes.map((profileAction, number) => claimNumber(number, { dueAt: NOON + number, profileAction }))
+    const { read } = await begin(t, await fresh(t), queue)
+    t.strictSame(await read.claims.due(NOON + 10, 5, ['test.a.do']), [{ claimId: 'clm_1', lane: 'test.b.do' }])
+    const all = await read.claims.due(NOON + 10, 2, [])
+    t.strictSame(
+      all.map(({ lane }) => lane),
+      ['test.a.do', 'test.b.do'],
+    )
+  })
+
+  t.test('pages of claims go on where the last one ended, also among claims of one moment', async (t) => {
+    const claims = [1, 2, 3, 4, 5].map((number) => claimNumber(number, { submittedAt: NOON }))
+    const storage = await begin(t, await fresh(t), claims)
+    const seen: string[] = []
+    for (let before: ClaimRow | undefined; ; ) {
+      const page = await storage.read.claims.list({ workspaceId: 'ws_1', limit: 2, ...(before ? { before } : {}) })
+      if (page.length === 0) break
+      seen.push(...page.map((row) => row.claimId))
+      before = page.at(-1)!
+    }
+    t.strictSame(seen, ['clm_5', 'clm_4', 'clm_3', 'clm_2', 'clm_1'])
+  })
+
+  t.test('a removed connection keeps no secret, and a revocation its first time', async (t) => {
+    const url = await fresh(t)
+    const storage = await begin(t, url)
+    const sealed = { options: { base: 1 }, sealedSecrets: { token: 'v1.sealed' }, scopes: ['read'], ...UNREAD }
+    const at = { connectedAt: NOON, disconnectedAt: null }
+    const connection = { id: 'conn_1', workspaceId: 'ws_1', provider: 'test', ...sealed, ...at }
+    await storage.write(async (tx) => {
+      await tx.connections.insert(connection)
+      await tx.keys.insert({ ...KEY, id: 'key_1', keyHash: 'h' })
+    })
+    t.same(await storage.read.connections.activeById('conn_1'), connection)
+    t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), true)
+    t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), false)
+    t.equal(await storage.read.connections.activeById('conn_1'), undefined)
+    t.same(await query(url, 'SELECT sealed_secrets FROM connections'), [{ sealed_secrets: '{}' }])
+    t.match(await storage.write((tx) => tx.keys.revoke('key_1', NOON + 1)), { revokedAt: NOON + 1 })
+    t.match(await storage.write((tx) => tx.keys.revoke('key_1', NOON + 2)), { revokedAt: NOON + 1 })
+    t.equal(await storage.write((tx) => tx.keys.revoke('key_1', NOON, 'ws_2')), undefined)
+    t.equal(await storage.write((tx) => tx.keys.revoke('key_2', NOON)), undefined)
+  })
+
+  t.test('a lease has one holder, until that lets go or is silent for as long as it asked', async (t) => {
+    const storage = await opened(t, await fresh(t))
+    const take = (holder: string, forMs: number) => storage.write((tx) => tx.leases.take('anchor', holder, forMs))
+    t.equal(await take('one', 60_000), true)
+    t.equal(await take('other', 60_000), false)
+    t.equal(await take('one', 0), true, 'its holder may change it')
+    await setTimeout(2)
+    t.equal(await take('other', 60_000), true)
+    await storage.write((tx) => tx.leases.release('anchor', 'one'))
+    t.equal(await take('one', 60_000), false, 'another holder lets go of nothing')
+    await storage.write((tx) => tx.leases.release('anchor', 'other'))
+    t.equal(await take('one', 60_000), true)
+  })
+
+  t.test('what goes on when its transaction is over writes nothing', async (t) => {
+    const storage = await opened(t, await fresh(t))
+    let late: Promise<unknown> | undefined
+    const work = storage.write(async (tx) => {
+      late = setTimeout(20).then(() => tx.workspaces.insert(WORKSPACE))
+      throw new Error('failed')
+    })
+    await t.rejects(work, { message: 'failed' })
+    await t.rejects(late!)
+    t.equal(await storage.read.workspaces.any(), false)
+  })
+
+  t.test('what is under way when its transaction fails is not written on its own', async (t) => {
+    const storage = await opened(t, await fresh(t))
+    for (let time = 0; time < 50; time++) {
+      const work = storage.write((tx) =>
+        Promise.all([
+          ...Array.from({ length: 10 }, (_, index) => tx.log.insertHead(head(index))),
+          Promise.reject(new Error('failed')),
+        ]),
+      )
+      await t.rejects(work, { message: 'failed' })
+    }
+    t.equal(await storage.read.log.newestHead(), undefined)
+  })
+
+  t.test('a row that is refused takes its transaction with it, and says that rows are refused', async (t) => {
+    const storage = await begin(t, await fresh(t), [claimNumber(1)])
+    await storage.transaction(async (db) => {
+      const twice = [1, 1].map((attempt) => ({ claimId: 'clm_1', attempt, record: RECORD }))
+      const error = await insertRows(db, checks, twice).catch((cause) => cause)
+      t.equal(db.dialect.refusesRows(error), true)
+      t.equal(db.dialect.isUnavailable(error), false)
+    })
+    t.same(await storage.read.claims.history('clm_1'), [])
+  })
+}

@@ -1,0 +1,73 @@
+/** The descriptions of tables, held against the schema that the migrations make on each database. */
+import { CLAIM_FIELDS } from '@claimcheck/server/storage/audit'
+import { claims } from '@claimcheck/server/storage/claim-row'
+import type { ColumnType } from '@claimcheck/server/storage/dialect'
+import type { WholeDatabase } from '@claimcheck/server/storage/pools'
+import { BOOKKEEPING, CARRIED, NOT_CARRIED, SHARED } from '@claimcheck/server/storage/tables'
+import type { Knex } from 'knex'
+import t from 'tap'
+import { query } from '../../../test/support/sql.ts'
+import { DIALECTS, newDatabase, opened } from '../support/databases.ts'
+
+/** As the databases call the types. */
+const TYPES: Readonly<Record<string, ColumnType>> = {
+  text: 'text',
+  integer: 'integer',
+  bigint: 'bigint',
+  blob: 'bytes',
+  bytea: 'bytes',
+}
+
+/** Added to a table that may have had a row, which the migration gives them: never null since. */
+const FILLED = ['log.root_hash', 'log.issued_at']
+
+async function schemaOf({ snapshot }: WholeDatabase, table: string): Promise<Record<string, Knex.ColumnInfo>> {
+  return snapshot(async (db) => db.table(table).columnInfo())
+}
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}, every table is described, column by column`, async (t) => {
+    const storage = await opened(t, await newDatabase(t, dialect))
+    const described = [...CARRIED, ...NOT_CARRIED, ...(storage.shared ? SHARED : [])]
+    const there = await storage.snapshot((db) => db.dialect.tableNames(db.table))
+    t.strictSame(there.sort(), [...described.map(({ name }) => name), ...BOOKKEEPING].sort())
+    for (const { name, key, columns } of described) {
+      const stored = Object.entries(await schemaOf(storage, name))
+      const types = stored.map(([column, { type }]) => [column, TYPES[type]])
+      t.strictSame(columns.map((column) => [column.name, column.type]).sort(), types.sort(), name)
+      // SQLite lets columns of a primary key be null.
+      const isNullable = ([column, { nullable }]: (typeof stored)[number]) =>
+        nullable && !key.includes(column) && !FILLED.includes(`${name}.${column}`)
+      const nullable = stored.filter(isNullable).map(([column]) => column)
+      t.strictSame(
+        columns
+          .filter((column) => column.isNullable)
+          .map((column) => column.name)
+          .sort(),
+        nullable.sort(),
+        `${name}: what may be null`,
+      )
+    }
+  })
+}
+
+t.test('the key of a table is its primary key', async (t) => {
+  const url = await newDatabase(t, 'sqlite')
+  await opened(t, url)
+  for (const { name, key } of [...CARRIED, ...NOT_CARRIED]) {
+    const columns = await query(url, `SELECT name FROM pragma_table_info('${name}') WHERE pk > 0 ORDER BY pk`)
+    t.strictSame(
+      key,
+      columns.map((column) => column.name),
+      name,
+    )
+  }
+})
+
+t.test('the doctor reads every column of a claim', async (t) => {
+  const read = new Set<string>([...CLAIM_FIELDS, 'workspace_id'])
+  t.strictSame(
+    claims.columns.filter(({ name }) => !read.has(name)),
+    [],
+  )
+})

@@ -1,0 +1,30 @@
+/** Databases of each dialect, whatever dialect the test run is about. */
+import { join } from 'node:path'
+import { openStorage } from '@claimcheck/server/storage/open'
+import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
+import type { Test } from 'tap'
+import { createDatabase, type Dialect } from '../../../test/support/database.ts'
+
+export const DIALECTS = ['sqlite', 'postgres'] as const
+
+let databases = 0
+
+interface NewDatabase {
+  /** Without tables. A SQLite file is made when it is opened. */
+  readonly isEmpty?: boolean
+}
+
+/** The URL of a database of the test's own. */
+export async function newDatabase(t: Test, dialect: Dialect, options: NewDatabase = {}): Promise<string> {
+  if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), `${++databases}.db`)}`
+  const database = await createDatabase(dialect, options)
+  t.teardown(() => database.remove())
+  return database.env.DATABASE_URL!
+}
+
+/** Closed with the test. */
+export async function opened(t: Test, databaseUrl: string, options?: OpenStorageOptions): Promise<OpenedStorage> {
+  const storage = await openStorage({ databaseUrl }, options)
+  t.teardown(() => storage.close())
+  return storage
+}

@@ -1,0 +1,157 @@
+/** `claimcheck verify` over every kind of document, held against the vectors, and what it tells a person. */
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { paintFor, visible } from '@claimcheck/server/cli/verify/style'
+import t, { type Test } from 'tap'
+import { CONFORMANCE_DIR, published } from '../core/test/conformance.ts'
+import { type ListedVector, readManifest } from '../core/test/vector-suite.ts'
+import { type Outcome, runClaimcheck } from './support/command.ts'
+
+const ESCAPE = '\u001b'
+const VECTORS = resolve('test/vectors')
+const KEYS = ['--keys', join(VECTORS, 'keys.json')]
+
+function verify(t: Test, file: string, ...args: readonly string[]): Promise<Outcome> {
+  return runClaimcheck(t.testdir(), ['verify', join(VECTORS, file), ...KEYS, ...args])
+}
+
+async function verifyText(t: Test, text: string, ...args: readonly string[]): Promise<Outcome> {
+  return runClaimcheck(t.testdir({ 'document.json': text }), ['verify', 'document.json', ...KEYS, ...args])
+}
+
+function vector(file: string): string {
+  return readFileSync(join(VECTORS, file), 'utf8')
+}
+
+/** With the exit code and the report that the manifest expects. A document that is no JSON has the report of a receipt. */
+async function holds(t: Test, folder: string, vectors: readonly ListedVector[]): Promise<void> {
+  const path = (file: string) => resolve(folder, file)
+  const { keyset } = readManifest(folder)
+  const emptyFolder = t.testdir()
+  for (const { file, pipeline, expected, description } of vectors) {
+    const more = pipeline === undefined ? [] : ['--pipeline', path(pipeline)]
+    const args = ['verify', path(file), '--keys', path(keyset), '--json', ...more]
+    const { code, stdout, stderr } = await runClaimcheck(emptyFolder, args)
+    t.strictSame({ code, stderr }, { code: expected.valid ? 0 : 1, stderr: '' }, `${file}: ${description}`)
+    const report = JSON.parse(stdout)
+    if (isJson(readFileSync(path(file), 'utf8'))) t.strictSame(report, expected, file)
+    else t.equal(report.valid, false, file)
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+for (const group of ['vectors', 'tree_head_vectors', 'consistency_vectors'] as const) {
+  t.test(`each of our ${group} gets its outcome on the command line`, async (t) => {
+    await holds(t, VECTORS, readManifest(VECTORS)[group])
+  })
+
+  t.test(`each of the published ${group} gets its outcome on the command line`, published, async (t) => {
+    const folder = join(CONFORMANCE_DIR, 'poaw')
+    await holds(t, folder, readManifest(folder)[group])
+  })
+}
+
+t.test('a valid receipt is told with who claimed what, the verdict in a sentence, and the times', async (t) => {
+  const { stdout } = await verify(t, 'valid-failed-not-found.json')
+  t.match(stdout, /^Valid receipt with the verdict failed\. The outcome was not there by the deadline\.\n/)
+  const { body } = JSON.parse(vector('valid-failed-not-found.json'))
+  for (const text of [
+    body.agent.id,
+    body.claim.action,
+    body.claim.target,
+    body.claim.claimed_at,
+    body.observation.observed_at,
+    body.observation.deadline_at,
+    body.issued_at,
+    body.receipt_id,
+    'not_found',
+  ]) {
+    t.ok(stdout.includes(text), text)
+  }
+})
+
+t.test('the trust level that is missing is explained', async (t) => {
+  const rows = [
+    ['valid-failed-not-found.json', /Trust level 1 of 2: signed, but without a proof.*Fetch it again/],
+    ['valid-included-first-leaf.json', /Trust level 1 of 2: signed, but not anchored yet.*Fetch it again/],
+    ['valid-included-anchor-offline.json', /Trust level 1 of 2: signed, but its anchor was not checked. Pass --rpc/],
+  ] as const
+  for (const [file, expected] of rows) t.match((await verify(t, file)).stdout, expected, file)
+})
+
+t.test('what does not hold is named first, and nothing that the document says is repeated', async (t) => {
+  const { code, stdout } = await verify(t, 'refused-signature-tampered.json')
+  t.equal(code, 1)
+  t.match(stdout, /^NOT valid: the signature does not fit the content and the key\.\n/)
+  t.match(stdout, /signature +DOES NOT HOLD/)
+  t.notMatch(stdout, JSON.parse(vector('refused-signature-tampered.json')).body.agent.id)
+})
+
+t.test('what is not JSON is told as that, with its place, and is not valid', async (t) => {
+  const whole = vector('valid-failed-not-found.json')
+  const rows: [text: string, problem: RegExp][] = [
+    [whole.slice(0, 400), /^NOT valid: this is not JSON: the text is cut off, at line \d+, column \d+\.\n$/],
+    ['<!doctype html>', /^NOT valid: this is not JSON, at line 1, column 1\.\n$/],
+    ['', /^NOT valid: this is not JSON, at line 1, column 1\.\n$/],
+    ['{\n "a": 1,\n "a": 2\n}', /^NOT valid: two members of one object have the same name, at line 3, column \d+\.\n$/],
+    ['[]', /^NOT valid: this is not a receipt, a change entry, a tree head or a consistency document\.\n$/],
+    ['{"detail":"Not Found"}', /^NOT valid: this is not a receipt/],
+  ]
+  for (const [text, problem] of rows) t.match(await verifyText(t, text), { code: 1, stdout: problem }, text)
+})
+
+t.test('a pipeline document is held against the policy that a receipt names', async (t) => {
+  const named = 'valid-policy-checked.json'
+  const pipeline = join(VECTORS, 'pipeline.json')
+  t.match(await verify(t, named), { code: 0, stdout: /policy +not checked: pass --pipeline/ })
+  t.match(await verify(t, named, '--pipeline', pipeline), { code: 0, stdout: /policy +holds/ })
+  const other = join(VECTORS, 'keys.json')
+  t.match(await verify(t, named, '--pipeline', other), { code: 1, stdout: /^NOT valid: the pipeline document/ })
+  t.match(await verify(t, 'valid-failed-not-found.json', '--pipeline', pipeline), { code: 0, stdout: /was not used/ })
+  for (const file of ['missing.json', join(VECTORS, 'refused-text-no-json.json')]) {
+    t.match(await verify(t, named, '--pipeline', file), { code: 2, stdout: '', stderr: /\w/ }, file)
+  }
+})
+
+t.test('a tree head is recognised, also as /v1/log/head answers with it', async (t) => {
+  const head = vector('tree-head-valid-first.json')
+  const expected = { code: 0, stdout: /^Valid tree head: .* with 7 entries\.\n.*root +\S{43}\n/s }
+  t.match(await verify(t, 'tree-head-valid-first.json'), expected)
+  const answer = (text: string) => `{ "tree_head": ${text}, "anchor": null }`
+  t.match(await verifyText(t, answer(head)), expected)
+  t.match(await verifyText(t, answer(head.replace('7', '7.0'))), { code: 1, stdout: /^NOT valid, as a tree head/ })
+})
+
+t.test('a consistency document needs no keys, and is told to be unsigned', async (t) => {
+  const { code, stdout } = await runClaimcheck(t.testdir(), ['verify', join(VECTORS, 'consistency-valid-3-7.json')])
+  t.equal(code, 0)
+  t.match(stdout, /with 7 entries begins with the tree with 3 entries.*\n.*not signed/)
+})
+
+t.test('a change entry is told as that', async (t) => {
+  t.match(await verify(t, 'valid-change.json'), {
+    code: 0,
+    stdout: /^Valid change entry.*event +codehost.commit.push/s,
+  })
+})
+
+t.test('colour is for terminals that show it, and not for files', async (t) => {
+  const coloured = paintFor({ isTTY: true, hasColors: () => true })('good', 'Valid')
+  t.ok(coloured.includes(`${ESCAPE}[`))
+  for (const stream of [{ isTTY: true, hasColors: () => false }, { isTTY: true }, {}]) {
+    t.equal(paintFor(stream)('good', 'Valid'), 'Valid')
+  }
+  t.notMatch((await verify(t, 'valid-failed-not-found.json')).stdout, ESCAPE)
+})
+
+t.test('what an issuer wrote cannot command the terminal', async (t) => {
+  t.equal(visible('a\u001b[2Jb\n\u202ec é 日本'), 'a\\u{1b}[2Jb\\u{a}\\u{202e}c é 日本')
+})

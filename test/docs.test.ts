@@ -1,0 +1,125 @@
+/** What the documentation tells its readers to type is run here as it stands there, against real services. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { loadConfig } from '@claimcheck/server/config/config'
+import { loadPlugins } from '@claimcheck/server/plugins/plugins'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { commandsIn, problemOf } from './docs/help.ts'
+import { type Block, readPage } from './docs/markdown.ts'
+import { PageShell } from './docs/page-shell.ts'
+import { World } from './docs/world.ts'
+
+/** Read one after the other in one checkout, the README first. */
+const PAGES = [
+  'README.md',
+  ...readdirSync('server/docs')
+    .toSorted()
+    .map((file) => `server/docs/${file}`),
+]
+const NOT_RUN = /^not run: (.+)$/
+
+/** What blocks with these words print. That none of their commands fails is held of every block. */
+const PRINTS: [words: string, printed: RegExp][] = [
+  ['npm start', /listens on http/],
+  ["-d '{", /"state":"decided".*"verdict":"verified"/],
+  ['claims/clm_', /"state":"decided".*"verdict":"verified"/],
+  ['connection add', /^(?!.*could not be read).*Connected github.*Connected git /s],
+  ['verify http', /valid/],
+  ['anchor now', /Anchored on eip155:84532 in block|anchored already/],
+  ['/v1/log/anchors', /"chain":"eip155:84532"/],
+  ['--rpc', /trust level 2/],
+  ['log new', /has begun/],
+  ['doctor', /All is well/],
+  ['copy --from', /Copied \d+ rows, 1 receipts? among them/],
+  ['/metrics', /claimcheck_log_tree_size 1/],
+]
+
+let world: World
+
+t.before(async () => {
+  world = await World.create()
+})
+t.teardown(() => world.close())
+
+async function runBlock(t: Test, { text, note }: Block): Promise<void> {
+  const [, reason] = NOT_RUN.exec(note) ?? []
+  if (reason !== undefined) {
+    t.comment(`not run: ${reason}: ${commandsIn(text).join('; ')}`)
+    for (const command of commandsIn(text)) t.equal(await problemOf(command), undefined, command)
+    return
+  }
+  const printed = await world.run(text)
+  t.pass(`runs: ${commandsIn(text)[0]}`)
+  for (const [words, expected] of PRINTS.filter(([words]) => text.includes(words))) t.match(printed, expected, words)
+}
+
+/** The configuration that an example shows is the one that the commands after it work with. */
+async function loadExample(t: Test, { text }: Block): Promise<void> {
+  await world.configure(await world.fill(text))
+  const config = loadConfig({}, world.folder)
+  const logger = pino({ level: 'silent' })
+  const registry = await loadPlugins(config, { logger, now: Date.now })
+  t.ok(registry.profiles().length >= config.plugins.length - 1, 'the configuration is accepted')
+}
+
+const RUN: Readonly<Record<string, (t: Test, block: Block) => Promise<void>>> = { sh: runBlock, json: loadExample }
+
+for (const file of PAGES) {
+  t.test(`${file}: its commands run, and its configuration is accepted`, async (t) => {
+    await world.newPage()
+    for (const block of readPage(readFileSync(file, 'utf8')).blocks) {
+      const run = RUN[block.language]
+      if (!run)
+        throw new Error(`${file}:${block.line}: a block is sh or json, not ${block.language || 'without a name'}`)
+      await run(t, block)
+    }
+  })
+}
+
+t.test('the configuration of the first anchor on a public network is accepted', async (t) => {
+  const { blocks } = readPage(readFileSync('plugins/anchor-eas/REHEARSAL.md', 'utf8'))
+  const examples = blocks.filter(({ language }) => language === 'json')
+  t.equal(examples.length, 1)
+  await loadExample(t, examples[0]!)
+})
+
+t.test('a page whose command has a wrong option fails', async (t) => {
+  const shell = await PageShell.open(
+    t.testdir({ node_modules: t.fixture('symlink', resolve('node_modules')) }),
+    world.env,
+  )
+  t.teardown(() => shell.close())
+  t.match(await shell.run('npx claimcheck key create --help'), /--workspace/)
+  await t.rejects(shell.run('npx claimcheck key create --workspace acme --nam ci\necho not reached'), {
+    message: /unknown option '--nam'/,
+  })
+})
+
+t.test('a configuration example with a wrong member fails', async (t) => {
+  const plugin = { use: '@claimcheck/plugin-codehost', with: { max_pack: 1 } }
+  for (const file of [{ rate_limit: {} }, { plugins: [plugin] }, { oauth: { clients: [{ client_id: 'a' }] } }]) {
+    await t.rejects(loadExample(t, { language: 'json', text: JSON.stringify(file), line: 1, note: '' }))
+  }
+})
+
+const rows: [command: string, problem: RegExp | undefined][] = [
+  ['npx claimcheck verify receipt.json --keys keys.json --rpc https://example.com', undefined],
+  ['npx claimcheck anchor now --timeout 5', undefined],
+  ['npx claimcheck user reset EMAIL', undefined],
+  ['npx claimcheck --version', undefined],
+  ['npm run crash -- --help', undefined],
+  ['git push', undefined],
+  ['npx claimcheck verify receipt.json --key keys.json', /no option --key$/],
+  ['npx claimcheck anchor now --time 5', /no option --time$/],
+  ['npx claimcheck verfy receipt.json', /no command verfy/],
+  ['npx claimcheck user rest EMAIL', /no command rest/],
+  ['npx claimcheck anchor later', /no command later/],
+  ['npm run crsh', /no script crsh/],
+]
+
+for (const [command, problem] of rows) {
+  t.test(`a command that is not run is ${problem ? 'refused' : 'accepted'}: ${command}`, async (t) => {
+    t.match(await problemOf(command), problem)
+  })
+}

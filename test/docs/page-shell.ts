@@ -1,0 +1,105 @@
+/** A shell in a folder like a checkout, in which the commands of documentation are run one block after another, as a reader types them. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const LIMIT_MS = 120_000
+
+/**
+ * What a reader does by hand. `npx` would take as long as the command that it starts: the program is started as it starts it.
+ * `curl` tells of refusals here, so that a block with one fails.
+ */
+const BY_HAND = `
+set -eo pipefail
+npx() { [ "$1" = claimcheck ] || return 127; shift; node_modules/.bin/claimcheck "$@"; }
+curl() { command curl --fail-with-body "$@"; }
+stop_service() {
+  [ -n "$SERVICE" ] || return 0
+  kill -TERM -- "-$SERVICE"
+  wait "$SERVICE" || true
+  SERVICE=
+}
+start_service() {
+  stop_service
+  : > service.log
+  setsid npm start > service.log 2>&1 &
+  SERVICE=$!
+  local tries=300
+  until grep -q 'listens on' service.log; do
+    kill -0 "$SERVICE" && [ $((tries--)) -gt 0 ] || { cat service.log; return 1; }
+    sleep 0.1
+  done
+  curl -s "http://127.0.0.1:$PORT/readyz"
+  cat service.log
+}
+forget() {
+  local name
+  for name in $(compgen -e); do [[ " $KNOWN " == *" $name "* ]] || unset "$name"; done
+}
+SERVICE=
+trap stop_service EXIT
+KNOWN=$(compgen -e | tr '\\n' ' ')
+`
+
+export class PageShell {
+  readonly #folder: string
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #ended: Promise<unknown>
+  #printed = ''
+
+  private constructor(folder: string, child: ChildProcessWithoutNullStreams) {
+    this.#folder = folder
+    this.#child = child
+    this.#ended = once(child, 'exit')
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#printed += text
+      })
+    }
+    child.stdin.on('error', () => {})
+  }
+
+  static async open(folder: string, env: NodeJS.ProcessEnv): Promise<PageShell> {
+    const shell = new PageShell(folder, spawn('bash', ['--norc'], { cwd: folder, env }))
+    await shell.run(BY_HAND)
+    return shell
+  }
+
+  /** What the commands print. @throws Error with all that was printed, when one of them fails or does not end; the shell has ended then */
+  async run(commands: string): Promise<string> {
+    const end = randomUUID()
+    const signal = AbortSignal.timeout(LIMIT_MS)
+    const file = join(this.#folder, '.block.sh')
+    await writeFile(file, `${commands}\n`)
+    this.#printed = ''
+    // From a file, so that no command reads the next ones as its input.
+    this.#child.stdin.write(`. ${file} < /dev/null\necho ${end}\n`)
+    while (!this.#printed.includes(end)) {
+      const more = once(this.#child.stdout, 'data', { signal }).then(() => true)
+      const goesOn = await Promise.race([more, this.#ended.then(() => false)]).catch(() => false)
+      if (goesOn) continue
+      this.#child.kill()
+      throw new Error(`these commands failed:\n${commands}\n\nThey printed:\n${this.#printed}`)
+    }
+    return this.#printed.replace(`${end}\n`, '')
+  }
+
+  /** A command has failed. */
+  get isOver(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  /** The next page is read in a new terminal. */
+  async newPage(): Promise<void> {
+    await this.run('forget')
+  }
+
+  async close(): Promise<void> {
+    if (this.isOver) return
+    await this.run('stop_service')
+    this.#child.stdin.end()
+    await this.#ended
+  }
+}

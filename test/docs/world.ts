@@ -1,0 +1,159 @@
+/** What the pages of documentation speak of, as real services on this machine, and the words that stand for it in the pages. */
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Anchoring, startAnchoring } from '../../scripts/demo/anchoring.ts'
+import { GitServer } from '../destinations/git-server.ts'
+import { GitHubStandIn } from '../destinations/github.ts'
+import { createDatabase, type Database } from '../support/database.ts'
+import { PageShell } from './page-shell.ts'
+
+/** What `npm start` and the commands find in a checkout. */
+const CHECKOUT = ['package.json', 'node_modules', 'core', 'plugins', 'server']
+const TOKEN = 'github_pat_example'
+const READER = { username: 'reader', password: 'a password' }
+
+export class World {
+  readonly folder: string
+  readonly #github: GitHubStandIn
+  readonly #gitServer: GitServer
+  readonly #anchoring: Anchoring
+  readonly #sha: string
+  readonly #port: number
+  readonly #databases = new Map<string, Database>()
+  #shell: PageShell | undefined
+  #printed = ''
+
+  private constructor(parts: {
+    folder: string
+    github: GitHubStandIn
+    gitServer: GitServer
+    anchoring: Anchoring
+    sha: string
+    port: number
+  }) {
+    this.folder = parts.folder
+    this.#github = parts.github
+    this.#gitServer = parts.gitServer
+    this.#anchoring = parts.anchoring
+    this.#sha = parts.sha
+    this.#port = parts.port
+  }
+
+  static async create(): Promise<World> {
+    const [folder, github, gitServer, anchoring, port] = await Promise.all([
+      mkdtemp(join(tmpdir(), 'claimcheck-docs-')),
+      GitHubStandIn.start(),
+      GitServer.start(),
+      startAnchoring({ interval_s: 1 }),
+      freePort(),
+    ])
+    const repository = await github.createRepository('acme/api')
+    github.addToken({ token: TOKEN, repositories: [repository] })
+    const sha = await repository.commit()
+    await repository.push('main', sha)
+    await gitServer.createRepository('acme/api', { credentials: READER })
+
+    await Promise.all(CHECKOUT.map((name) => symlink(resolve(name), join(folder, name))))
+    const key = (anchoring.plugin.with as { key_file: string }).key_file
+    await cp(key, join(folder, 'anchor.key'))
+    await writeFile(join(folder, 'token.txt'), TOKEN)
+    await writeFile(join(folder, 'password.txt'), READER.password)
+    await writeFile(join(folder, 'oidc.secret'), 'a secret that the provider gave out')
+    const world = new World({ folder, github, gitServer, anchoring, sha, port })
+    await world.restore()
+    return world
+  }
+
+  /** The environment of someone who follows the pages: theirs, and leave to read the services here. */
+  get env(): NodeJS.ProcessEnv {
+    const { PATH, HOME } = process.env
+    const hosts = [this.#github.url, this.#gitServer.url].map((url) => new URL(url).host)
+    return { PATH, HOME, PORT: String(this.#port), ALLOW_PRIVATE: hosts.join(','), LOG_LEVEL: 'warn' }
+  }
+
+  /** The configuration of the checkout, which each page begins with. Public repositories are those of the stand-in. */
+  async restore(): Promise<void> {
+    const file = JSON.parse(await readFile('claimcheck.config.json', 'utf8'))
+    file.plugins[0].with = { public_base_url: this.#github.url }
+    await this.configure(JSON.stringify(file))
+  }
+
+  async configure(text: string): Promise<void> {
+    await writeFile(join(this.folder, 'claimcheck.config.json'), text)
+  }
+
+  async newPage(): Promise<void> {
+    await this.restore()
+    if (this.#shell?.isOver) this.#shell = undefined
+    await this.#shell?.newPage()
+  }
+
+  /** @throws Error when one of the commands fails */
+  async run(text: string): Promise<string> {
+    this.#shell ??= await PageShell.open(this.folder, this.env)
+    let printed = ''
+    for (const part of text.split(WHERE_IT_QUOTES)) {
+      const own = await this.#shell.run(await this.fill(part))
+      this.#printed += own
+      printed += own
+    }
+    return printed
+  }
+
+  /** What a reader puts in the place of words that stand for something of their own. */
+  async fill(text: string): Promise<string> {
+    const words: [RegExp, () => string][] = [
+      [/(?<=^(?:\w+=\S+ )*)npm start$/gm, () => 'start_service'],
+      [/^# stop the server.*$/gm, () => 'stop_service'],
+      [/http:\/\/127\.0\.0\.1:8080/g, () => `http://127.0.0.1:${this.#port}`],
+      [/OWNER\/REPO/g, () => 'acme/api'],
+      [/40 hexadecimal characters/g, () => this.#sha],
+      [/svc_sk_\.\.\./g, () => this.#last(/svc_sk_[\w-]{20,}/g)],
+      [/clm_\.\.\./g, () => this.#last(/clm_\w{26}/g)],
+      [/rcpt_\.\.\./g, () => this.#last(/rcpt_\w{26}/g)],
+      [/https:\/\/github\.example\.com\/api\/v3/g, () => this.#github.url],
+      [/https:\/\/git\.example\.com/g, () => this.#gitServer.url],
+      [/https:\/\/sepolia\.base\.org/g, () => this.#anchoring.rpcUrl],
+      [/"(\/home\/operator\/)?anchor\.key"/g, () => JSON.stringify(join(this.folder, 'anchor.key'))],
+    ]
+    const filled = words.reduce((text, [pattern, word]) => text.replace(pattern, word), text)
+    for (const [, name] of filled.matchAll(DATABASE)) await this.#database(name!)
+    return filled.replace(DATABASE, (_, name) => this.#databases.get(name)!.env.DATABASE_URL!)
+  }
+
+  async close(): Promise<void> {
+    await this.#shell?.close()
+    await Promise.all([this.#github.close(), this.#gitServer.close(), this.#anchoring.stop()])
+    await Promise.all([...this.#databases.values()].map((database) => database.remove()))
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  /** The newest of what the commands so far have printed. */
+  #last(pattern: RegExp): string {
+    const found = this.#printed.match(pattern)?.at(-1)
+    if (found === undefined) throw new Error(`nothing printed so far fits ${pattern}`)
+    return found
+  }
+
+  async #database(name: string): Promise<void> {
+    if (!this.#databases.has(name)) {
+      this.#databases.set(name, await createDatabase('postgres', { isEmpty: true }))
+    }
+  }
+}
+
+/** Before a line that repeats what earlier ones have printed. */
+const WHERE_IT_QUOTES = /^(?=.*(?:svc_sk|clm|rcpt)_\.\.\.)/m
+const DATABASE = /postgres:\/\/user:password@127\.0\.0\.1\/(\w+)/g
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,182 @@
+/** Core as others get it: packed, installed in an empty folder, and used by every subpath as its README shows. */
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { moduleOf, namedExports } from './docs/exports.ts'
+import { type Block, readPage } from './docs/markdown.ts'
+import { Installation } from './support/installation.ts'
+
+const execute = promisify(execFile)
+const README = await readFile('core/README.md', 'utf8')
+const EXAMPLES = readPage(README).blocks.filter(({ language }) => language === 'ts')
+const TSC = resolve('node_modules/typescript/bin/tsc')
+
+/** What the example of a subpath prints. A plugin prints nothing: a host loads it. */
+const PRINTS: Readonly<Record<string, RegExp>> = {
+  '@claimcheck/core': /^verified\n$/,
+  '@claimcheck/core/anchor': /^trust level 1, anchor: absent\n$/,
+  '@claimcheck/core/api': /client_claim_id.*\nfalse\n$/s,
+  '@claimcheck/core/checker': /^valid: verified\n$/,
+  '@claimcheck/core/client': /^verified \{"body":/,
+  '@claimcheck/core/plugin': /^$/,
+}
+
+interface Outcome {
+  readonly code: number
+  readonly output: string
+}
+
+async function run(folder: string, program: string, args: readonly string[], env = process.env): Promise<Outcome> {
+  try {
+    const { stdout } = await execute(program, [...args], { cwd: folder, env })
+    return { code: 0, output: stdout }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, output: `${stdout}${stderr}` }
+  }
+}
+
+/** The subpath that an example is about: the first that it imports. */
+function subpathOf({ text }: Pick<Block, 'text'>): string | undefined {
+  return /from '(@claimcheck\/core[^']*)'/.exec(text)?.[1]
+}
+
+function nameOf(example: Pick<Block, 'text'>): string {
+  return subpathOf(example)!.split('/').at(-1)!
+}
+
+let folder: string
+let installed: string
+
+async function compile(sources: Readonly<Record<string, string>>, ...options: readonly string[]): Promise<Outcome> {
+  for (const [file, text] of Object.entries(sources)) await writeFile(join(folder, file), text)
+  const language = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--outDir', 'out', '--declaration']
+  const types = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node']
+  return run(folder, process.execPath, [TSC, ...language, ...types, ...options, ...Object.keys(sources)])
+}
+
+t.before(async () => {
+  // Nothing above it may have packages of its own.
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-package-')))
+  installed = join(folder, 'node_modules/@claimcheck/core')
+  await run('core', 'npm', ['pack', '--pack-destination', folder])
+  const [archive] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${archive}`]
+  const { code, output } = await run(folder, 'npm', install)
+  if (code !== 0) throw new Error(output)
+  const copies = { 'receipt.json': 'valid-included-middle-leaf.json', 'keys.json': 'keys.json' }
+  for (const [name, vector] of Object.entries(copies)) {
+    await writeFile(join(folder, name), await readFile(`test/vectors/${vector}`))
+  }
+})
+t.teardown(() => rm(folder, { recursive: true, force: true }))
+
+async function exportedSubpaths(): Promise<string[]> {
+  const { name, exports } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
+  return Object.keys(exports).map((key) => name + key.slice(1))
+}
+
+function withoutExample(subpaths: readonly string[], examples: readonly Pick<Block, 'text'>[]): string[] {
+  const shown = new Set(examples.map(subpathOf))
+  return subpaths.filter((subpath) => !shown.has(subpath))
+}
+
+t.test('the package holds its code, its types and its sources, and nothing of the build', async (t) => {
+  const files = await readdir(installed, { recursive: true, encoding: 'utf8' })
+  t.ok(files.includes('README.md'))
+  t.strictSame(
+    files.filter((file) => !/^(dist|src|README\.md$|package\.json$)/.test(file) || /tsbuildinfo|\.test\./.test(file)),
+    [],
+  )
+  const maps = files.filter((file) => file.endsWith('.map'))
+  t.ok(maps.length > 30)
+  for (const map of maps) {
+    const { sources } = JSON.parse(await readFile(join(installed, map), 'utf8')) as { sources: string[] }
+    for (const source of sources) t.ok(existsSync(join(installed, dirname(map), source)), `${map} finds ${source}`)
+  }
+})
+
+t.test('the package brings all that it imports', async (t) => {
+  const { dependencies } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
+  t.strictSame(Object.keys(dependencies), ['@noble/curves', '@noble/hashes', 'typebox'])
+})
+
+t.test('every subpath has an example in the README, and what each example prints is known', async (t) => {
+  const subpaths = await exportedSubpaths()
+  t.strictSame(withoutExample(subpaths, EXAMPLES), [])
+  t.strictSame(Object.keys(PRINTS), subpaths.toSorted())
+  t.strictSame(withoutExample([...subpaths, '@claimcheck/core/new'], EXAMPLES), ['@claimcheck/core/new'])
+})
+
+t.test('the examples compile, and so does an import of every name that the README lists', async (t) => {
+  const named = namedExports(README)
+  t.strictSame([...named.keys()].toSorted(), (await exportedSubpaths()).toSorted())
+  for (const [subpath, names] of named) t.ok(names.length > 1, `${subpath} lists names`)
+  const examples = EXAMPLES.map((example) => [`${nameOf(example)}.ts`, example.text] as const)
+  // Declarations of packages are checked, too: a reader may not skip that.
+  const outcome = await compile({ ...Object.fromEntries(examples), 'named.ts': moduleOf(named) })
+  t.strictSame(outcome, { code: 0, output: '' })
+})
+
+t.test('a README that names an export that is not there is refused', async (t) => {
+  const wrong = namedExports('## `@claimcheck/core/checker`\n\n- `checkReceipt`, `checkReceipts`: a `Rapport`.\n')
+  const { code, output } = await compile({ 'wrong.ts': moduleOf(wrong) }, '--skipLibCheck')
+  t.not(code, 0)
+  t.match(output, /'checkReceipts'/)
+  t.match(output, /'Rapport'/)
+  t.notMatch(output, /wrong\.ts\(1,/, 'the one that is there')
+})
+
+t.test('the example of a plugin verifies what the example of a client claims', async (t) => {
+  const site = createServer((_request, response) => response.end('news')).listen(0, '127.0.0.1')
+  await once(site, 'listening')
+  t.teardown(() => site.close())
+  const page = `http://127.0.0.1:${(site.address() as AddressInfo).port}/news`
+  const installation = await Installation.start({
+    plugins: [{ use: join(folder, 'out/plugin.js') }],
+    env: { ALLOW_PRIVATE: new URL(page).host },
+  })
+  t.teardown(() => installation.remove())
+  const { key } = await installation.client('examples')
+
+  const client = await readFile(join(folder, 'out/client.js'), 'utf8')
+  const filled = client.replace('http://localhost:8080', installation.url).replace('https://example.com/news', page)
+  await writeFile(join(folder, 'out/client.js'), filled)
+  const { code, output } = await run(folder, process.execPath, ['out/client.js'], { ...process.env, KEY: key })
+  t.equal(code, 0, output)
+  t.match(output, PRINTS['@claimcheck/core/client'])
+})
+
+t.test('the other examples print what they are there for', async (t) => {
+  for (const example of EXAMPLES.filter((example) => subpathOf(example) !== '@claimcheck/core/client')) {
+    const { code, output } = await run(folder, process.execPath, [`out/${nameOf(example)}.js`])
+    t.equal(code, 0, output)
+    t.match(output, PRINTS[subpathOf(example)!], nameOf(example))
+  }
+})
+
+t.test('every package ships its README and its sources, and nothing of the build', async (t) => {
+  const { output } = await run('.', 'npm', ['pack', '--workspaces', '--dry-run', '--json', '--ignore-scripts'])
+  const packages = JSON.parse(output) as { name: string; files: { path: string }[] }[]
+  t.equal(packages.length, 4)
+  for (const { name, files } of packages) {
+    const paths = files.map(({ path }) => path)
+    t.ok(paths.includes('README.md'), `${name} has a README`)
+    t.ok(
+      paths.some((path) => path.startsWith('src/')),
+      `${name} has its sources`,
+    )
+    t.notOk(
+      paths.find((path) => path.endsWith('.tsbuildinfo')),
+      `${name} has no build state`,
+    )
+  }
+})
