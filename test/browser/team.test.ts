@@ -47,7 +47,7 @@ t.test('a team', async (t) => {
     expectStatus(422)
     await connect(WRONG)
     await page.getByRole('alert').waitFor()
-    t.match(await page.getByRole('alert').innerText(), /token was refused/i)
+    t.match(await page.getByRole('alert').innerText(), /refused the credentials/i)
     t.equal(await page.getByLabel(/Base URL/).inputValue(), github.url, 'what was typed is there still')
     t.equal(await page.getByLabel(/^Token/).inputValue(), '', 'but for the token')
     t.notMatch(await page.content(), WRONG)
