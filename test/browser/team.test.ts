@@ -43,7 +43,7 @@ t.test('a team', async (t) => {
       .getByRole('link', { name: /GitHub/ })
       .first()
       .click()
-    t.match(await page.locator('main').innerText(), /write access/i, 'it is said that writing is never needed')
+    t.match(await page.locator('main').innerText(), /read access only/i, 'it is said that reading is enough')
     expectStatus(422)
     await connect(WRONG)
     await page.getByRole('alert').waitFor()

@@ -1,4 +1,4 @@
-/** What the console gives to the OAuth flow: whether somebody is signed in, and the error page. */
+/** What the console gives to the OAuth flow: whether a person is signed in, and the error page. */
 import type { Config } from '../../config/config.ts'
 import type { OAuthPages } from '../../oauth/pages.ts'
 import type { SessionService } from '../../people/sessions.ts'

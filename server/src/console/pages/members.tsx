@@ -113,7 +113,7 @@ function Members(props: MembersProps) {
     <ConsolePage title="Members" viewer={viewer} section="members" problem={problem} done={done}>
       <p>
         Members read everything in this workspace. Owners also invite people, connect destinations, make keys and submit
-        claims. The account that set this service up owns each workspace that the command line makes.
+        claims. The account that set this service up owns each workspace that is made on the command line.
       </p>
       <MemberList {...props} />
       {props.isOwner ? <Invitations {...props} /> : null}

@@ -232,8 +232,8 @@ function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
   return (
     <PlainPage title="Set up Claimcheck" problem={problem}>
       <p>
-        You are the first person here. You become the owner of all workspaces that exist now, and of each one that the
-        command line makes later.
+        You are the first person here. You become the owner of all present workspaces, and of each one that is made on
+        the command line later.
       </p>
       <PostForm action={paths.setup(token)}>
         <input type="hidden" name="token" value={token} />
@@ -295,7 +295,7 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
 interface ResetProps {
   readonly token: string
   readonly link: Extract<Link, { kind: 'reset' }>
-  /** Undefined: nobody is signed in. */
+  /** Undefined when signed out. */
   readonly csrf: string | undefined
   readonly problem?: string
 }
