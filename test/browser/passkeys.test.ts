@@ -108,7 +108,7 @@ t.test('passkeys', async (t) => {
     t.notOk(await page.getByRole('button', { name: 'Sign in with a passkey' }).isVisible())
     await signInByPassword(page)
     t.notOk(await page.getByRole('button', { name: 'Add a passkey' }).isVisible())
-    t.ok(await page.getByText('this page needs scripts').isVisible())
+    t.ok(await page.getByText('with scripts turned on').isVisible())
   })
 
   await t.test('who comes to an IP address of this machine is led to where passkeys work', async (t) => {
