@@ -29,7 +29,6 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/', processes: 2, onBoth: ['cli'] },
   { at: 'server/test/storage/', processes: 1, onBoth: 'all' },
   { at: 'server/', processes: 3 },
-  { at: 'core/test/anchor/' },
   { at: 'core/', processes: 1 },
   { at: 'plugins/', processes: 1 },
 ]

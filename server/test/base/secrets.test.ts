@@ -35,7 +35,7 @@ t.test('a secret opens again, in its own place and under its own key alone', asy
 
 t.test('a key is made once, for its owner alone, and two that start together take the same', async (t) => {
   const dataDir = join(t.testdir(), 'data')
-  const script = `import { openSecrets, secretKeyPath } from ${JSON.stringify(resolve('server/dist/secrets.js'))}
+  const script = `import { openSecrets, secretKeyPath } from ${JSON.stringify(resolve('server/dist/base/secrets.js'))}
     process.stdout.write(openSecrets({ dataDir: ${JSON.stringify(dataDir)} }).seal('x', 'c'))`
   const sealed = await Promise.all(
     Array.from({ length: 4 }, async () => {
