@@ -1,7 +1,7 @@
 import t from 'tap'
 import { runOutageTest } from '../crash/outage.ts'
 
-t.test('while the database is away hosts ask to be asked again, and go on by themselves when it is back', async (t) => {
+t.test('while the database is away hosts answer 503 with Retry-After, and they go on by themselves when it is back', async (t) => {
   const report = await runOutageTest({ mode: 'fast', seconds: 5, hosts: 2, seed: 1 })
   const { refusals, recoveryMs, acknowledgedBefore, acknowledgedAfter, problems } = report
   t.comment(`${refusals} refusals, recovery within ${recoveryMs} ms`)

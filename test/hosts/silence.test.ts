@@ -43,7 +43,7 @@ async function behindNetwork(t: Test): Promise<{ readonly database: Database; fa
   }
 }
 
-t.test('a database that says nothing any more is given up, and hosts go on over new connections', async (t) => {
+t.test('connections on which the database does not answer any more are given up, and hosts go on over new ones', async (t) => {
   const { database, fallSilent } = await behindNetwork(t)
   const installation = await Installation.start({ database })
   t.teardown(() => installation.remove())
