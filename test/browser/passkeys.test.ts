@@ -69,7 +69,7 @@ t.test('passkeys', async (t) => {
     await addPasskey(page, 'first')
     await page.waitForURL('**/console/account?done=passkey-added')
     await addPasskey(page, 'second')
-    await page.getByText('This device has a passkey for this account already.').waitFor()
+    await page.getByText('This device already has a passkey for this account.').waitFor()
   })
 
   await t.test('a device that does not recognise its owner lets nobody in', async (t) => {
@@ -81,7 +81,7 @@ t.test('passkeys', async (t) => {
     await signOut(page)
     await device.recognise(false)
     await signInByPasskey(page)
-    await page.getByText('The browser has given no passkey').waitFor()
+    await page.getByText('The browser gave no passkey').waitFor()
     t.match(page.url(), /sign-in/)
   })
 
