@@ -109,7 +109,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
     })
     await api.register(async (described: App) => {
-      requireCredential(described, { ...accepted(services.keys, oauth), limiters })
+      requireCredential(described, { ...acceptedCredentials(services.keys, oauth), limiters })
       whoamiRoutes(described)
     })
     oauth?.documents(api)
@@ -135,7 +135,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
 }
 
 /** Accepts keys, and the tokens of applications when the OAuth flow is there. */
-function accepted(keys: Pick<KeyService, 'authenticate'>, oauth: AppOptions['oauth']) {
+function acceptedCredentials(keys: Pick<KeyService, 'authenticate'>, oauth: AppOptions['oauth']) {
   if (!oauth) return { authenticate: (text: string) => keys.authenticate(text) }
   return {
     authenticate: async (text: string) => (await keys.authenticate(text)) ?? oauth.authenticate(text),

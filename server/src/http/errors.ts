@@ -6,7 +6,7 @@ import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.
 import { StorageError } from '../storage/storage.ts'
 import type { App } from './instance.ts'
 
-/** A refusal with a status code of its own, for reasons that only concern HTTP. */
+/** A refusal for a reason that only concerns HTTP, with its status code. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly statusCode: number

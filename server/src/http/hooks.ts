@@ -1,4 +1,7 @@
-/** The hooks for all answers: their headers and their log line. Synchronous hooks use callbacks, because a promise would cost more than the hook does. */
+/**
+ * The hooks for all answers: their headers and their log line. Synchronous hooks use callbacks, because a promise would cost more than
+ * the hook does.
+ */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { App } from './instance.ts'
 
@@ -36,7 +39,10 @@ export function cachePublicly(_request: FastifyRequest, reply: FastifyReply, don
   done()
 }
 
-/** Logs the pattern of the route and never the path, because a receipt's id in the path gives access to the receipt. Logs no header and no body. */
+/**
+ * Logs the pattern of the route and never the path, because a receipt's id in the path gives access to the receipt. Logs no header and
+ * no body.
+ */
 export function logRequests(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request

@@ -18,7 +18,10 @@ export function errors<S extends ErrorStatus>(...statuses: readonly S[]): Pick<t
   return Object.fromEntries(statuses.map((status) => [status, ERRORS[status]])) as Pick<typeof ERRORS, S>
 }
 
-/** The schema of an answer that is sent as existing JSON text: its bytes are signed or hashed, or serializing it again would cost too much. */
+/**
+ * The schema of an answer that is sent as existing JSON text: its bytes are signed or hashed, or serializing it again would cost too
+ * much.
+ */
 export function jsonText<S extends TSchema>(schema: S) {
   return Type.Unsafe<string>(schema)
 }
