@@ -13,7 +13,10 @@ import { isPublicAddress } from './addresses.ts'
 import { clockOffset } from './clock-offset.ts'
 
 export interface Outbound {
-  /** The read-only requests of one check: they share a limit on their number, and their clock offsets are measured. Each request reads the timer's signal. */
+  /**
+   * The read-only requests of one check: they share a limit on their number, and their clock offsets are measured. Each request reads
+   * the timer's signal.
+   */
   forCheck(timer: Pick<AbortController, 'signal'>, now: () => Instant): CheckRequests
   /**
    * A request that the service makes for itself, such as to its OpenID provider. It may have any method, has the same limits, and
