@@ -1,11 +1,11 @@
-/** What a stranger who has a receipt and a node of the chain finds of its anchor, by `claimcheck verify --rpc`. */
+/** What `claimcheck verify --rpc` finds of a receipt's anchor, for a stranger with a node of the chain. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type AnchorSubject, type ProofAnchor, toBase64url } from '@claimcheck/core'
 import { createEasCheck } from '@claimcheck/core/anchor'
 import t, { type Test } from 'tap'
-import { type Attestations, openAttestations } from '../core/test/anchor/attestations.ts'
+import { openAttestations } from '../core/test/anchor/attestations.ts'
 import {
   consistencyDocument,
   keyDocument,
@@ -16,23 +16,16 @@ import {
   rootAt,
 } from '../core/test/anchor/log.ts'
 import { setUp, signal } from '../plugins/anchor-eas/test/fixture.ts'
-import { type Chain, startChain } from './chain/chain.ts'
+import { startChain } from './chain/chain.ts'
 import { answers, RpcProxy, status } from './chain/proxy.ts'
+import { afterFile } from './support/after-file.ts'
 import { runClaimcheck } from './support/command.ts'
 
-let chain: Chain
-let attestations: Attestations
-let proxy: RpcProxy
-
-t.before(async () => {
-  chain = await startChain()
-  attestations = await openAttestations(chain)
-  proxy = await RpcProxy.start(chain.rpcUrl)
-})
-t.teardown(async () => {
-  await proxy.stop()
-  await chain.stop()
-})
+const chain = await startChain()
+afterFile(() => chain.stop())
+const attestations = await openAttestations(chain)
+const proxy = await RpcProxy.start(chain.rpcUrl)
+afterFile(() => proxy.stop())
 
 const keys = () => keyDocument([attestations.attester], [attestations.schema])
 

@@ -1,4 +1,4 @@
-/** The service as an operator runs it: the command line in a folder of its own, and the server as a child process. */
+/** The service as an operator runs it: the command line in a new folder, and the server as a child process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,17 +1,17 @@
-/** Copy buttons: there only where scripts run, and where the browser lets them copy, which it does over https and on one's own machine alone. */
+/** Copy buttons: shows them where the browser permits copying, which it does over https and on localhost. */
 
 const SHOWN_MS = 1500
 
 document.addEventListener('click', async (event) => {
   const button = (event.target as Element).closest<HTMLButtonElement>('button[data-copy]')
   if (!button) return
-  const said = await navigator.clipboard.writeText(button.dataset.copy ?? '').then(
+  const result = await navigator.clipboard.writeText(button.dataset.copy ?? '').then(
     () => 'Copied',
     () => 'Not copied',
   )
-  button.textContent = said
-  // The button's own name hides its text from whoever listens.
-  spoken.textContent = said
+  button.textContent = result
+  // Screen readers announce the result here, because the button's aria-label hides its text from them.
+  spoken.textContent = result
   setTimeout(() => {
     button.textContent = 'Copy'
     spoken.textContent = ''
@@ -23,7 +23,7 @@ spoken.className = 'spoken'
 spoken.setAttribute('role', 'status')
 document.body.append(spoken)
 
-/** Shows the buttons in a part of the page that has just come. */
+/** Shows the buttons in a new part of the page. */
 function show(root: ParentNode): void {
   if (!('clipboard' in navigator)) return
   for (const button of root.querySelectorAll<HTMLButtonElement>('button[data-copy]')) button.hidden = false

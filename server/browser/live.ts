@@ -1,52 +1,52 @@
 /**
- * Keeps parts of a page up to date: asks for the page again every few seconds, and changes what has changed within the parts
- * marked `data-live`. Elements that stay are kept, so that focus, scrolling and what is open stay with them.
+ * Keeps parts of a page up to date: loads the page again every few seconds, and applies the changes within the parts marked
+ * `data-live`. Unchanged elements stay in place, and with them focus, scroll position and open details.
  */
 
-const EVERY_MS = 3000
-const SLOWEST_MS = 60_000
-/** What takes longer is no answer: a connection that broke may be silent for many minutes. */
-const LONGEST_MS = 10_000
+const INTERVAL_MS = 3000
+const MAX_INTERVAL_MS = 60_000
+/** A broken connection may stay silent for many minutes. */
+const TIMEOUT_MS = 10_000
 
-/** Failures in a row before it is told: a single one is nothing to speak of. */
-const TOLD_AFTER = 3
+/** The page shows a message after this many failures in a row, because a single failure does not matter. */
+const SHOWN_AFTER_FAILURES = 3
 
 let failures = 0
 
-/** Thrown when there is no use in asking again. */
+/** Thrown when further requests would fail, too. */
 class Ended extends Error {}
 
 async function refresh(signal: AbortSignal): Promise<void> {
   const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual', signal })
-  // Redirects lead to where one signs in.
+  // The only redirect leads to the sign-in page.
   if (response.type === 'opaqueredirect') {
-    throw new Ended('You are signed out, and this page is no longer kept up to date. Load it again to sign in.')
+    throw new Ended('You are signed out, and this page is no longer updated. Load it again to sign in.')
   }
   if (response.status === 403 || response.status === 404) {
-    throw new Ended('This page is not there for you any more, and is no longer kept up to date.')
+    throw new Ended('You no longer have access to this page, and it is no longer updated.')
   }
   if (!response.ok) throw new Error(`answered ${response.status}`)
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
   for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
     const next = fresh.getElementById(part.id)
     if (!next || isHeld(part, next)) continue
-    keepPlace(part, () => bring(part, next))
+    keepScrollPosition(part, () => update(part, next))
     part.dispatchEvent(new Event('part-replaced', { bubbles: true }))
   }
 }
 
-/** Whoever marks text in a part, or has the focus on something that goes, keeps it as it is. */
+/** True while the person selects text in the part, or has the focus on an element that the update would remove. */
 function isHeld(part: HTMLElement, next: HTMLElement): boolean {
   const selection = getSelection()
   if (selection && !selection.isCollapsed && selection.containsNode(part, true)) return true
   const focused = document.activeElement
   if (!focused || !part.contains(focused)) return false
-  const kept = focused.closest('[id]')
-  return kept !== null && kept !== part && !next.querySelector(`#${CSS.escape(kept.id)}`)
+  const named = focused.closest('[id]')
+  return named !== null && named !== part && !next.querySelector(`#${CSS.escape(named.id)}`)
 }
 
-/** What is read, or pointed at, stays where it is on the screen while other things come in above it. */
-function keepPlace(part: HTMLElement, change: () => void): void {
+/** Keeps the element that the person reads or points at in its place on the screen when elements above it change. */
+function keepScrollPosition(part: HTMLElement, change: () => void): void {
   const marks = [...part.querySelectorAll<HTMLElement>('[id]')]
   const isScrolledInto = part.getBoundingClientRect().top < 0
   const read = isScrolledInto ? marks.find((mark) => mark.getBoundingClientRect().top >= 0) : undefined
@@ -56,85 +56,85 @@ function keepPlace(part: HTMLElement, change: () => void): void {
   if (mark?.isConnected && before !== undefined) scrollBy(0, mark.getBoundingClientRect().top - before)
 }
 
-/** These are changed here, and not by the server. */
-const OWN_ATTRIBUTES: ReadonlySet<string> = new Set(['open', 'hidden'])
+/** The browser changes these attributes, and an update from the server must not reset them. */
+const LOCAL_ATTRIBUTES: ReadonlySet<string> = new Set(['open', 'hidden'])
 
-/** Makes `old` what `next` is. */
-function bring(old: Element, next: Element): void {
+/** Changes `old` so that it equals `next`. */
+function update(old: Element, next: Element): void {
   for (const { name } of [...old.attributes]) {
-    if (!next.hasAttribute(name) && !OWN_ATTRIBUTES.has(name)) old.removeAttribute(name)
+    if (!next.hasAttribute(name) && !LOCAL_ATTRIBUTES.has(name)) old.removeAttribute(name)
   }
   for (const { name, value } of next.attributes) {
-    if (old.getAttribute(name) !== value && !OWN_ATTRIBUTES.has(name)) old.setAttribute(name, value)
+    if (old.getAttribute(name) !== value && !LOCAL_ATTRIBUTES.has(name)) old.setAttribute(name, value)
   }
   const wanted = [...next.childNodes]
-  const names = new Set(wanted.map(nameOf))
-  for (const child of [...old.childNodes]) if (nameOf(child) && !names.has(nameOf(child))) child.remove()
-  let place: ChildNode | null = old.firstChild
+  const ids = new Set(wanted.map(idOf))
+  for (const child of [...old.childNodes]) if (idOf(child) && !ids.has(idOf(child))) child.remove()
+  let current: ChildNode | null = old.firstChild
   for (const node of wanted) {
-    // New ones come in between those that stay, which are not touched by that.
-    if (place && isSame(place, node)) {
-      const following: ChildNode | null = place.nextSibling
-      bringNode(place, node)
-      place = following
+    // Inserts new nodes between those that stay, without touching those.
+    if (current && isSame(current, node)) {
+      const following: ChildNode | null = current.nextSibling
+      updateNode(current, node)
+      current = following
     } else {
-      const known = namedChild(old, nameOf(node))
-      old.insertBefore(known ?? document.importNode(node, true), place)
-      if (known) bringNode(known, node)
+      const known = childWithId(old, idOf(node))
+      old.insertBefore(known ?? document.importNode(node, true), current)
+      if (known) updateNode(known, node)
     }
   }
-  while (place) {
-    const following: ChildNode | null = place.nextSibling
-    place.remove()
-    place = following
+  while (current) {
+    const following: ChildNode | null = current.nextSibling
+    current.remove()
+    current = following
   }
 }
 
-function bringNode(old: ChildNode, next: ChildNode): void {
-  if (old instanceof Element && next instanceof Element) bring(old, next)
+function updateNode(old: ChildNode, next: ChildNode): void {
+  if (old instanceof Element && next instanceof Element) update(old, next)
   else if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue
 }
 
 function isSame(old: ChildNode, next: ChildNode): boolean {
-  return old.nodeName === next.nodeName && nameOf(old) === nameOf(next)
+  return old.nodeName === next.nodeName && idOf(old) === idOf(next)
 }
 
-/** Elements with an id are known again by it. */
-function nameOf(node: ChildNode): string {
+/** An element with an id is recognized by it. */
+function idOf(node: ChildNode): string {
   return node instanceof Element ? node.id : ''
 }
 
-function namedChild(parent: Element, name: string): Element | undefined {
-  return name === '' ? undefined : [...parent.children].find(({ id }) => id === name)
+function childWithId(parent: Element, wanted: string): Element | undefined {
+  return wanted === '' ? undefined : [...parent.children].find(({ id }) => id === wanted)
 }
 
-/** To screen readers it is told when they have nothing else to say. */
-function tell(text: string): void {
-  const place = document.getElementById('live-status')
-  if (place && place.textContent !== text) place.textContent = text
+/** The element is a polite live region: screen readers announce the text when they are idle. */
+function showStatus(text: string): void {
+  const status = document.getElementById('live-status')
+  if (status && status.textContent !== text) status.textContent = text
 }
 
-async function again(): Promise<void> {
+async function poll(): Promise<void> {
   if (!document.querySelector('[data-live]')) return
   if (document.visibilityState === 'visible') {
-    const asking = new AbortController()
-    const timer = setTimeout(() => asking.abort(), LONGEST_MS)
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(), TIMEOUT_MS)
     try {
-      await refresh(asking.signal)
+      await refresh(controller.signal)
       failures = 0
-      tell('')
+      showStatus('')
     } catch (error) {
-      if (error instanceof Ended) return tell(error.message)
+      if (error instanceof Ended) return showStatus(error.message)
       failures++
-      if (failures >= TOLD_AFTER) tell('The service does not answer: this page may not be up to date.')
+      if (failures >= SHOWN_AFTER_FAILURES) showStatus('The service does not answer: this page may not be up to date.')
     } finally {
       clearTimeout(timer)
     }
   }
-  // Whoever does not answer is asked less and less.
-  setTimeout(again, Math.min(EVERY_MS * 2 ** failures, SLOWEST_MS))
+  // Polls less often with each failure.
+  setTimeout(poll, Math.min(INTERVAL_MS * 2 ** failures, MAX_INTERVAL_MS))
 }
 
-setTimeout(again, EVERY_MS)
+setTimeout(poll, INTERVAL_MS)
 
 export {}

@@ -1,23 +1,23 @@
-/** A form is sent once: a second click while its answer is on the way would do the same again. */
+/** Submits a form once: a second click before the answer arrives would repeat the action. */
 
-/** Whoever waits longer than this may mean it. */
-const WITHIN_MS = 10_000
+/** After this time a second submission counts as intended. */
+const BLOCKED_MS = 10_000
 
-let sent = new WeakMap<EventTarget, number>()
+let submittedAt = new WeakMap<EventTarget, number>()
 
 document.addEventListener('submit', (event) => {
   const form = event.target as HTMLFormElement
-  // A script of the form's own sends it, in its time.
+  // Another script handles this form's submission.
   if (event.defaultPrevented || form.method !== 'post') return
   const now = performance.now()
-  const last = sent.get(form)
-  if (last !== undefined && now - last < WITHIN_MS) event.preventDefault()
-  else sent.set(form, now)
+  const last = submittedAt.get(form)
+  if (last !== undefined && now - last < BLOCKED_MS) event.preventDefault()
+  else submittedAt.set(form, now)
 })
 
-// Back on a page that the browser has kept, it may be sent again.
+// A page that the browser restores from its cache may submit its forms again.
 addEventListener('pageshow', () => {
-  sent = new WeakMap()
+  submittedAt = new WeakMap()
 })
 
 export {}

@@ -1,16 +1,16 @@
-/** Passkeys: forms that ask the browser for one, and send what it says. There only where the browser knows them. */
+/** The passkey forms: ask the browser for a passkey and submit its answer. They are shown only when the browser supports passkeys. */
 
-type Purpose = 'create' | 'get'
+type Ceremony = 'create' | 'get'
 
-const CEREMONIES: Readonly<Record<Purpose, (options: never) => Promise<Credential | null>>> = {
+const CEREMONIES: Readonly<Record<Ceremony, (options: never) => Promise<Credential | null>>> = {
   create: (options) =>
     navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
   get: (options) => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  NotAllowedError: 'The browser has given no passkey: it was cancelled, or took too long.',
-  InvalidStateError: 'This device has a passkey for this account already.',
+  NotAllowedError: 'The browser gave no passkey: the request was cancelled or took too long. Try again.',
+  InvalidStateError: 'This device already has a passkey for this account.',
   SecurityError: 'Passkeys cannot be used at this address.',
 }
 
@@ -19,12 +19,12 @@ async function askForOptions(form: HTMLFormElement): Promise<never> {
   const body = new URLSearchParams(csrf === undefined ? {} : { _csrf: csrf })
   const response = await fetch(form.dataset.options!, { method: 'POST', body, redirect: 'error' })
   if (response.status === 429) throw new Error('Too many attempts. Try again in a minute.')
-  if (!response.ok) throw new Error('That did not work. Load the page again, and try once more.')
+  if (!response.ok) throw new Error('The request failed. Load the page again, then try once more.')
   return (await response.json()) as never
 }
 
 async function send(form: HTMLFormElement): Promise<void> {
-  const ceremony = CEREMONIES[form.dataset.passkey as Purpose]
+  const ceremony = CEREMONIES[form.dataset.passkey as Ceremony]
   const credential = (await ceremony(await askForOptions(form))) as PublicKeyCredential
   form.querySelector<HTMLInputElement>('[name=credential]')!.value = JSON.stringify(credential.toJSON())
   form.submit()
@@ -45,8 +45,8 @@ function prepare(form: HTMLFormElement): void {
   })
 }
 
-const isKnown = typeof globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
-if (isKnown) {
+const isSupported = typeof globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
+if (isSupported) {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) prepare(form)
   for (const note of document.querySelectorAll<HTMLElement>('[data-passkey=none]')) note.hidden = true
 }

@@ -81,7 +81,7 @@ for (const dialect of DIALECTS) {
   })
 }
 
-t.test('who loses the lease is told, and who has it keeps it as long as it works', async (t) => {
+t.test('a host that loses the lease learns of it, and a host that has it keeps it as long as it works', async (t) => {
   const { storage } = await createWorld(t, 'sqlite')
   const lease = createLease('anchoring', { storage, renewMs: 20 })
   const other = createLease('anchoring', { storage, renewMs: 20 })

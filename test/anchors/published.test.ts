@@ -177,5 +177,9 @@ t.test('without an anchorer, claimcheck anchor says so, and anchor now fails', a
   const installation = await Installation.start()
   t.teardown(() => installation.remove())
   t.match(await claimcheck(installation, 'anchor', '--json'), { code: 0, stdout: /"anchorer":null/ })
-  t.match(await claimcheck(installation, 'anchor', 'now'), { code: 1, stdout: '', stderr: /no anchorer/ })
+  t.match(await claimcheck(installation, 'anchor', 'now'), {
+    code: 1,
+    stdout: '',
+    stderr: /no anchoring plugin is configured/,
+  })
 })

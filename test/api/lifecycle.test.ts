@@ -48,7 +48,7 @@ t.test('a verifier that hangs costs only its own check', async (t) => {
   t.match(await hanging, { status: 202, body: { state: 'queued' } })
 })
 
-t.test('more claims than can be checked at once are taken all the same, and checked in turn', async (t) => {
+t.test('more claims than can be checked at once are taken, and checked in turn', async (t) => {
   const checks = { timeout_ms: 800, first_answer_ms: 3000, concurrency: 1 }
   const installation = await Installation.start({ file: { checks } })
   t.teardown(() => installation.remove())
@@ -63,7 +63,7 @@ t.test('more claims than can be checked at once are taken all the same, and chec
   t.ok((await Promise.all(hanging)).every(({ status }) => status === 202))
 })
 
-/** `claimcheck serve` as a process of its own. */
+/** `claimcheck serve` in its own process. */
 async function serve(folder: string): Promise<{ child: ChildProcess; url: string; setupUrl: string }> {
   const child = spawn(process.execPath, [CLAIMCHECK, 'serve', '--json'], {
     cwd: folder,

@@ -8,8 +8,8 @@ export type { Browser, BrowserContext, Page }
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--headless=new']
 
-/** CHROMIUM_PATH, or the one that comes with the packages. Closed with the test. @param more arguments of its command line */
-export async function launchBrowser(t: Test, more: readonly string[] = []): Promise<Browser> {
+/** CHROMIUM_PATH, or the one that comes with the packages. @param t the test with which it is closed @param more arguments of its command line */
+export async function launchBrowser(t: Pick<Test, 'teardown'>, more: readonly string[] = []): Promise<Browser> {
   const { CHROMIUM_PATH } = process.env
   const how = CHROMIUM_PATH ? { executablePath: CHROMIUM_PATH } : await packagedChromium()
   const browser = await chromium.launch({ ...how, headless: true, args: [...ARGUMENTS, ...more] })

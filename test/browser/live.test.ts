@@ -1,13 +1,10 @@
 /** Pages that keep themselves up to date, in a browser: what they bring in, and what of somebody's doing they leave alone. */
 import t from 'tap'
+import { afterFile } from '../support/after-file.ts'
 import { type ClaimsConsole, claimsConsole } from '../support/claims-console.ts'
-import { type Browser, launchBrowser, type Page } from './browser.ts'
+import { launchBrowser, type Page } from './browser.ts'
 
-let browser: Browser
-
-t.before(async () => {
-  browser = await launchBrowser(t)
-})
+const browser = await launchBrowser({ teardown: afterFile })
 
 async function open({ owner, installation }: ClaimsConsole, path: string): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1000, height: 500 } })

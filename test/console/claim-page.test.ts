@@ -15,7 +15,11 @@ function justOver(): string {
 }
 
 const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
-  ['verified', () => ({}), [/It is there as claimed, and was in time/, /Check 1 : it is there as claimed/]],
+  [
+    'verified',
+    () => ({}),
+    [/The outcome is there as claimed, and it appeared in time/, /Check 1 : it is there as claimed/],
+  ],
   [
     'late',
     () => ({
@@ -23,7 +27,7 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
       params: { see: 'absent', later: { at: Date.now() + 500, see: 'present' } },
     }),
     [
-      /came after the tolerance/,
+      /it appeared after the tolerance/,
       /End of the tolerance .* Check 1 : it is not there .* Check 2 : it is there/,
       /observed_after_tolerance/,
     ],
@@ -31,20 +35,20 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
   [
     'mismatch',
     () => ({ claimed_at: justOver(), params: { see: 'differs' } }),
-    [/Something else is there/, /Check 1 : it differs in content/, /content_mismatch/],
+    [/Something is there, but it is not what was claimed/, /Check 1 : it differs in content/, /content_mismatch/],
   ],
   [
     'failed',
     () => ({ claimed_at: justOver(), params: { see: 'absent' } }),
-    [/It was not there by the deadline\. .* It was not there by the deadline\. not_found/],
+    [/The outcome was not there by the deadline\. .* It was not there by the deadline\. not_found/],
   ],
   [
     'unverifiable',
     () => ({ action: 'other.thing.do', params: {} }),
     [
       /This says nothing for or against the agent/,
-      /Check 1 : could not read\. Nothing here can check this action\. unsupported_action/,
-      /Decided : unverifiable Nothing here can check this action/,
+      /Check 1 : could not read\. No plugin checks this action now\. unsupported_action/,
+      /Decided : unverifiable The service has no plugin that checks this action/,
     ],
   ],
 ]
@@ -80,10 +84,10 @@ t.test('the page of a queued claim tells when it is looked at next, and what is 
   const { owner, client, path } = await claimsConsole(t)
   const { claim_id } = (await client.submit({ params: { see: 'unavailable' } })).body
   const text = textOf((await owner.get(`${path}/${claim_id}`)).html)
-  t.match(text, /It is queued\. Next check: in \d+ sec\./)
+  t.match(text, /Queued\. Next check: in \d+ sec\./)
   t.match(text, /Check 1 : could not read\. The destination could not be reached\. unavailable/)
   t.match(text, /to come Next check .* to come End of the tolerance .* to come Deadline/)
-  t.match(text, /There is none yet/)
+  t.match(text, /There is no receipt yet/)
   t.notMatch(text, /Decided|anchored/)
 })
 
@@ -153,7 +157,7 @@ t.test('the page tells the connection that a claim is read through, also once th
   const { connections, storage } = installation.claimcheck
   const { claim_id } = (await client.submit()).body
   const row = (await storage.read.claims.byId(workspaceId, claim_id))!
-  // Nothing listens there: it is kept all the same.
+  // Nothing listens there: it is kept anyway.
   const { id } = await connect({ connections }, workspaceId, 'git', { base_url: 'https://127.0.0.1:1' })
   const read = { ...row, claimId: newId('clm_', row.submittedAt), clientClaimId: 'read', connectionId: id }
   await storage.write((tx) => tx.claims.insertNew([{ ...read, access: 'connection', receiptId: null }]))
@@ -162,7 +166,7 @@ t.test('the page tells the connection that a claim is read through, also once th
   t.equal(await connection(claim_id), undefined)
   t.match(await connection(read.claimId), />git</)
   await connections.remove(id, workspaceId)
-  t.match(await connection(read.claimId), 'not connected any more')
+  t.match(await connection(read.claimId), 'a connection that was removed')
 })
 
 t.test('of a decided claim whose receipt is missing it is not said that it has yet to be decided', async (t) => {
@@ -174,6 +178,6 @@ t.test('of a decided claim whose receipt is missing it is not said that it has y
   await storage.write((tx) => tx.claims.insertNew([{ ...row, claimId, receiptId, clientClaimId: 'another' }]))
   const page = await owner.get(`${path}/${claimId}`)
   t.equal(page.status, 200)
-  t.match(textOf(page.html), 'its receipt cannot be shown')
-  t.notMatch(textOf(page.html), 'There is none yet')
+  t.match(textOf(page.html), 'its receipt cannot be read')
+  t.notMatch(textOf(page.html), 'There is no receipt yet')
 })

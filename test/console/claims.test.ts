@@ -85,7 +85,7 @@ t.test('filters in the address narrow the table, alone and together', async (t) 
   t.equal(linkOf(none.html, 'clear'), path)
 })
 
-t.test('a filter that no claim can have is told, and left out', async (t) => {
+t.test('a filter that no claim can match is told, and ignored', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
   const { claim_id } = (await client.submit()).body
   const wrong = {
@@ -98,12 +98,12 @@ t.test('a filter that no claim can have is told, and left out', async (t) => {
   for (const [name, value] of Object.entries(wrong)) {
     const page = await owner.get(`${path}?${name}=${value}`)
     t.equal(page.status, 200, name)
-    t.match(textOf(page.html), 'the filter is left out', name)
+    t.match(textOf(page.html), 'this filter is ignored', name)
     t.strictSame(listed(page.html), [claim_id], name)
   }
   const page = await owner.get(`${path}?span=__proto__&unknown=1&verdict=%3Cb%3E`)
   t.equal(page.status, 200)
-  t.match(textOf(page.html), 'No claim has the verdict “<b>”')
+  t.match(textOf(page.html), 'No claim can have the verdict “<b>”')
 })
 
 t.test('an agent of as many characters as a claim may have can be filtered for, whatever the characters', async (t) => {
@@ -111,7 +111,7 @@ t.test('an agent of as many characters as a claim may have can be filtered for, 
   const agent = '🤖'.repeat(256)
   const { claim_id } = (await client.submit({ agent_id: agent })).body
   const page = await owner.get(`${path}?${new URLSearchParams({ agent_id: agent })}`)
-  t.notMatch(textOf(page.html), 'the filter is left out')
+  t.notMatch(textOf(page.html), 'this filter is ignored')
   t.strictSame(listed(page.html), [claim_id])
 })
 

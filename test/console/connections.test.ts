@@ -53,14 +53,14 @@ t.test('a provider is connected by a form that its plugin describes', async (t) 
   const { owner, path } = await workspace()
   const screen = await owner.get(path)
   t.match(textOf(screen.html), /Nothing is connected/)
-  t.match(textOf(screen.html), /What is public is checked without one: codehost\.commit\.push/)
+  t.match(textOf(screen.html), /Public destinations need no connection: codehost\.commit\.push/)
   t.match(textOf(screen.html), /GitHub Verifies: codehost\.commit\.push .*Mailbox Verifies: test\.message\.send/)
   for (const provider of ['github', 'git', 'mailbox']) t.match(screen.html, `href="${path}/new/${provider}"`)
 
   const { html } = await owner.get(`${path}/new/github`)
   t.match(
     textOf(html),
-    /Connect GitHub .*Base URL optional .*fine-grained personal access token .*Write access is never needed/,
+    /Connect GitHub .*Base URL optional .*fine-grained personal access token .*Give read access only/,
   )
   t.match(html, /<input[^>]*name="option_token"[^>]*type="password"/)
   t.match(html, /<code>https:\/\/&lt;host>\/api\/v3<\/code>/, 'code in the texts of plugins is shown as that')
@@ -72,7 +72,7 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   const { host, owner, workspaceId, path, connections, connect } = await workspace()
   const refused = await connect({ option_base_url: github.url, option_token: WRONG, option_owners: 'acme\r\nbeta' })
   t.equal(refused.status, 422)
-  t.match(textOf(refused.html), /It is not connected: the token was refused\. Type the secrets again\./)
+  t.match(textOf(refused.html), /Not connected: the destination refused the credentials\. Enter the secrets again\./)
   t.notMatch(refused.html, 'name="insist"', 'which nobody can insist on')
   t.match(refused.html, `value="${github.url}"`)
   t.match(refused.html, /acme\r?\nbeta<\/textarea>/)
@@ -84,7 +84,7 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   const connected = await connect({ option_base_url: github.url, option_token: RIGHT, option_owners: 'acme\r\nbeta' })
   t.equal(connected.path, `${path}?done=connected`)
   const text = textOf(connected.html)
-  t.match(text, /Connected\. The destination answered/)
+  t.match(text, /Connected\. The destination can be read/)
   t.match(text, `Base URL ${github.url} Owners acme, beta Verifies codehost.commit.push Permissions read:org`)
   t.match(text, /Connected now by owner Last good read not yet Last failure none/)
   t.notMatch(connected.html, /class="notice warning"/)
@@ -115,7 +115,7 @@ t.test('a destination that does not let the token read is like one that refuses 
   github.faults.inject({ fault: status(403), times: 1 })
   const page = await connect({ option_base_url: github.url, option_token: RIGHT, insist: 'yes' })
   t.equal(page.status, 422)
-  t.match(textOf(page.html), /the token may not read this/)
+  t.match(textOf(page.html), /the credentials may not read this/)
   t.strictSame(await connections.list(workspaceId), [])
 })
 
@@ -135,7 +135,7 @@ t.test('what cannot be reached is saved only when somebody insists', async (t) =
   const url = await deserted()
   const failed = await connect({ option_base_url: url, option_token: RIGHT })
   t.equal(failed.status, 422)
-  t.match(textOf(failed.html), /It is not connected: the destination could not be reached\./)
+  t.match(textOf(failed.html), /Not connected: the destination could not be reached\./)
   t.match(failed.html, /<input[^>]*name="insist"/)
   t.notMatch(failed.html, SECRETS)
   t.strictSame(await connections.list(workspaceId), [])
@@ -145,12 +145,12 @@ t.test('what cannot be reached is saved only when somebody insists', async (t) =
   t.match(textOf(silent.html), /the destination did not answer in time/)
   github.faults.inject({ fault: status(429), times: 1 })
   const limited = await connect({ option_base_url: github.url, option_token: RIGHT })
-  t.match(textOf(limited.html), /the destination asked to be read less often/)
+  t.match(textOf(limited.html), /the destination limited the number of requests/)
   t.strictSame(await connections.list(workspaceId), [])
 
   const kept = await connect({ option_base_url: url, option_token: RIGHT, insist: 'yes' })
   t.equal(kept.path, `${path}?done=connected-unread`)
-  t.match(textOf(kept.html), /Connected, though the destination could not be read/)
+  t.match(textOf(kept.html), /Connected, but the destination could not be read/)
   t.match(textOf(kept.html), /Last failure now : the destination could not be reached/)
   t.match(await connections.list(workspaceId), [{ options: { base_url: url }, lastFailure: 'unavailable' }])
 })
@@ -159,10 +159,10 @@ t.test('options that do not fit are told beside their fields, without the secret
   const { workspaceId, connections, connect } = await workspace()
   const page = await connect({ option_base_url: 'ftp://x', option_token: 'x-token-text'.repeat(400) })
   t.equal(page.status, 422)
-  t.match(page.html, /id="option_base_url-problem">This is not written as it has to be/)
+  t.match(page.html, /id="option_base_url-problem">This does not have the required form/)
   t.match(page.html, /id="option_token-problem">/)
   t.notMatch(page.html, SECRETS)
-  t.match(textOf((await connect({}, 'mailbox')).html), /This is needed\./)
+  t.match(textOf((await connect({}, 'mailbox')).html), /This is required\./)
   t.strictSame(await connections.list(workspaceId), [])
 })
 
@@ -203,7 +203,10 @@ t.test('how a connection is read is shown with it', async (t) => {
   activity.connectionRead(id, { sentAt: now, answeredAt: now, failure: { code: 'forbidden' } })
   await activity.close()
   const text = textOf((await owner.get(path)).html)
-  t.match(text, /Connected now by the command line Last good read now Last failure now : the token may not read this/)
+  t.match(
+    text,
+    /Connected now by the command line Last good read now Last failure now : the credentials may not read this/,
+  )
 })
 
 t.test('other credentials are tried before they take the place of those that ran out', async (t) => {
@@ -231,9 +234,9 @@ t.test('other credentials are tried before they take the place of those that ran
 
   const replace = (fields: Record<string, string>) => owner.post(`${path}/${id}/credentials`, fields)
   for (const [fields, problem] of [
-    [{ option_token: WRONG }, /They are not replaced: the token was refused\. Type the secrets again\./],
-    [{ option_token: WRONG, insist: 'yes' }, /They are not replaced: the token was refused/],
-    [{}, /They are not replaced: see the fields below\..* This is needed\./],
+    [{ option_token: WRONG }, /Not replaced: the destination refused the credentials\. Enter the secrets again\./],
+    [{ option_token: WRONG, insist: 'yes' }, /Not replaced: the destination refused the credentials/],
+    [{}, /Not replaced: correct the fields below\..* This is required\./],
   ] as const) {
     const refused = await replace(fields)
     t.equal(refused.status, 422)
@@ -244,7 +247,7 @@ t.test('other credentials are tried before they take the place of those that ran
 
   github.faults.inject({ fault: silence(), times: 1 })
   const silent = await replace({ option_token: RIGHT })
-  t.match(textOf(silent.html), /They are not replaced: .*Replace them all the same/)
+  t.match(textOf(silent.html), /Not replaced: .*Replace anyway/)
   t.match(await connections.openById(id), { options: { token: WRITING } })
   github.faults.inject({ fault: silence(), times: 1 })
   const insisted = await replace({ option_token: RIGHT, insist: 'yes' })

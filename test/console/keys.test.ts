@@ -35,7 +35,7 @@ t.test('a key is shown once, with a command that submits a first claim', async (
   const page = await owner.post(`${path}/keys`, { name: ' build server ' })
   t.equal(page.status, 201)
   t.equal(page.headers.get('cache-control'), 'no-store')
-  t.match(textOf(page.html), /This key is shown only now/)
+  t.match(textOf(page.html), /Copy this key now: it is not shown again/)
   const [key, command] = copied(page)
   t.match(key, /^svc_sk_[A-Za-z0-9_-]{43}$/)
 

@@ -55,11 +55,11 @@ t.test('pressing twice makes one claim, and says so', async (t) => {
 t.test('what a claim may not be is told beside its field, and what was typed stays', async (t) => {
   const { owner, path } = await claimsConsole(t)
   const rows: [field: string, value: string, told: RegExp][] = [
-    ['target', '', /needed/],
+    ['target', '', /required/],
     ['target', 'x'.repeat(101), /at most 100 characters/],
-    ['agent_id', ' ', /needed/],
+    ['agent_id', ' ', /required/],
     ['agent_id', 'x'.repeat(257), /at most 256 characters/],
-    ['client_claim_id', '', /needed/],
+    ['client_claim_id', '', /required/],
     ['client_claim_id', 'x'.repeat(257), /at most 256 characters/],
     ['claimed_at', 'yesterday', /valid datetime/],
     ['claimed_at', '2026-09-25T14:02:11', /timezone/],
@@ -69,8 +69,8 @@ t.test('what a claim may not be is told beside its field, and what was typed sta
     ['deadline_at', 'soon', /valid datetime/],
     ['deadline_at', GOOD.claimed_at, /must be more than 600 s after/],
     ['deadline_at', '2999-01-01T00:00:00Z', /must be at most 86400 s after/],
-    ['params.see', '', /needed/],
-    ['params.see', 'nothing', /none of the choices/],
+    ['params.see', '', /required/],
+    ['params.see', 'nothing', /Choose one of the options/],
     ['params.retry_after_ms', 'long', /whole number/],
     ['params.retry_after_ms', '-1', /greater than or equal to 0/],
     ['params.later', '{"at":', /JSON object/],
@@ -117,9 +117,9 @@ t.test('an action is chosen where there are several, and one that is none is not
   t.equal((await owner.post(`${path}/new`, { ...GOOD, action: 'other.thing.do' })).status, 400)
 })
 
-t.test('a form without its token, or from another site, makes no claim', async (t) => {
+t.test('a form without its token has to be confirmed, and one from another site makes no claim', async (t) => {
   const { owner, path } = await claimsConsole(t)
-  t.equal((await owner.post(`${path}/new`, { ...GOOD, _csrf: '' })).status, 403)
+  t.equal((await owner.post(`${path}/new`, { ...GOOD, _csrf: '' })).status, 409)
   t.equal((await owner.post(`${path}/new`, GOOD, { origin: 'https://evil.example' })).status, 403)
   t.strictSame(listed((await owner.get(path)).html), [])
 })

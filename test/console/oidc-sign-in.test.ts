@@ -70,7 +70,7 @@ t.test('the first person sets up through the provider, and comes in by it again'
   t.match(page.path, /^\/console\/w\/ws_/)
   const account = await visitor.get(ACCOUNT)
   t.match(textOf(account.html), /ann of Example.*You sign in as ann@example\.com.*Linked/)
-  t.match(textOf(account.html), /You have none yet/)
+  t.match(textOf(account.html), /You have no password yet/)
 
   const again = new Visitor(host)
   t.match((await again.get('/console/sign-in')).html, /Continue with Example/)
@@ -97,7 +97,7 @@ t.test('an identity that is linked to no account is told to ask for an invitatio
   const visitor = new Visitor(host)
   const page = await goThrough(visitor, { purpose: 'sign_in' }, newLogin('bob'))
   t.equal(page.status, 403)
-  t.match(textOf(page.html), /Ask an owner of a workspace for an invitation/)
+  t.match(textOf(page.html), /ask an owner of a workspace for an invitation/)
   t.equal(visitor.cookies.size, 0)
 })
 
@@ -126,7 +126,7 @@ t.test(
 
     const nameless = await goThrough(new Visitor(host), { purpose: 'join', token: await invite() }, NAMELESS)
     t.equal(nameless.status, 422)
-    t.match(textOf(nameless.html), /Example does not tell your e-mail address: begin with a password/)
+    t.match(textOf(nameless.html), /Example did not send your e-mail address: make the account with a password/)
 
     const secondLink = await invite()
     const twice = await goThrough(new Visitor(host), { purpose: 'join', token: secondLink }, bobs)

@@ -66,6 +66,21 @@ t.test('a passkey signs in to the account that it was added to, at the page that
   t.equal((await signIn(host, device)).path, ACCOUNT, 'again and again')
 })
 
+t.test('a form that was sent too late is kept over a sign-in with a passkey', async (t) => {
+  const { host } = await installed(t)
+  const device = new Device(ORIGIN)
+  await register(await first(host), device)
+  const visitor = new Visitor(host)
+  const unsent = { unsent_action: '/console/workspaces/new', unsent_fields: '[["name","second"]]' }
+  const send = async (wrong: object) => {
+    const credential = device.get(await optionsFor(visitor, SIGN_IN), wrong)
+    return visitor.post(SIGN_IN, { credential, next: ACCOUNT, ...unsent }, HEADERS)
+  }
+  const refused = await send({ origin: 'https://evil.example' })
+  t.match(refused, { status: 422, html: /name="unsent_fields" value="[^"]*second/ })
+  t.match(textOf((await send({})).html), /Send your form\? .* second/)
+})
+
 t.test('an answer that does not fit what was asked is refused', async (t) => {
   const { host } = await shared()
   const owner = await first(host)

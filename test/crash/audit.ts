@@ -1,4 +1,4 @@
-/** What must be true after everything: held against all that was ever answered, over HTTP like anybody could. */
+/** What must be true at the end, compared with every answer that was given. All of it is read over HTTP. */
 import { setTimeout } from 'node:timers/promises'
 import {
   type ConsistencyDocument,
@@ -24,7 +24,7 @@ export interface Audit {
 const LAST_DECISION_MS = 40_000
 const AT_A_TIME = 8
 
-/** Every host is up, and nobody submits any more. What is wrong goes to the ledger's problems. */
+/** To be called when every host is up and no more claims are submitted. Contradictions go to the ledger's problems. */
 export async function audit(fleet: Fleet, ledger: Ledger): Promise<Audit> {
   const complain = (problem: string) => ledger.problems.add(problem)
   let asked = 0
@@ -62,7 +62,7 @@ export async function audit(fleet: Fleet, ledger: Ledger): Promise<Audit> {
     return claims
   }
 
-  /** Each is what it was answered to be, and nothing that was acknowledged is missing. */
+  /** Each claim is as the answers said, and no acknowledged claim is missing. */
   function checkClaims(claims: readonly ClaimStatus[]): void {
     const ids = new Set(claims.map(({ claim_id }) => claim_id))
     if (ids.size !== claims.length) complain('a claim is listed twice')
@@ -88,7 +88,7 @@ export async function audit(fleet: Fleet, ledger: Ledger): Promise<Audit> {
     if (index !== treeSize) complain(`log: ${index} entries in a tree of ${treeSize}`)
   }
 
-  /** Each claim has a receipt of its own, which holds, and they are the leaves of the log, all of them. */
+  /** Each claim has one valid receipt, and the receipts are exactly the leaves of the log. */
   async function checkReceipts(claims: readonly ClaimStatus[], head: LogHead, keys: KeySet): Promise<void> {
     const { tree_size: treeSize, root_hash: rootHash } = head.tree_head.body
     const leaves = new Set<number>()
@@ -108,7 +108,7 @@ export async function audit(fleet: Fleet, ledger: Ledger): Promise<Audit> {
     if (treeSize !== claims.length) complain(`log: ${treeSize} leaves for ${claims.length} claims`)
   }
 
-  /** One tree for each size, and each the beginning of the next; so each is the beginning of every later one. */
+  /** There is one tree for each size, and each is the beginning of the next one. */
   async function checkHeads(keys: KeySet): Promise<void> {
     for (const { text, treeSize } of ledger.heads) {
       if (!checkTreeHead(text, keys).valid) complain(`head ${treeSize}: the signature does not hold`)

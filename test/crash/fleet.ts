@@ -1,4 +1,4 @@
-/** Hosts as processes of their own on one database, with a workspace, and what speaks to them over HTTP. */
+/** Hosts on one database, each a process, with one workspace. Tests speak to them over HTTP. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

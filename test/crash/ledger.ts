@@ -1,4 +1,4 @@
-/** Everything that the service has answered to anybody, and each answer that contradicts another. */
+/** Every answer that the service has given, and each contradiction between two of them. */
 import type { VerdictValue } from '@claimcheck/core'
 import type { ClaimStatus, LogHead, SubmittedClaim } from '@claimcheck/core/api'
 import type { PlannedClaim } from './claims.ts'

@@ -37,7 +37,7 @@ export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptio
   const ledger = new Ledger()
   const fleet = await Fleet.create({ database: await createDatabase(dialect, { isEmpty: true }), hosts })
   try {
-    // On the empty database, all at once: the schema and the log are made only once, whoever dies over it.
+    // All hosts start at once on the empty database. The schema and the log must be made only once, whichever host is killed meanwhile.
     await Promise.all(fleet.hosts.map((host) => host.start(strike(random, 'SIGKILL', START_STATEMENTS))))
     await fleet.startAll()
     await fleet.createWorkspace()
@@ -61,7 +61,7 @@ export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptio
   }
 }
 
-/** Lives that end at a random moment or just before a random statement, or are interrupted for so long that its leases run out. */
+/** Kills the host at a random moment or just before a random statement, or stops it until its leases have run out, and starts it again. */
 async function killAgainAndAgain(host: HostProcess, random: Random, end: number): Promise<number> {
   const pause = (ms: number) => setTimeout(Math.max(0, Math.min(ms, end - Date.now())))
   let kills = 0
@@ -70,7 +70,7 @@ async function killAgainAndAgain(host: HostProcess, random: Random, end: number)
     const signal = random.chance(0.2) ? 'SIGSTOP' : 'SIGKILL'
     const byItself = random.chance(0.5)
     const started = host.start(byItself ? strike(random, signal, MOST_STATEMENTS) : undefined)
-    // One that froze itself while it started says nothing until it is woken below.
+    // A host that stops while it starts says nothing until it goes on, below.
     await Promise.race([started, pause(LONGEST_START_MS)])
     await Promise.race([host.ended(), pause(random.below(byItself ? 2 * LONGEST_LIFE_MS : LONGEST_LIFE_MS))])
     if (signal === 'SIGKILL') continue

@@ -1,4 +1,4 @@
-/** A strike that all threads of a host share: whichever makes the statement strikes the process. */
+/** A strike that all threads of a host share: the thread that makes the statement sends the signal to the process. */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import type { Strike } from './host-process.ts'
 

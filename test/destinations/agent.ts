@@ -1,4 +1,4 @@
-/** An agent with a repository of its own, which it pushes from as everybody does. */
+/** An agent that commits in its own repository, and pushes from there with git. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

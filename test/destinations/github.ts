@@ -70,7 +70,7 @@ export class GitHubStandIn {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Rejects when an answer of its own was wrong: what was tested against it was not GitHub. */
+  /** Rejects when one of its answers did not fit GitHub's description: what was tested was not GitHub. */
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))

@@ -1,4 +1,4 @@
-/** A workspace of its own with a key, and what tests do with that. */
+/** What a test does with a workspace and its key. */
 import type { Answer, Host } from './host.ts'
 
 let claims = 0
@@ -28,7 +28,7 @@ export class Client {
     return this.request(path)
   }
 
-  /** Submits a claim that is valid but for what is said otherwise. */
+  /** Submits a valid claim. @param claim the fields that differ from it */
   submit(claim: object = {}): Promise<Answer> {
     const body = {
       client_claim_id: `claim-${++claims}`,

@@ -1,4 +1,4 @@
-/** The command line of an installation, in a folder of its own and with an empty database. */
+/** The command line of a new installation: an empty folder and an empty database. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'

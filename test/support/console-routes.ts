@@ -1,4 +1,4 @@
-/** Every route of the console, as it is declared: so that what is said of all of them is said of new ones, too. */
+/** Every route of the console as it is declared, so that a test of all routes covers new ones too. */
 import { consoleRoutes } from '@claimcheck/server/console/console'
 import type { Claimcheck } from '@claimcheck/server/container'
 import { fastify } from 'fastify'
@@ -13,7 +13,7 @@ export async function routesOf(claimcheck: Claimcheck): Promise<readonly Console
   const app = fastify()
   const routes: ConsoleRoute[] = []
   app.addHook('onRoute', ({ method, url }) => {
-    // Of an address that is not there, any method is told so.
+    // The routes that answer for unknown addresses, and files.
     if (url.includes('*') || url.includes('/assets/')) return
     for (const name of ['GET', 'POST'] as const) if ([method].flat().includes(name)) routes.push({ method: name, url })
   })
@@ -27,7 +27,7 @@ export async function routesOf(claimcheck: Claimcheck): Promise<readonly Console
 export function filled({ url }: ConsoleRoute, values: Readonly<Record<string, string>>): string {
   return url.replace(/:(\w+)/g, (_, name: string) => {
     const value = values[name]
-    if (value === undefined) throw new Error(`a parameter that nobody has thought of: ${name} of ${url}`)
+    if (value === undefined) throw new Error(`the test has no value for a parameter: ${name} of ${url}`)
     return encodeURIComponent(value)
   })
 }

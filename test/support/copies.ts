@@ -20,7 +20,7 @@ export function claimcheck({ folder, config }: Installation, args: readonly stri
   return runClaimcheck(folder, args, { DATA_DIR: config.dataDir, SECRET_KEY, ...env })
 }
 
-/** An empty database of its own for a copy. */
+/** An empty database to copy to. */
 export async function emptyDatabase(t: Test, dialect: Dialect): Promise<string> {
   if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), `${++databases}.db`)}`
   const database = await createDatabase(dialect, { isEmpty: true })

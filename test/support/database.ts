@@ -1,4 +1,4 @@
-/** A database of its own for each installation, in the dialect that the test run is about. */
+/** A new database for each installation, in the dialect of the test run. */
 import { randomBytes } from 'node:crypto'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { sharedPostgresUrl } from './postgres.ts'
@@ -8,12 +8,12 @@ export type Dialect = 'sqlite' | 'postgres'
 
 export interface Database {
   readonly dialect: Dialect
-  /** What configures a host to use it. */
+  /** The environment of a host that uses it. */
   readonly env: Readonly<Record<string, string>>
   remove(): Promise<void>
 }
 
-/** `npm test` runs the black-box tests once with each. */
+/** `npm test` runs some files once with each: `scripts/test-plan.ts`. */
 export const TEST_DATABASE = readDialect(process.env.TEST_DATABASE)
 
 function readDialect(text = 'sqlite'): Dialect {
@@ -24,7 +24,7 @@ function readDialect(text = 'sqlite'): Dialect {
 interface DatabaseOptions {
   /** Of a PostgreSQL server other than the one that tests share. */
   readonly serverUrl?: string
-  /** Without the tables, which otherwise may be there already. */
+  /** Without tables. Otherwise they may be there already. */
   readonly isEmpty?: boolean
 }
 

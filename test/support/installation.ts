@@ -63,7 +63,7 @@ export class Installation {
     return this.host.config
   }
 
-  /** What a command needs to work on this installation from another folder. */
+  /** The environment in which a command works on this installation from another folder. */
   get env(): Readonly<Record<string, string>> {
     return { DATA_DIR: this.config.dataDir, ...this.database.env }
   }

@@ -1,4 +1,4 @@
-/** An outside OpenID provider on this machine, and somebody who signs in there as whoever they say. */
+/** An OpenID provider on this machine, and people who sign in there under any login. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 
 export const CLIENT = { client_id: 'claimcheck', client_secret: 'a secret of forty characters, or nearly so' }
-/** Another client of the same provider, of which its tokens also say who somebody is. */
+/** Another client of the same provider. Tokens that are meant for it must not sign in here. */
 export const OTHER_CLIENT = { client_id: 'other', client_secret: 'another secret of the other client there' }
-/** Somebody of whom the provider tells no more than that it is always the same. */
+/** A login of which the provider gives the subject alone: no name, no address. */
 export const NAMELESS = 'nameless'
 const OTHER_CALLBACK = 'http://127.0.0.1:1/callback'
 
@@ -89,7 +89,7 @@ export class OpenIdProvider {
     return new Person(this.issuer).follow(url, undefined)
   }
 
-  /** A genuine ID token that says who somebody is to the other client. */
+  /** A genuine ID token for the other client. */
   async idTokenForOther(login: string, nonce: string): Promise<string> {
     const verifier = 'v'.repeat(43)
     const challenge = createHash('sha256').update(verifier).digest('base64url')

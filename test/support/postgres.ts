@@ -1,4 +1,4 @@
-/** A real PostgreSQL server of the tests' own. It ends, its data with it, when the process that started it does, however that ends. */
+/** A real PostgreSQL server for tests. It ends with the process that started it, however that ends, and its data is removed. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ export interface Postgres {
   remove(): Promise<void>
 }
 
-// Reads until whoever started it is gone: a pipe is closed even for a process that is killed.
+// Reads until the process that started it has ended: its pipe closes even when it is killed.
 const KEEPER = 'cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"'
 
 interface PostgresOptions {

@@ -337,7 +337,7 @@ export const githubTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'private, and nobody let us in',
+    name: 'private, without a connection',
     truth: 'unknowable',
     verdict: 'unverifiable/permission_denied',
     play: async (world) => {

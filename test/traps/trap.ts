@@ -1,8 +1,8 @@
-/** One trap: what happens, what is so, and what must be said of it. */
+/** One trap: what happens, what is true of the claim, and the verdict that it must get. */
 import type { Client } from '../support/installation.ts'
 import type { World } from './world.ts'
 
-/** Whether the claimed outcome came about: in time, late, never, at another place; or nobody can know from what is shown. */
+/** Whether the claimed outcome came about: in time, late, never, or at another place. `unknowable`: nothing that the destination shows can tell. */
 export type Truth = 'in_time' | 'late' | 'never' | 'elsewhere' | 'unknowable'
 
 export interface Trap {
@@ -10,7 +10,7 @@ export interface Trap {
   readonly truth: Truth
   /** `value` or `value/reason_code`; `422`: the claim is refused. */
   readonly verdict: string
-  /** It moves what the others share, such as the host's clock, and is played by itself. */
+  /** Played when no other trap is, because it changes what they share, such as GitHub's clock. */
   readonly alone?: boolean
   /** Sets it up, and gives the claim. */
   play(world: World): Promise<Play>

@@ -1,4 +1,4 @@
-/** What the traps are set in: a service, a GitHub stand-in and a git server, all by one clock, which skips the time in which nothing happens. */
+/** What the traps are set in: a service, a GitHub stand-in and a git server. All of them go by one clock, which skips the time in which nothing happens. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { GitServer } from '../destinations/git-server.ts'

@@ -2,18 +2,14 @@
 import { type Checks, checkReceipt, type ProofAnchor, toBase64url } from '@claimcheck/core'
 import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
 import t, { type Test } from 'tap'
-import { type Chain, startChain } from '../../../test/chain/chain.ts'
-import { type Attestations, anchorData, openAttestations, type Wanted } from './attestations.ts'
+import { startChain } from '../../../test/chain/chain.ts'
+import { afterFile } from '../../../test/support/after-file.ts'
+import { anchorData, openAttestations, type Wanted } from './attestations.ts'
 import { consistencyDocument, keySet, LOG_ID, proofAt, receiptAt, rootAt } from './log.ts'
 
-let chain: Chain
-let attestations: Attestations
-
-t.before(async () => {
-  chain = await startChain()
-  attestations = await openAttestations(chain)
-})
-t.teardown(() => chain.stop())
+const chain = await startChain()
+afterFile(() => chain.stop())
+const attestations = await openAttestations(chain)
 
 async function anchorFinally(wanted?: Wanted): Promise<ProofAnchor> {
   const anchor = await attestations.attest(wanted)

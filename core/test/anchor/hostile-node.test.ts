@@ -2,31 +2,30 @@
 import type { AnchorFinding, ProofAnchor } from '@claimcheck/core'
 import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
 import fc from 'fast-check'
-import t from 'tap'
-import { type Chain, startChain } from '../../../test/chain/chain.ts'
+import t, { type Test } from 'tap'
+import { startChain } from '../../../test/chain/chain.ts'
 import { answers, hangs, limits, type RpcFault, RpcProxy, refuses, says, status } from '../../../test/chain/proxy.ts'
-import { type Attestations, openAttestations } from './attestations.ts'
+import { afterFile } from '../../../test/support/after-file.ts'
+import { openAttestations } from './attestations.ts'
 import { keySet, proofAt } from './log.ts'
 
 const METHODS = ['eth_chainId', 'eth_call', 'eth_getTransactionReceipt', 'eth_getBlockByNumber']
 
-let chain: Chain
-let attestations: Attestations
-let anchor: ProofAnchor
-let proxy: RpcProxy
+const chain = await startChain()
+afterFile(() => chain.stop())
+const attestations = await openAttestations(chain)
+const anchor = await attestations.attest()
+await chain.finalize()
+const proxy = await RpcProxy.start(chain.rpcUrl)
+afterFile(() => proxy.stop())
 
-t.before(async () => {
-  chain = await startChain()
-  attestations = await openAttestations(chain)
-  anchor = await attestations.attest()
-  await chain.finalize()
-  proxy = await RpcProxy.start(chain.rpcUrl)
-})
-t.beforeEach(() => proxy.clear())
-t.teardown(async () => {
-  await proxy.stop()
-  await chain.stop()
-})
+/** Begins with a node that does nothing wrong. */
+function test(name: string, run: (t: Test) => Promise<unknown>): void {
+  t.test(name, async (t) => {
+    proxy.clear()
+    await run(t)
+  })
+}
 
 async function found(options: Partial<EasCheckOptions> = {}): Promise<AnchorFinding['anchor']> {
   const keys = keySet([attestations.attester], [attestations.schema])
@@ -58,7 +57,7 @@ function lying(method: string, change: Change): typeof fetch {
 
 const foundOf = (method: string, change: Change) => found({ fetch: lying(method, change) })
 
-t.test('a node without a proper answer to any one question is unreadable', async (t) => {
+test('a node without a proper answer to any one question is unreadable', async (t) => {
   t.equal(await found(), 'anchored')
   const faults: [name: string, fault: RpcFault][] = [
     ['an empty body', says('')],
@@ -91,11 +90,11 @@ t.test('a node without a proper answer to any one question is unreadable', async
   }
 })
 
-t.test('a node that cannot be reached is unreadable', async (t) => {
+test('a node that cannot be reached is unreadable', async (t) => {
   for (const rpcUrl of ['http://127.0.0.1:1', 'nonsense', '']) t.equal(await found({ rpcUrl }), 'unreadable', rpcUrl)
 })
 
-t.test('a node that does not answer is unreadable after the time limit', async (t) => {
+test('a node that does not answer is unreadable after the time limit', async (t) => {
   for (const on of METHODS) {
     proxy.clear()
     proxy.inject({ fault: hangs(), on })
@@ -105,7 +104,7 @@ t.test('a node that does not answer is unreadable after the time limit', async (
   }
 })
 
-t.test('an endless answer is cut off', async (t) => {
+test('an endless answer is cut off', async (t) => {
   let isClosed: Promise<void> | undefined
   proxy.inject({
     fault: (_, response) => {
@@ -121,7 +120,7 @@ t.test('an endless answer is cut off', async (t) => {
   await t.resolves(isClosed!)
 })
 
-t.test('a redirect to another node is not followed', async (t) => {
+test('a redirect to another node is not followed', async (t) => {
   const other = await RpcProxy.start(chain.rpcUrl)
   t.teardown(() => other.stop())
   proxy.inject({ fault: status(307, { location: other.url }) })
@@ -129,12 +128,12 @@ t.test('a redirect to another node is not followed', async (t) => {
   t.strictSame(other.calls, [])
 })
 
-t.test('without a final block nothing on the chain is an anchor', async (t) => {
+test('without a final block nothing on the chain is an anchor', async (t) => {
   proxy.inject({ fault: answers(null), on: 'eth_getBlockByNumber' })
   t.equal(await found(), 'unreadable')
 })
 
-t.test('when no block is finalized, a block with enough confirmations is final', async (t) => {
+test('when no block is finalized, a block with enough confirmations is final', async (t) => {
   const { blockNumber } = await chain.rpc('eth_getTransactionReceipt', anchor.tx_hash)
   const latest = await chain.rpc('eth_getBlockByNumber', 'latest', false)
   const onTop = Number(latest.number) - Number(blockNumber)
@@ -151,7 +150,7 @@ t.test('when no block is finalized, a block with enough confirmations is final',
   t.equal(await found({ confirmations: onTop }), 'unreadable')
 })
 
-t.test('a changed attestation is never an anchor under its uid, whichever byte is changed', async (t) => {
+test('a changed attestation is never an anchor under its uid, whichever byte is changed', async (t) => {
   const bytes = (await chain.rpc('eth_call', { to: chain.eas, data: `0xa3112a64${anchor.uid.slice(2)}` }, 'latest'))
     .length
   const changed = new Set<string>()
@@ -167,7 +166,7 @@ t.test('a changed attestation is never an anchor under its uid, whichever byte i
 const OTHER_HASH = `0x${'ab'.repeat(32)}`
 const OTHER_ADDRESS = `0x${'ab'.repeat(20)}`
 
-t.test("an event of another contract, account, schema or attestation is not the attestation's", async (t) => {
+test("an event of another contract, account, schema or attestation is not the attestation's", async (t) => {
   const rows: [name: string, change: Change][] = [
     ['contract', (log) => ({ ...log, address: OTHER_ADDRESS })],
     ['event', ({ topics, ...log }) => ({ ...log, topics: [OTHER_HASH, ...topics.slice(1)] })],
@@ -185,7 +184,7 @@ t.test("an event of another contract, account, schema or attestation is not the 
   }
 })
 
-t.test('a receipt of another transaction or block does not count', async (t) => {
+test('a receipt of another transaction or block does not count', async (t) => {
   const changed = (change: object) => foundOf('eth_getTransactionReceipt', (receipt) => ({ ...receipt, ...change }))
   t.equal(await foundOf('eth_getTransactionReceipt', () => null), 'attestation_not_found')
   t.equal(await changed({ transactionHash: OTHER_HASH }), 'unreadable')
@@ -194,14 +193,14 @@ t.test('a receipt of another transaction or block does not count', async (t) => 
   t.equal(await changed({ blockNumber: '0xffffff' }), 'attestation_not_found', 'a block that does not exist yet')
 })
 
-t.test('a block counts only with the number that was asked for and the time of the attestation', async (t) => {
+test('a block counts only with the number that was asked for and the time of the attestation', async (t) => {
   const changed = (change: object) => foundOf('eth_getBlockByNumber', (block) => ({ ...block, ...change }))
   t.equal(await changed({ number: '0xffffff' }), 'unreadable')
   t.equal(await changed({ timestamp: '0x1' }), 'unreadable')
   t.equal(await changed({ number: '0x1' }), 'attestation_not_found', 'the final one is older than the attestation')
 })
 
-t.test('for any answers the check has a result, and finds no anchor that does not exist', async (t) => {
+test('for any answers the check has a result, and finds no anchor that does not exist', async (t) => {
   const values = fc.oneof(
     fc.jsonValue(),
     fc.string({ unit: fc.constantFrom(...'0123456789abcdef') }).map((hex) => `0x${hex}`),

@@ -6,7 +6,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { AnchoringProblem, AnchorRow, FinalAnchor } from '../storage/anchor-row.ts'
 import type { Storage } from '../storage/storage.ts'
-import { AnchoringError, type AskOptions, ask } from './anchoring-error.ts'
+import { AnchoringError, type CallOptions, callAnchorer } from './anchoring-error.ts'
 import { type Change, outdatedBy, reactionTo } from './rule.ts'
 
 /**
@@ -52,7 +52,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     return { logId, treeSize, rootHash, previous: { uid, treeSize: previous.treeSize, rootHash: previous.rootHash } }
   }
 
-  async function sign(anchor: AnchorRow, subject: AnchorSubject, limits: AskOptions): Promise<AnchorRow> {
+  async function sign(anchor: AnchorRow, subject: AnchorSubject, limits: CallOptions): Promise<AnchorRow> {
     const { signed: earlier, attester } = anchor
     if (attester !== anchorer.identity().attester) {
       throw new AnchoringError(
@@ -60,8 +60,8 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
         `configure the account ${attester} until the open anchor has landed: only it can raise the fees`,
       )
     }
-    if (earlier.length === 0) await ask((limit) => anchorer.prepare(limit), limits)
-    const signed = await ask((limit) => anchorer.sign(subject, earlier, limit), limits)
+    if (earlier.length === 0) await callAnchorer((limit) => anchorer.prepare(limit), limits)
+    const signed = await callAnchorer((limit) => anchorer.sign(subject, earlier, limit), limits)
     if (earlier[0] && earlier[0].nonce !== signed.nonce) {
       throw new AnchoringError(
         'anchorer_error',
@@ -71,8 +71,8 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     return store(anchor, { state: 'signed', signed: [...earlier, signed], problem: null })
   }
 
-  async function look(anchor: AnchorRow, subject: AnchorSubject, limits: AskOptions): Promise<AnchorSighting> {
-    const sighting = await ask((limit) => anchorer.look(subject, anchor.signed, limit), limits)
+  async function look(anchor: AnchorRow, subject: AnchorSubject, limits: CallOptions): Promise<AnchorSighting> {
+    const sighting = await callAnchorer((limit) => anchorer.look(subject, anchor.signed, limit), limits)
     if (sighting.state === 'final' && !isOf(sighting.anchor, anchor)) {
       throw new AnchoringError('anchorer_error', 'the anchorer found another anchor on the chain')
     }
@@ -97,7 +97,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     if ((reaction.send || reaction.sign) && !(await logGuard.maySign())) {
       throw new ServiceError('read_only', 'this host is read-only: it signs and sends no anchors')
     }
-    if (reaction.send) await ask((limit) => anchorer.send(anchor.signed.at(-1)!, limit), limits)
+    if (reaction.send) await callAnchorer((limit) => anchorer.send(anchor.signed.at(-1)!, limit), limits)
     if (reaction.sign) return sign(anchor, subject, limits)
     return reaction.change ? store(anchor, reaction.change) : anchor
   }
@@ -109,7 +109,10 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     return { outcome: 'blocked', problem, retryAfterMs }
   }
 
-  /** @throws ServiceError `read_only` when the step must sign or send, and this host may not; StorageError; the reason of an aborted signal */
+  /**
+   * @throws ServiceError `read_only` when the step must sign or send, and this host may not; StorageError; the reason of an aborted
+   * signal
+   */
   return async function advance(anchor: AnchorRow, signal: AbortSignal): Promise<Advance> {
     try {
       try {

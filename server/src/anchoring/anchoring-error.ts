@@ -17,13 +17,16 @@ export class AnchoringError extends Error {
   }
 }
 
-export interface AskOptions {
+export interface CallOptions {
   readonly signal: AbortSignal
   readonly limitMs: number
 }
 
 /** @throws AnchoringError when the call fails or takes too long; the signal's reason, at once, when it is aborted */
-export async function ask<T>(call: (signal: AbortSignal) => Promise<T>, { signal, limitMs }: AskOptions): Promise<T> {
+export async function callAnchorer<T>(
+  call: (signal: AbortSignal) => Promise<T>,
+  { signal, limitMs }: CallOptions,
+): Promise<T> {
   signal.throwIfAborted()
   const timeout = AbortSignal.timeout(limitMs)
   const limit = AbortSignal.any([signal, timeout])

@@ -3,7 +3,7 @@ import type { AnchorAccount, Anchorer } from '@claimcheck/core'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Anchoring } from './anchoring.ts'
-import { AnchoringError, ask } from './anchoring-error.ts'
+import { AnchoringError, callAnchorer } from './anchoring-error.ts'
 
 export interface AnchoringStatus {
   readonly anchorer: Anchorer | undefined
@@ -39,7 +39,7 @@ export async function anchoringStatus({ anchoring, storage }: StatusOptions): Pr
 async function accountOf(anchorer: Anchorer): Promise<AnchorAccount | { readonly problem: AnchoringProblem }> {
   const signal = new AbortController().signal
   try {
-    return await ask((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
+    return await callAnchorer((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
   } catch (error) {
     if (!(error instanceof AnchoringError)) throw error
     return { problem: error.problem }

@@ -6,8 +6,8 @@ import type { Registry } from '../plugins/plugins.ts'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 import type { Reads, Storage, Writes } from '../storage/storage.ts'
 import { type Advance, createAdvance } from './advance.ts'
-import { AnchoringError, ask } from './anchoring-error.ts'
-import { hasNews, isIntervalOver } from './rule.ts'
+import { AnchoringError, callAnchorer } from './anchoring-error.ts'
+import { hasUnanchoredEntries, isIntervalOver } from './rule.ts'
 
 export interface Anchoring {
   readonly anchorer: Anchorer
@@ -59,7 +59,7 @@ export function createAnchoring({
     if (!log) return false
     const [newest, newestFinal] = [await rows.anchors.newest(log.logId), await rows.anchors.newestFinal(log.logId)]
     const anchored = { treeSize: log.treeSize, newest, newestFinal }
-    return hasNews(anchored) && (atOnce || isIntervalOver(anchored, now(), intervalMs))
+    return hasUnanchoredEntries(anchored) && (atOnce || isIntervalOver(anchored, now(), intervalMs))
   }
 
   /** Locks the log, so that one host plans at a time. */
@@ -98,7 +98,7 @@ export function createAnchoring({
     },
     async examine(signal) {
       try {
-        await ask((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
+        await callAnchorer((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
         problem = undefined
       } catch (error) {
         if (!(error instanceof AnchoringError)) throw error

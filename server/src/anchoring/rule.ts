@@ -11,7 +11,7 @@ export interface Anchored {
 }
 
 /** True when the log has entries that no anchor covers. The empty tree is never anchored: every log begins with it. */
-export function hasNews({ treeSize, newestFinal }: Anchored): boolean {
+export function hasUnanchoredEntries({ treeSize, newestFinal }: Anchored): boolean {
   return treeSize > (newestFinal?.treeSize ?? 0)
 }
 
@@ -43,7 +43,7 @@ export interface Reaction {
 
 export type Change = Partial<Pick<AnchorRow, 'state' | 'signed' | 'problem' | 'sentAt' | 'landing'>>
 
-interface Moment {
+interface Timing {
   readonly now: Instant
   readonly stuckAfterMs: number
 }
@@ -52,10 +52,10 @@ interface Moment {
 export function reactionTo(
   sighting: AnchorSighting,
   anchor: Pick<AnchorRow, 'state' | 'signed' | 'sentAt'>,
-  moment: Moment,
+  timing: Timing,
 ): Reaction {
   // A host may have sent it and crashed before it stored that.
-  const sentAt = anchor.sentAt ?? moment.now
+  const sentAt = anchor.sentAt ?? timing.now
   switch (sighting.state) {
     case 'final': {
       const { uid, txHash, blockNumber, blockTime } = sighting.anchor
@@ -68,20 +68,21 @@ export function reactionTo(
     case 'mined':
       return anchor.state === 'mined' ? {} : { change: { state: 'mined', problem: null, sentAt } }
     case 'waiting':
-      return reactionToWaiting(sighting.isKnown, anchor, moment)
+      return reactionToWaiting(sighting.isKnown, anchor, timing)
   }
 }
 
 function reactionToWaiting(
   isKnown: boolean,
   { state, signed, sentAt }: Pick<AnchorRow, 'state' | 'signed' | 'sentAt'>,
-  { now, stuckAfterMs }: Moment,
+  { now, stuckAfterMs }: Timing,
 ): Reaction {
   const send = isKnown ? {} : ({ send: true } as const)
   if (state === 'planned') return { sign: true }
   if (state === 'signed') return { ...send, change: { state: 'sent', sentAt: now, problem: null } }
   if (state === 'mined') {
-    // A reorganization removed its block. A signed transaction waits for another block; an anchor that was only found on the chain is planned again.
+    // A reorganization removed its block. A signed transaction waits for another block; an anchor that was only found on the chain is
+    // planned again.
     return { change: signed.length > 0 ? { state: 'sent', sentAt: now } : { state: 'planned', sentAt: null } }
   }
   const isStuck = sentAt !== null && now - sentAt >= stuckAfterMs

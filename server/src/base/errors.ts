@@ -1,4 +1,13 @@
-/** The errors of the services, with closed codes: http/ turns them into answers, cli/ into messages. */
+/** Errors with closed codes. http/ turns those of the services into answers, cli/ into messages. */
+
+export abstract class CodedError<Code extends string> extends Error {
+  readonly code: Code
+
+  constructor(code: Code, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options)
+    this.code = code
+  }
+}
 
 /** One mistake in an input: an item of a 422 answer. */
 export interface Issue {
@@ -14,15 +23,13 @@ export type Loc = readonly (string | number)[]
 
 export type ServiceErrorCode = 'invalid' | 'not_found' | 'bad_request' | 'conflict' | 'read_only' | 'unavailable'
 
-export class ServiceError extends Error {
+export class ServiceError extends CodedError<ServiceErrorCode> {
   override readonly name = 'ServiceError'
-  readonly code: ServiceErrorCode
   /** With `invalid`: every mistake. */
   readonly issues: readonly Issue[]
 
   constructor(code: ServiceErrorCode, detail: string, options: { issues?: readonly Issue[]; cause?: unknown } = {}) {
-    super(detail, { cause: options.cause })
-    this.code = code
+    super(code, detail, { cause: options.cause })
     this.issues = options.issues ?? []
   }
 }

@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { CodedError } from './errors.ts'
 import { readPrivateFile, writeNewFile } from './files.ts'
 
 export interface Secrets {
@@ -15,14 +16,8 @@ export interface Secrets {
 
 export type SecretErrorCode = 'wrong_key' | 'unusable_key_file'
 
-export class SecretError extends Error {
+export class SecretError extends CodedError<SecretErrorCode> {
   override readonly name = 'SecretError'
-  readonly code: SecretErrorCode
-
-  constructor(code: SecretErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 const KEY_BYTES = 32

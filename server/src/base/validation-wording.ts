@@ -9,7 +9,7 @@ export const PATTERN_HELP = 'x-pattern-help'
 type Wording = Pick<Issue, 'msg' | 'type' | 'ctx'>
 
 export function wording(error: ErrorObject, loc: Loc): Wording {
-  return BY_KEYWORD[error.keyword]?.(error, loc) ?? valueError(error.message ?? 'is not acceptable')
+  return BY_KEYWORD[error.keyword]?.(error, loc) ?? valueError(error.message ?? 'is not valid')
 }
 
 const BY_KEYWORD: Readonly<Record<string, (error: ErrorObject, loc: Loc) => Wording>> = {

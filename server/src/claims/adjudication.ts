@@ -30,7 +30,10 @@ export interface Adjudication {
    * client_claim_id exists.
    */
   first(claim: ClaimRow): Promise<FirstCheck | undefined>
-  /** Checks the claim once and stores the outcome. Rejects when it cannot store the outcome; the claim is then due again when its lease ends. */
+  /**
+   * Checks the claim once and stores the outcome. Rejects when it cannot store the outcome; the claim is then due again when its lease
+   * ends.
+   */
   advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
   /** The slots in which this host's checks run. */
   readonly slots: Slots

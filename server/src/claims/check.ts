@@ -1,4 +1,7 @@
-/** Runs one check of a claim: calls its verifier within limits and records the result. A misbehaving verifier cannot affect anything else. */
+/**
+ * Runs one check of a claim: calls its verifier within limits and records the result. A misbehaving verifier cannot affect anything
+ * else.
+ */
 import {
   type CheckContext,
   type CheckRecord,

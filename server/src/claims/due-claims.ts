@@ -1,4 +1,7 @@
-/** Leases due claims to workers, each claim to one worker at a time: in memory for a single host, in the database when several hosts share it. */
+/**
+ * Leases due claims to workers, each claim to one worker at a time: in memory for a single host, in the database when several hosts
+ * share it.
+ */
 import type { Instant } from '@claimcheck/core'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueClaim } from '../storage/claims.ts'

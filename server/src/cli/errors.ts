@@ -17,7 +17,7 @@ export class CommandError extends Error {
 
 export interface Failure {
   readonly exitCode: number
-  /** Closed per class of errors; `internal_error` for what nobody expected. */
+  /** Closed per class of errors; `internal_error` for unexpected errors. */
   readonly code: string
   readonly message: string
   /** What a person reads; undefined where it is printed already. */
@@ -75,7 +75,7 @@ function forPeople(code: string, message: string): Pick<Failure, 'code' | 'messa
   return { code, message, text: message }
 }
 
-/** Each issue stands on a line of its own. */
+/** With one line for each issue. */
 function withIssues(error: Error): string {
   if (!(error instanceof ServiceError)) return error.message
   return [error.message, ...error.issues.map((issue) => `  ${issue.loc.join('.')}: ${issue.msg}`)].join('\n')

@@ -8,7 +8,10 @@ export interface RateLimits {
   readonly receipts: number
   /** Per address, on the log and the key document. */
   readonly log: number
-  /** Per address, requests with a refused credential. Above the limit a host refuses the address's requests without checking their credentials. */
+  /**
+   * Per address, requests with a refused credential. Above the limit a host refuses the address's requests without checking their
+   * credentials.
+   */
   readonly refusals: number
   /** Per address, on the endpoints of the OAuth flow. */
   readonly oauth: number

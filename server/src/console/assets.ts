@@ -1,4 +1,4 @@
-/** The console's own files: style, icon, and the scripts that run in browsers. Read once; their addresses change with the version. */
+/** Serves the console's files: style, icon and browser scripts. Their addresses change with the version. */
 import { readFileSync } from 'node:fs'
 import type { App } from '../http/instance.ts'
 import { assetPath } from './paths.ts'

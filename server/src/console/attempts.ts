@@ -1,11 +1,11 @@
-/** How often somebody may try to come in: so many attempts a minute from one network, and as many for one account. */
+/** Limits attempts to sign in: per minute from one network, and per minute for one account. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters } from '../hosts/counters.ts'
 import { HttpError } from '../http/errors.ts'
 import { networkOf } from '../http/network.ts'
 
 export interface Attempts {
-  /** Counts one more. @throws HttpError 429; StorageError `unavailable`: nobody tries uncounted */
+  /** Counts an attempt. @throws HttpError 429; StorageError `unavailable`: no attempt goes uncounted */
   count(request: FastifyRequest, reply: FastifyReply, account?: string): Promise<void>
 }
 

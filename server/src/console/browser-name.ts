@@ -1,8 +1,8 @@
-/** A browser in short words, from what it says of itself: enough to tell one's own sessions apart. */
+/** A short name of a browser from its User-Agent, to tell sessions apart. */
 
 type Names = readonly (readonly [name: string, pattern: RegExp])[]
 
-// Many claim to be others as well: whoever is claimed to be by more of the others comes later.
+// Browsers also name others in their User-Agent: the more others name one, the later it stands here.
 const BROWSERS: Names = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],

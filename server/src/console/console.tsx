@@ -1,4 +1,4 @@
-/** The console: the pages that people use, each screen in a module of its own. */
+/** The console: registers the pages that people use. */
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { ServiceError } from '../base/errors.ts'
@@ -7,7 +7,7 @@ import { assetRoutes } from './assets.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages } from './error-pages.tsx'
 import { pageHeaders } from './headers.ts'
-import { leadToLocalhost } from './loopback.ts'
+import { redirectToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
@@ -38,7 +38,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
       done()
     })
     answerErrorsWithPages(pages)
-    leadToLocalhost(pages, services.config.publicUrl)
+    redirectToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
     readSessions(pages, services, answerStale)
     signInRoutes(pages, services)
@@ -69,7 +69,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
   })
 }
 
-/** They are no part of the API's description. */
+/** Pages are not part of the API description. */
 function hideRoutes(pages: App): void {
   pages.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }

@@ -1,4 +1,4 @@
-/** What people are told in place of a page. */
+/** Pages for errors. */
 import type { FastifyError } from 'fastify'
 import { prepareRefusal } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
@@ -9,9 +9,9 @@ export function answerErrorsWithPages(pages: App): void {
   pages.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
     const page = (
-      <PlainPage title={TITLES[status] ?? 'That did not work'} problem={detail}>
+      <PlainPage title={TITLES[status] ?? 'Something went wrong'} problem={detail}>
         <p>
-          <a href={paths.home}>To the console</a>
+          <a href={paths.home}>Go to the console</a>
         </p>
       </PlainPage>
     )
@@ -21,7 +21,7 @@ export function answerErrorsWithPages(pages: App): void {
 
 const TITLES: Readonly<Record<number, string>> = {
   403: 'Not allowed',
-  404: 'Nothing here',
+  404: 'Page not found',
   429: 'Too many attempts',
-  503: 'Not just now',
+  503: 'Not available now',
 }

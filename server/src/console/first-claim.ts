@@ -1,11 +1,11 @@
-/** A first claim, as a command to paste: it works with nothing but the key. */
+/** The command that submits a first claim. It needs only a key. */
 import { formatInstant, type Instant, type JsonValue } from '@claimcheck/core'
 import type { TSchema } from 'typebox'
 
 interface FirstClaim {
   /** Where the service is. */
   readonly origin: string
-  /** Or what stands for one. */
+  /** A key, or a placeholder for one. */
   readonly key: string
   /** Undefined where no plugin offers an action. */
   readonly profile: Claimable | undefined
@@ -18,12 +18,12 @@ interface Claimable {
   readonly params: TSchema
 }
 
-// Unknown actions may be claimed, too.
+// The API takes unknown actions, too.
 const UNKNOWN: Claimable = { action: 'example.thing.done', target: {}, params: { type: 'object' } }
 
 export function firstClaimCommand({ origin, key, profile = UNKNOWN, now }: FirstClaim): string {
   const claim = {
-    // Another for each key: the same again would be the same claim.
+    // One ID for each key: the same ID again would be the same claim.
     client_claim_id: `first-claim-${key.slice(-4)}`,
     agent_id: 'my-agent',
     action: profile.action,
@@ -50,7 +50,7 @@ interface Example {
   readonly required?: readonly string[]
 }
 
-/** The schema's own example where it gives one; else something of the right kind, which says what belongs there. */
+/** The example of the schema, or else a placeholder of the right type. */
 function exampleOf(schema: Example, name: string): JsonValue {
   const given = schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0]
   if (given !== undefined) return given
@@ -64,7 +64,7 @@ function exampleOf(schema: Example, name: string): JsonValue {
 
 const BY_TYPE: Readonly<Record<string, JsonValue>> = { integer: 1, number: 1, boolean: true, array: [], object: {} }
 
-/** One word to any POSIX shell. */
+/** Quoted for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

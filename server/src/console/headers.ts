@@ -1,6 +1,6 @@
-/** What browsers may do with our pages. */
+/** Security headers of pages. */
 
-/** What a page may load, and from where: ours alone. @param formAction where else the answer to a form of it may lead to */
+/** A page may load only from our origin. @param formAction another origin that the answer to a form may redirect to */
 export function pageHeaders(formAction?: string): Readonly<Record<string, string>> {
   const sources = formAction === undefined ? "'self'" : `'self' ${formAction}`
   return {
@@ -15,7 +15,7 @@ export function pageHeaders(formAction?: string): Readonly<Record<string, string
       "frame-ancestors 'none'",
     ].join('; '),
     'cross-origin-opener-policy': 'same-origin',
-    // So that browsers name the origin of forms.
+    // Browsers send the Origin of forms, and the Referer within the console.
     'referrer-policy': 'same-origin',
   }
 }

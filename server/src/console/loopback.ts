@@ -1,4 +1,4 @@
-/** Without PUBLIC_URL the console and the sign-in flow of applications are at `localhost`. Requests to an IP address of this machine are led there. */
+/** Without PUBLIC_URL the console and the OAuth flow are at `localhost`: redirects from the IP addresses of this machine. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
@@ -6,8 +6,8 @@ import { originOf } from './session.ts'
 
 const LOOPBACK_ADDRESS = /^(127\.[\d.]+|\[::1\])$/
 
-/** Of `app`: pages that are asked for at `127.0.0.1` or `[::1]`. The port stays, so that a tunnel works. */
-export function leadToLocalhost(app: App, publicUrl: string | undefined): void {
+/** Of `app`: redirects pages from `127.0.0.1` and `[::1]` to `localhost`. The port stays as asked for, so that tunnels work. */
+export function redirectToLocalhost(app: App, publicUrl: string | undefined): void {
   if (publicUrl !== undefined) return
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return
@@ -20,7 +20,7 @@ export function leadToLocalhost(app: App, publicUrl: string | undefined): void {
   })
 }
 
-/** Of `app`: refuses browsers that are elsewhere than the issuer. Their cookies, and so the flow, would end on the way. */
+/** Of `app`: refuses browsers at another origin than the issuer, where the flow would lose its cookies on the way. */
 export function requireIssuerOrigin(app: App, issuer: () => string, publicUrl: string | undefined): void {
   app.addHook('onRequest', async (request) => {
     const origin = originOf(request, publicUrl)

@@ -1,4 +1,4 @@
-/** Pages: a document around what a screen shows, rendered to text. Whatever is put into markup is escaped; there is no way around that. */
+/** The document around every page, rendered to text. Preact escapes all that is put into markup. */
 import type { FastifyReply } from 'fastify'
 import type { ComponentChildren, VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
@@ -21,7 +21,7 @@ export function renderPage(page: VNode): string {
 
 interface DocumentProps {
   readonly title: string
-  /** Browser modules of this page, by name. */
+  /** Browser scripts of this page. */
   readonly scripts?: readonly Script[]
   readonly children: ComponentChildren
 }
@@ -56,12 +56,12 @@ function Document({ title, scripts = [], children }: DocumentProps) {
 
 export interface PlainPageProps extends DocumentProps {
   readonly heading?: string
-  /** The reason why the form on it was not taken. */
+  /** Why the form on the page was refused. */
   readonly problem?: string | undefined
   readonly done?: string | undefined
 }
 
-/** A page in no workspace: signing in, being invited, being told that there is nothing. */
+/** A page outside of any workspace. */
 export function PlainPage({ title, heading = title, problem, done, scripts, children }: PlainPageProps) {
   return (
     <Document title={title} {...(scripts ? { scripts } : {})}>
@@ -99,11 +99,11 @@ const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
 export interface ConsolePageProps extends PlainPageProps {
   readonly viewer: Viewer
   readonly section: Section
-  /** Beside the heading: what one can do here. */
+  /** Buttons beside the heading. */
   readonly actions?: ComponentChildren
 }
 
-/** A page of somebody who is signed in. */
+/** A page for people who are signed in. */
 export function ConsolePage(props: ConsolePageProps) {
   const { title, heading = title, viewer, section, actions, problem, done, scripts, children } = props
   const { workspace } = viewer

@@ -1,4 +1,4 @@
-/** Where everything in the console is. */
+/** The paths of the console. */
 import { VERSION } from '../base/version.ts'
 
 const ROOT = '/console'
@@ -47,20 +47,20 @@ export const paths = {
     inWorkspace(`connections/${encodeURIComponent(id)}/disconnect`)(workspaceId),
 } as const
 
-/** Where the routes of a workspace are declared. */
+/** The prefix of all routes of a workspace. */
 export const WORKSPACE_PREFIX = `${ROOT}/w/:workspace`
 
-/** A file of the console's own. Its address changes with every version, so that it may be kept for good. */
+/** A file of the console. Its address changes with the version, so that browsers may keep it for ever. */
 export function assetPath(name: string): string {
   return `${paths.assets}/${VERSION}/${name}`
 }
 
-/** The page that somebody was on their way to, if it is one of ours; else the console's first. */
+/** `next` if it is one of our own pages, else the start page. */
 export function returnPath(next: unknown): string {
   if (typeof next !== 'string' || !URL.canParse(next, 'http://here.invalid')) return paths.home
   const { origin, pathname, search } = new URL(next, 'http://here.invalid')
   const isOurs = pathname === ROOT || pathname.startsWith(`${ROOT}/`) || pathname.startsWith('/oauth/')
-  // Put together anew from its parts: what browsers would read otherwise than URL does is not passed on.
+  // Built from the parsed parts: a browser may read the original text differently from URL.
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
 }
 

@@ -1,7 +1,7 @@
-/** What a service refuses of a form, in words that stand above it. */
+/** Why a service refused a form, in words for the page. */
 import { ServiceError } from '../base/errors.ts'
 
-/** @throws whatever is no refusal of what was sent: it has a page of its own */
+/** @throws any error that is not about what was sent: it gets an error page */
 export function refusalOf(error: unknown): string {
   if (error instanceof ServiceError && (error.code === 'bad_request' || error.code === 'conflict')) return error.message
   throw error

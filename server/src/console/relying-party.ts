@@ -5,7 +5,7 @@ import { HttpError } from '../http/errors.ts'
 import type { RelyingParty } from '../people/passkeys.ts'
 import { originOf } from './session.ts'
 
-/** Or why passkeys do not work there, in words. */
+/** `problem`: why passkeys do not work there, in words. */
 export type PasskeyPlace = { readonly party: RelyingParty } | { readonly problem: string }
 
 export function passkeyPlace(request: FastifyRequest, publicUrl: string | undefined): PasskeyPlace {

@@ -27,7 +27,7 @@ const ACCESS = 'workspaceAccess'
 
 export interface SessionOptions {
   readonly sessions: Pick<SessionService, 'find'>
-  /** Where browsers reach us; undefined: wherever they say. */
+  /** `publicUrl` undefined: browsers name the origin themselves. */
   readonly config: Pick<Config, 'publicUrl'>
 }
 

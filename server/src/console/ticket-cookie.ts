@@ -1,14 +1,14 @@
-/** The cookie that a browser carries a ticket in, from the step that issues it to the one that takes it. */
+/** The cookie that holds a ticket between two steps of signing in. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { cookieName, cookieOptions } from './session.ts'
 
 export interface TicketCookie {
   give(reply: FastifyReply, ticket: string): void
-  /** Gone with this answer. */
+  /** The answer deletes the cookie. */
   take(request: FastifyRequest, reply: FastifyReply): string | undefined
 }
 
-/** As long as the longest ticket. */
+/** No ticket lasts longer. */
 const LASTS_SECONDS = 600
 
 export function ticketCookie(name: 'passkey' | 'outside', publicUrl: string | undefined): TicketCookie {

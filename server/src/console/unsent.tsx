@@ -92,7 +92,9 @@ export function ResendForm({ unsent, csrf, label }: { unsent: UnsentForm; csrf?:
       {unsent.fields.map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <button type="submit">{label}</button>
+      <button type="submit" class={csrf === undefined ? 'quiet' : undefined}>
+        {label}
+      </button>
       <a class="button quiet" href={paths.home}>
         Discard it
       </a>
@@ -100,7 +102,7 @@ export function ResendForm({ unsent, csrf, label }: { unsent: UnsentForm; csrf?:
   )
 }
 
-/** Asks somebody who is signed in whether to send the form. The request came from a page of ours, but not of this session. */
+/** Asks a signed-in person whether to send the form. The request came from one of our pages, but from another session. */
 export function sendConfirmation(
   reply: FastifyReply,
   unsent: UnsentForm,

@@ -66,7 +66,10 @@ async function measuredClock(
     wallOffsetMs = wall() - monotonic()
   }
 
-  /** A monotonic clock does not count the time in which the machine is suspended: timestamps would be too early until the next measurement. */
+  /**
+   * A monotonic clock does not count the time in which the machine is suspended: timestamps would be too early until the next
+   * measurement.
+   */
   function wasSuspended(): boolean {
     return Math.abs(wall() - monotonic() - wallOffsetMs) > MAX_CORRECTION_MS
   }

@@ -76,7 +76,10 @@ function boundedCounts() {
   }
 }
 
-/** Requests that arrive together share one statement. Rows live for two windows, so the table has at most one row for each request of that time. */
+/**
+ * Requests that arrive together share one statement. Rows live for two windows, so the table has at most one row for each request of
+ * that time.
+ */
 function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   const lastCounts = boundedCounts()
   let removedBefore = 0

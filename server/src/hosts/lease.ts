@@ -4,7 +4,7 @@ import type { Storage } from '../storage/storage.ts'
 
 export interface Lease {
   /**
-   * Takes or renews the lease, does the work, and keeps renewing meanwhile. When the host loses the lease, the signal aborts.
+   * Takes or renews the lease, does the work, and keeps renewing until it is done. When the host loses the lease, the signal aborts.
    * Work that goes on after that must notice the other host by a conflict when it writes.
    * @returns undefined, without doing the work, when another host has the lease
    */

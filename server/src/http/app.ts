@@ -1,4 +1,4 @@
-/** The HTTP interface as one Fastify instance, put together from plain dependencies. */
+/** Builds the HTTP interface as a Fastify instance. */
 import type { ActionProfile } from '@claimcheck/core'
 import cors from '@fastify/cors'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -39,17 +39,17 @@ export interface AppOptions {
     readonly connections: Pick<ConnectionService, 'list'>
     readonly keys: Pick<KeyService, 'authenticate'>
   }
-  /** The sign-in flow for applications, whose tokens whoami takes beside keys. */
+  /** The OAuth flow for applications. whoami accepts its tokens besides keys. */
   readonly oauth?: {
     readonly authenticate: Authenticate
-    /** Where it says how to come by a token, once we listen. */
+    /** The URL of the metadata that says how to get a token; known when the service listens. */
     readonly metadataUrl: () => string
     readonly documents: (app: App) => void
     readonly endpoints: (app: App, limit: Limiter) => Promise<void>
   }
-  /** What people use. */
+  /** Adds the pages of the console. */
   readonly console?: (app: App) => Promise<void>
-  /** What claims of the known actions look like. */
+  /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
   /** In every version that is loaded. */
   readonly allProfiles: readonly ActionProfile[]
@@ -60,13 +60,13 @@ export interface AppOptions {
   readonly metrics: Metrics
   readonly rateLimits: RateLimits
   readonly counters: Counters
-  /** Which proxies are believed when they name the client's address, as Fastify takes it. */
+  /** The proxies whose headers name the client's address, in the form of Fastify's option of this name. */
   readonly trustProxy: boolean | string
   readonly publicUrl?: string
   readonly logger: FastifyBaseLogger
 }
 
-/** Slow senders are cut off: a request must have arrived within this. */
+/** Against slow senders: a request must arrive completely within this time. */
 const REQUEST_TIMEOUT_MS = 30_000
 const EXPOSED_HEADERS = [
   'retry-after',
@@ -85,14 +85,14 @@ export async function buildApp(options: AppOptions): Promise<App> {
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // What is under way or still arrives while we close is answered.
+    // Answers open requests, and those that still arrive, while the server closes.
     return503OnClosing: false,
     frameworkErrors: answerUnroutable,
     clientErrorHandler: answerClientError,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(compileValidator)
-  // Serializers made from schemas would drop what a schema does not name.
+  // Serializers compiled from schemas would drop members that a schema does not name.
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
   answerErrors(app)
@@ -101,10 +101,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl)
   const limiters = createLimiters(options.rateLimits, options.counters)
-  const refuseRest = refuseOtherMethods(app)
+  const addMethodRefusals = refuseOtherMethods(app)
 
   await app.register(async (api: App) => {
-    // Scripts of any site may read what is here; what people see in the console they may not.
+    // Scripts of any site may read the API, but not the console.
     await api.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
     await api.register(async (keyed: App) => {
       requireKey(keyed, services.keys, limiters)
@@ -112,7 +112,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
     })
     await api.register(async (described: App) => {
-      requireCredential(described, { ...accepted(services.keys, oauth), limiters })
+      requireCredential(described, { ...acceptedCredentials(services.keys, oauth), limiters })
       whoamiRoutes(described)
     })
     oauth?.documents(api)
@@ -134,12 +134,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)
-  refuseRest()
+  addMethodRefusals()
   return app
 }
 
-/** Keys, and tokens where there are any. */
-function accepted(keys: Pick<KeyService, 'authenticate'>, oauth: AppOptions['oauth']) {
+/** Accepts keys, and the tokens of applications when the OAuth flow is there. */
+function acceptedCredentials(keys: Pick<KeyService, 'authenticate'>, oauth: AppOptions['oauth']) {
   if (!oauth) return { authenticate: (text: string) => keys.authenticate(text) }
   return {
     authenticate: async (text: string) => (await keys.authenticate(text)) ?? oauth.authenticate(text),

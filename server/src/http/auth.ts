@@ -1,4 +1,4 @@
-/** Lets requests with a good credential pass, and no others. */
+/** Authenticates requests: those without a valid credential are refused. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyService } from '../workspaces/keys.ts'
 import { type Credential, carryCredentials, setCredential } from './credential.ts'
@@ -9,17 +9,17 @@ import type { Limiters } from './rate-limit.ts'
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
-/** Whom a bearer's text speaks for; undefined: for nobody. */
+/** Returns the credential of a bearer token; undefined when the token is not valid. */
 export type Authenticate = (text: string) => Promise<Credential | undefined>
 
 interface CredentialOptions {
   readonly authenticate: Authenticate
   readonly limiters: Limiters
-  /** How to come by a credential, as `WWW-Authenticate` says it. */
+  /** The value of `WWW-Authenticate`, which says how to get a credential. */
   readonly challenge?: () => string
 }
 
-/** For the routes of `app` alone: elsewhere any Authorization header passes unread. */
+/** Requires a credential on the routes of `app`. Other routes ignore the Authorization header. */
 export function requireCredential(app: App, options: CredentialOptions): void {
   const { authenticate, limiters, challenge = () => 'Bearer' } = options
   carryCredentials(app)
@@ -38,7 +38,7 @@ export function requireCredential(app: App, options: CredentialOptions): void {
   })
 }
 
-/** A key, and no token of an application. */
+/** Accepts keys only, and no tokens of applications. */
 export function requireKey(app: App, keys: Pick<KeyService, 'authenticate'>, limiters: Limiters): void {
   requireCredential(app, { authenticate: (key) => keys.authenticate(key), limiters })
 }

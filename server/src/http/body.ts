@@ -1,11 +1,10 @@
-/** Reads request bodies: JSON that every reader understands alike, or an answer that says what is wrong with it. */
+/** Reads request bodies: accepts only JSON that all parsers read in the same way, and reports the mistake otherwise. */
 import { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
-import type { Issue } from '../base/errors.ts'
-import { ServiceError } from '../base/errors.ts'
+import { type Issue, ServiceError } from '../base/errors.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
-import { contentIssues, DEEPEST_NESTING, notAnInteger, notUnicode } from './text.ts'
+import { contentIssues, MAX_NESTING, notAnInteger, notUnicode } from './text.ts'
 
 export const BODY_LIMIT_BYTES = 64 * 1024
 
@@ -17,7 +16,8 @@ export function acceptJsonBodies(app: App): void {
     'application/json',
     { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES },
     async (request: FastifyRequest, body: Buffer) => {
-      if (request.headers['content-encoding'] !== undefined) throw new HttpError(415, 'the body must not be encoded')
+      if (request.headers['content-encoding'] !== undefined)
+        throw new HttpError(415, 'the body must not have a content-encoding')
       return readBody(body)
     },
   )
@@ -28,7 +28,7 @@ function readBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   const { value, integersOnly } = parse(decode(body))
   const issues = contentIssues(value, ['body'])
-  // `1.0` and `1e3` are integers to JavaScript, and other bytes than 1 and 1000 to whoever hashes the text.
+  // JavaScript reads `1.0` and `1e3` as integers, but their text is not 1 and 1000: a client that hashes its text gets another digest.
   if (issues.length === 0 && !integersOnly) issues.push(notAnInteger(['body']))
   if (issues.length > 0) throw invalid(issues)
   return value
@@ -44,7 +44,7 @@ function decode(body: Buffer): string {
 
 function parse(text: string): StrictJson {
   try {
-    return parseStrictJson(text, { maxDepth: DEEPEST_NESTING })
+    return parseStrictJson(text, { maxDepth: MAX_NESTING })
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     const { code, position } = error
@@ -57,10 +57,10 @@ function parse(text: string): StrictJson {
 
 const REASONS: Readonly<Record<JsonErrorCode, string>> = {
   not_json: 'not JSON',
-  duplicate_member: 'a member name is given twice',
+  duplicate_member: 'a member name occurs twice',
   lone_surrogate: 'a string is not Unicode',
   number_out_of_range: 'a number is out of range',
-  too_deep: `nested deeper than ${DEEPEST_NESTING}`,
+  too_deep: `nested deeper than ${MAX_NESTING} levels`,
 }
 
 function jsonInvalid(position: number, error: string): Issue {
@@ -68,5 +68,5 @@ function jsonInvalid(position: number, error: string): Issue {
 }
 
 function invalid(issues: readonly Issue[], cause?: unknown): ServiceError {
-  return new ServiceError('invalid', 'the body is not acceptable', { issues, cause })
+  return new ServiceError('invalid', 'the body is not valid', { issues, cause })
 }

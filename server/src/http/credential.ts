@@ -1,4 +1,4 @@
-/** Who a request speaks for, once its credential has been accepted. */
+/** Attaches the accepted credential to a request. */
 import type { FastifyRequest } from 'fastify'
 import type { TokenCredential } from '../oauth/tokens.ts'
 import type { KeyCredential } from '../workspaces/keys.ts'
@@ -16,7 +16,7 @@ export function setCredential(request: FastifyRequest, credential: Credential): 
   request.setDecorator(DECORATOR, credential)
 }
 
-/** For routes that need a credential. */
+/** Only for routes that require a credential. */
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
 }

@@ -1,4 +1,4 @@
-/** One answer for everything that goes wrong: JSON, with `detail`. */
+/** Turns every error into an answer: JSON with `detail`. */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -6,7 +6,7 @@ import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.
 import { StorageError } from '../storage/storage.ts'
 import type { App } from './instance.ts'
 
-/** A refusal that HTTP itself decides. */
+/** A refusal for a reason that only concerns HTTP, with its status code. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly statusCode: number
@@ -26,11 +26,11 @@ const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   unavailable: 503,
 }
 
-/** With 503: what was in the way is over soon, or not at all. */
-const SOON = { retryAfterSeconds: 1 }
+/** For 503: the reason is either over soon, or needs the operator. */
+const RETRY_SOON = { retryAfterSeconds: 1 }
 
-const MOST_ISSUES = 32
-const LONGEST_STEP = 128
+const MAX_ISSUES = 32
+const MAX_STEP_LENGTH = 128
 
 const DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than 64 KiB',
@@ -41,54 +41,54 @@ interface Refusal {
   readonly status: number
   readonly detail: string
   readonly retryAfterSeconds?: number
-  /** Ours to mend, and to be logged in these words. */
-  readonly fault?: string
+  /** For an error of the service: the message to log. */
+  readonly logMessage?: string
 }
 
-/** What an error says to whoever asked. */
 function refusalOf(error: Error): Refusal {
   if (error instanceof ServiceError) {
     const status = STATUS[error.code]
-    return { status, detail: error.message, ...(status === 503 ? SOON : {}) }
+    return { status, detail: error.message, ...(status === 503 ? RETRY_SOON : {}) }
   }
   if (error instanceof StorageError && error.code === 'unavailable') {
-    return { status: 503, detail: 'the database cannot be used now', ...SOON, fault: 'the database cannot be used' }
+    const logMessage = 'the database is unavailable'
+    return { status: 503, detail: 'the database is unavailable: try again later', ...RETRY_SOON, logMessage }
   }
   const { statusCode, code } = error as FastifyError
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return { status: statusCode, detail: DETAILS[code] ?? error.message }
   }
-  return { status: 500, detail: 'internal error', fault: 'request failed' }
+  return { status: 500, detail: 'internal error', logMessage: 'request failed' }
 }
 
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
-    const issues = error instanceof ServiceError && error.code === 'invalid' ? bounded(error.issues) : undefined
+    const issues = error instanceof ServiceError && error.code === 'invalid' ? limitIssues(error.issues) : undefined
     return reply.send({ detail: issues ?? detail })
   })
   app.setNotFoundHandler((_request, reply) => notFound(reply))
 }
 
-/** Everything of the answer but its body. */
+/** Sets the status and headers of the answer and logs the error; the caller sends the body. */
 export function prepareRefusal(error: Error, request: FastifyRequest, reply: FastifyReply): Refusal {
   const refusal = refusalOf(error)
-  if (refusal.fault !== undefined) request.log.error({ err: error }, refusal.fault)
+  if (refusal.logMessage !== undefined) request.log.error({ err: error }, refusal.logMessage)
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds)
   reply.code(refusal.status).header('cache-control', 'no-store')
   return refusal
 }
 
-/** An answer must not be many times the size of the request that caused it. */
-function bounded(issues: readonly Issue[]): Issue[] {
-  return issues.slice(0, MOST_ISSUES).map((issue) => ({ ...issue, loc: issue.loc.map(shortened) }))
+/** Limits the size of the answer, so that a small request cannot cause a large answer. */
+function limitIssues(issues: readonly Issue[]): Issue[] {
+  return issues.slice(0, MAX_ISSUES).map((issue) => ({ ...issue, loc: issue.loc.map(shorten) }))
 }
 
-function shortened(step: string | number): string | number {
-  return typeof step === 'string' && step.length > LONGEST_STEP ? `${step.slice(0, LONGEST_STEP)}…` : step
+function shorten(step: string | number): string | number {
+  return typeof step === 'string' && step.length > MAX_STEP_LENGTH ? `${step.slice(0, MAX_STEP_LENGTH)}…` : step
 }
 
-/** For addresses that cannot be decoded or are too long to be routed: they name nothing. */
+/** Answers 404 to a path that cannot be decoded or is too long to be routed. */
 export function answerUnroutable(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
   notFound(reply)
 }
@@ -97,7 +97,7 @@ function notFound(reply: FastifyReply) {
   return reply.code(404).header('cache-control', 'no-store').send({ detail: 'not found' })
 }
 
-/** For what is not even HTTP, where there is no request to answer. */
+/** Answers what is not valid HTTP, for which Fastify has no request object. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

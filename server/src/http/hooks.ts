@@ -1,8 +1,11 @@
-/** What happens to every answer: its headers, and its line in the log. Hooks that wait for nothing call back: promises would cost more than they do. */
+/**
+ * The hooks for all answers: their headers and their log line. Synchronous hooks use callbacks, because a promise would cost more than
+ * the hook does.
+ */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { App } from './instance.ts'
 
-// What is public changes with every receipt; so much delay is nobody's loss.
+// Public data changes with every receipt, and a few seconds of delay do no harm.
 const PUBLIC_CACHE = 'public, max-age=5'
 
 const HEADERS = {
@@ -11,7 +14,7 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Nothing is kept by caches but what says so. */
+/** Forbids caching; routes with public data override that. */
 export function setHeaders(app: App): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(HEADERS)
@@ -19,7 +22,7 @@ export function setHeaders(app: App): void {
   })
 }
 
-/** While the server closes, each answer is the last on its connection: clients that keep asking would keep it open for ever. */
+/** While the server closes, each answer ends its connection: a client that keeps sending requests would otherwise keep it open forever. */
 export function endConnectionsOnClose(app: App): void {
   let isClosing = false
   app.addHook('preClose', async () => {
@@ -36,7 +39,10 @@ export function cachePublicly(_request: FastifyRequest, reply: FastifyReply, don
   done()
 }
 
-/** The route's pattern and never the address itself: an id in it would open a receipt. No header, no body. */
+/**
+ * Logs the pattern of the route and never the path, because a receipt's id in the path gives access to the receipt. Logs no header and
+ * no body.
+ */
 export function logRequests(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request

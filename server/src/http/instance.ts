@@ -1,4 +1,4 @@
-/** The Fastify instance as the modules of this folder know it: its routes are typed by their TypeBox schemas. */
+/** The type of the Fastify instance, whose routes get their types from TypeBox schemas. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger,

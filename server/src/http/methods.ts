@@ -1,11 +1,11 @@
-/** Answers 405 where an address exists and the method does not. */
+/** Answers 405 when a path exists, but not with this method. */
 import type { HTTPMethods } from 'fastify'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies HTTPMethods[]
 
-/** Gathers the routes declared after it. The function it returns declares the rest, once all of them are known. */
+/** Call it before the routes are declared, which it records; call the returned function after them, to add the refusals. */
 export function refuseOtherMethods(app: App): () => void {
   const allowed = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {

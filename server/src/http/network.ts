@@ -1,11 +1,11 @@
-/** Whose requests are counted together: a client has one IPv4 address, or an IPv6 network to itself. */
+/** The network by which requests are counted: one IPv4 address, or an IPv6 /64, all of which a client usually controls. */
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** What a proxy sends that is no address: one client for all of these, however much is made up. */
+/** A proxy may pass text that is not an address. All such texts count as one client, so that inventing texts gains nothing. */
 const NO_ADDRESS = 'unknown'
 const GROUPS = 8
 
-/** The address itself, or of IPv6 its /64; IPv4 also when it is written as IPv6 (RFC 4291 2.5.5.2). */
+/** Returns an IPv4 address, also for one that is mapped to IPv6 (RFC 4291 2.5.5.2), or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
   if (!isIPv6(address)) return NO_ADDRESS
@@ -24,7 +24,7 @@ export function networkOf(address: string): string {
 
 function groupsOf(address: string): number[] {
   const [withoutZone] = address.split('%')
-  // URLs write every address in one way, in which IPv4 is hexadecimal too.
+  // The URL parser normalizes the address, and writes an embedded IPv4 address in hexadecimal.
   const { hostname } = new URL(`http://[${withoutZone}]`)
   const [head = [], tail = []] = hostname
     .slice(1, -1)

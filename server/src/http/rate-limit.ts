@@ -1,4 +1,4 @@
-/** Request limits: who has asked too much within a minute is told when to come back. */
+/** Rate limits: answers 429 above the limit, and says when the client may try again. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
 import { type Count, type Counters, WINDOW_MS } from '../hosts/counters.ts'
@@ -7,21 +7,21 @@ import { HttpError } from './errors.ts'
 import { networkOf } from './network.ts'
 
 export interface Limiter {
-  /** Counts this request. @throws HttpError 429; StorageError `unavailable`: no request passes uncounted */
-  readonly count: Step
-  /** Counts nothing. @throws HttpError 429 when nothing is left, as far as this host has counted */
-  readonly peek: Step
+  /** Counts this request. @throws HttpError 429; StorageError `unavailable`, so that no request passes uncounted */
+  readonly count: Check
+  /** Checks without counting. @throws HttpError 429 when the limit is used up, as far as this host has counted */
+  readonly peek: Check
 }
 
-type Step = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 export type Limiters = Readonly<Record<keyof RateLimits, Limiter>>
 
-/** Addresses are counted as Fastify's `trustProxy` tells them. */
+/** Fastify's option `trustProxy` determines the address of a request. */
 export function createLimiters(limits: RateLimits, counters: Counters): Limiters {
   const byAddress = (request: FastifyRequest) => networkOf(request.ip)
   return {
-    key: createLimiter('key', limits.key, counters, (request) => spenderOf(credentialOf(request))),
+    key: createLimiter('key', limits.key, counters, (request) => subjectOf(credentialOf(request))),
     receipts: createLimiter('receipts', limits.receipts, counters, byAddress),
     log: createLimiter('log', limits.log, counters, byAddress),
     refusals: createLimiter('refusals', limits.refusals, counters, byAddress),
@@ -29,8 +29,8 @@ export function createLimiters(limits: RateLimits, counters: Counters): Limiters
   }
 }
 
-/** A client that asks for one token after the other has no more than one that keeps its own. */
-function spenderOf(credential: Credential): string {
+/** Counts tokens by their grant, so that a client gains nothing by asking for new tokens. */
+function subjectOf(credential: Credential): string {
   return credential.kind === 'key' ? credential.keyId : credential.grantId
 }
 
@@ -38,15 +38,15 @@ function createLimiter(
   name: keyof RateLimits,
   max: number,
   counters: Counters,
-  subjectOf: (request: FastifyRequest) => string,
+  subject: (request: FastifyRequest) => string,
 ): Limiter {
   if (max === 0) return UNLIMITED
 
-  function tell(reply: FastifyReply, { count, leftMs }: Count): void {
+  function setLimitHeaders(reply: FastifyReply, { count, leftMs }: Count): void {
     const remaining = Math.max(0, max - count)
     const seconds = toSeconds(leftMs)
     reply.headers({
-      // Draft 6, which most clients know, and the two fields of draft 10.
+      // The fields of draft 6, which most clients know, and the two fields of draft 10.
       'ratelimit-limit': max,
       'ratelimit-remaining': remaining,
       'ratelimit-reset': seconds,
@@ -62,14 +62,14 @@ function createLimiter(
 
   return {
     async count(request, reply) {
-      const counted = await counters.add(name, subjectOf(request))
-      tell(reply, counted)
+      const counted = await counters.add(name, subject(request))
+      setLimitHeaders(reply, counted)
       if (counted.count > max) refuse(reply, counted)
     },
     async peek(request, reply) {
-      const counted = counters.last(name, subjectOf(request))
+      const counted = counters.last(name, subject(request))
       if (counted.count < max) return
-      tell(reply, counted)
+      setLimitHeaders(reply, counted)
       refuse(reply, counted)
     },
   }

@@ -1,4 +1,4 @@
-/** What the routes' declarations have in common. */
+/** Parts that the declarations of routes share. */
 import { ErrorBody, ValidationErrorBody } from '@claimcheck/core/api'
 import { type TSchema, Type } from 'typebox'
 
@@ -18,7 +18,10 @@ export function errors<S extends ErrorStatus>(...statuses: readonly S[]): Pick<t
   return Object.fromEntries(statuses.map((status) => [status, ERRORS[status]])) as Pick<typeof ERRORS, S>
 }
 
-/** An answer that exists as JSON text already, and is sent byte for byte: it is signed or hashed, or costs too much to write twice. */
+/**
+ * The schema of an answer that is sent as existing JSON text: its bytes are signed or hashed, or serializing it again would cost too
+ * much.
+ */
 export function jsonText<S extends TSchema>(schema: S) {
   return Type.Unsafe<string>(schema)
 }
@@ -27,10 +30,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const NEEDS_KEY = [{ apiKey: [] }]
 
-/** A key, or a token of an application with whatever scopes. */
+/** A key, or a token of an application with any scopes. */
 export const NEEDS_CREDENTIAL = [{ apiKey: [] }, { oauth: [] }]
 
-/** Every id of ours is of this form. Anything else names nothing, and is not worth asking a store for. */
+/** True for the form of all ids. Routes answer 404 to any other text without reading the database. */
 export function isId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text)
 }

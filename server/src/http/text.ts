@@ -1,7 +1,10 @@
-/** What no text or number of a request may hold, because a store, a hash or a later reader would take it otherwise than we do. */
+/** Finds texts and numbers that a database, a hash or a later reader would interpret differently. */
 import type { Issue, Loc } from '../base/errors.ts'
 
-/** NUL, which databases cut or refuse. Lone surrogates, which have no UTF-8. `__proto__`, which is no member to many readers. */
+/**
+ * Reports NUL, which databases cut or refuse; lone surrogates, which UTF-8 cannot express; `__proto__`, which many readers do not treat as
+ * a member; and numbers that are not safe integers.
+ */
 export function contentIssues(value: unknown, loc: Loc): Issue[] {
   if (typeof value === 'string') return isCleanText(value) ? [] : [notUnicode(loc)]
   if (typeof value === 'number') return Number.isSafeInteger(value) ? [] : [notAnInteger(loc)]
@@ -14,12 +17,12 @@ export function contentIssues(value: unknown, loc: Loc): Issue[] {
   })
 }
 
-export const DEEPEST_NESTING = 32
+export const MAX_NESTING = 32
 
-/** Deeper than bodies of requests may be nested: readers that follow it inwards would run out of stack. */
+/** Reports values that are nested deeper than request bodies may be: a recursive reader would overflow its stack. */
 export function nestingIssues(value: unknown, loc: Loc): Issue[] {
-  if (!isDeeper(value, DEEPEST_NESTING)) return []
-  const error = `nested deeper than ${DEEPEST_NESTING}`
+  if (!isDeeper(value, MAX_NESTING)) return []
+  const error = `nested deeper than ${MAX_NESTING} levels`
   return [{ loc, type: 'value_error', msg: `Value error, ${error}`, ctx: { error } }]
 }
 
@@ -33,7 +36,7 @@ export function notUnicode(loc: Loc): Issue {
   return { loc, type: 'string_unicode', msg }
 }
 
-/** Receipts hold integers within ±(2^53 - 1) only, and a claim becomes part of its receipt. */
+/** A claim becomes part of its receipt, which may contain only integers within ±(2^53 - 1). */
 export function notAnInteger(loc: Loc): Issue {
   return { loc, type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' }
 }

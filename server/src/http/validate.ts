@@ -1,18 +1,17 @@
-/** Holds requests against the routes' schemas. Bodies are taken as they are; a query is text, and is read as its schema says. */
+/** Validates requests against the schemas of their routes. Bodies are not coerced; the text of a query is converted as its schema says. */
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { Issue } from '../base/errors.ts'
-import { ServiceError } from '../base/errors.ts'
+import { type Issue, ServiceError } from '../base/errors.ts'
 import { type Validator, validator } from '../base/validation.ts'
 import { contentIssues } from './text.ts'
 
-/** Path parameters have no schema: what is no id of ours names nothing, and that is a 404. */
+/** Path parameters have no schema, because routes answer 404 to an id of another form. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  // Compiled by the first request that needs it: a command or a test that serves few routes does not wait for all of them.
+  // Compiled at the first request, so that a process that serves few routes does not wait for all schemas.
   const check: Validator = (value, loc) => validator(schema)(value, loc)
   if (httpPart === 'body') {
     return (body: unknown) => {
-      // Fastify gives null for an absent body.
+      // Fastify passes null for an absent body.
       if (body === null) return refuse([{ loc: ['body'], type: 'missing', msg: 'Field required' }])
       return accept(body, check(body, ['body']))
     }
@@ -24,12 +23,12 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   }
 }
 
-/** Integers in plain decimal digits and defaults. Ajv's own coercion would also take `0x10`, `1e1` and blanks. */
+/** Converts integers in decimal digits and applies defaults. Ajv's coercion would also accept `0x10`, `1e1` and blanks. */
 function readQuery(schema: TSchema, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { properties } = schema as { properties?: Readonly<Record<string, { type?: string; default?: unknown }>> }
   const read: Record<string, unknown> = {}
-  for (const [name, { type, default: absent }] of Object.entries(properties ?? {})) {
-    const value = query[name] ?? absent
+  for (const [name, { type, default: defaultValue }] of Object.entries(properties ?? {})) {
+    const value = query[name] ?? defaultValue
     if (value !== undefined) read[name] = type === 'integer' ? readInteger(value) : value
   }
   return read

@@ -15,10 +15,13 @@ export interface LogGuard {
   problem(): string | undefined
   /** Checks the whole log and remembers its head. A mistake becomes the `problem`; without one the `problem` ends. */
   examine(): Promise<void>
-  /** Whether this host may sign, by the state of the log at most one second ago. A read-only host examines the log again, so that it recovers by itself. */
+  /**
+   * Whether this host may sign, by the state of the log at most one second ago. A read-only host examines the log again, so that it
+   * recovers by itself.
+   */
   maySign(): Promise<boolean>
   /**
-   * Call it before signing a head, with the log locked. Entries that other hosts appended are no fork.
+   * Call it before signing a head, with the log locked. Entries that other hosts appended are not a fork.
    * @throws ServiceError `read_only` when this log does not continue what this host signed, or when that cannot be determined
    */
   check(log: LogState, rows: Reads['log']): Promise<void>
@@ -40,7 +43,7 @@ interface LogGuardOptions {
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
 }
 
-const LOOK_EVERY_MS = 1000
+const CHECK_EVERY_MS = 1000
 const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
 const FORKED = `the entries in the database differ from those that this host signed. ${RECOVERY}`
@@ -115,12 +118,12 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
     return examining
   }
 
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let checkedAt = Number.NEGATIVE_INFINITY
 
   /** Also remembers heads that other hosts signed, so that a backup from before them is recognized as old. */
-  async function look(): Promise<void> {
-    if (performance.now() - lookedAt < LOOK_EVERY_MS) return
-    lookedAt = performance.now()
+  async function checkRecently(): Promise<void> {
+    if (performance.now() - checkedAt < CHECK_EVERY_MS) return
+    checkedAt = performance.now()
     try {
       const last = recall()
       const log = (await storage.read.log.state())!
@@ -151,7 +154,7 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
     problem: () => problem,
     examine,
     async maySign() {
-      await (problem === undefined ? look() : examine())
+      await (problem === undefined ? checkRecently() : examine())
       return problem === undefined
     },
     check: (log, rows) => compare(recall(), log, rows),

@@ -70,7 +70,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
   const { anchors } = storage.read
   const log = createStoredLog(storage.read)
 
-  async function landed(before: number, limit: number): Promise<readonly Anchor[]> {
+  async function landedAnchors(before: number, limit: number): Promise<readonly Anchor[]> {
     const { logId } = (await rows.state())!
     return anchors.landed(logId, before, limit)
   }
@@ -95,7 +95,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
   return {
     async head() {
       // Reads the anchor before the head, so that the head's tree is at least as large.
-      const [anchor = null] = await landed(Number.MAX_SAFE_INTEGER, 1)
+      const [anchor = null] = await landedAnchors(Number.MAX_SAFE_INTEGER, 1)
       return { treeHead: JSON.stringify(await log.head()), anchor }
     },
 
@@ -160,7 +160,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
     },
 
     async anchors(limit, before = Number.MAX_SAFE_INTEGER) {
-      const found = await landed(before, limit + 1)
+      const found = await landedAnchors(before, limit + 1)
       const page = found.slice(0, limit)
       return { anchors: page, next: found.length > limit ? page.at(-1)!.treeSize : null }
     },

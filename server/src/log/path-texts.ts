@@ -1,4 +1,7 @@
-/** Writes the paths of inclusion proofs as JSON. All leaves of a full tile share the upper part of the path, which is written once for each tree size. */
+/**
+ * Writes the paths of inclusion proofs as JSON. All leaves of a full tile share the upper part of the path, which is written once for
+ * each tree size.
+ */
 import { type CompactRange, HASH_BYTES, pathInTile, proveInRange, TILE_WIDTH, type TileNodes } from '@claimcheck/core'
 
 export interface PathText {

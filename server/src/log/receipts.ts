@@ -6,7 +6,10 @@ import type { Storage } from '../storage/storage.ts'
 import type { AnchoredPath, LogService } from './log.ts'
 
 export interface ReceiptService {
-  /** The receipt as JSON text: the exact stored body and signature, and a proof at the anchored tree size or, before an anchor covers it, at the current size. */
+  /**
+   * The receipt as JSON text: the exact stored body and signature, and a proof at the anchored tree size or, before an anchor covers
+   * it, at the current size.
+   */
   get(receiptId: string): Promise<string | undefined>
   /** Exactly the text whose digest the receipt signs; undefined for a receipt from before there was evidence, and for none. */
   evidence(receiptId: string): Promise<string | undefined>

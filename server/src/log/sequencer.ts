@@ -76,7 +76,10 @@ class Failed {
 }
 
 const MAX_BATCH = 500
-/** After an optimistic flush failed, this many flushes use the lock: other hosts append, so the state that this host knows is rarely current. */
+/**
+ * After an optimistic flush failed, this many flushes use the lock: other hosts append, so the state that this host knows is rarely
+ * current.
+ */
 const LOCKED_FLUSHES = 16
 
 interface SequencerOptions {

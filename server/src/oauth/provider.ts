@@ -211,7 +211,10 @@ async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise
   if (others.length > 0) ctx.response.set('set-cookie', others)
 }
 
-/** The other response modes need a page with a script. They cannot be switched off, but the library refuses a mode that it does not know. */
+/**
+ * The other response modes need a page with a script. They cannot be switched off, but the library refuses a mode that it does not
+ * know.
+ */
 async function onlyQueryResponses(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const { response_mode: mode } = ctx.query
   if (mode !== undefined && mode !== 'query') ctx.query = { ...ctx.query, response_mode: 'other' }

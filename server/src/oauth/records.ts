@@ -1,4 +1,7 @@
-/** Stores the codes, tokens, grants and requests of OAuth by the hash of their secret, with encrypted payload, so that a copy of the database is useless. */
+/**
+ * Stores the codes, tokens, grants and requests of OAuth by the hash of their secret, with encrypted payload, so that a copy of the
+ * database is useless.
+ */
 import type { Instant } from '@claimcheck/core'
 import { SecretError, type Secrets } from '../base/secrets.ts'
 import { hashToken, recordContext } from '../base/tokens.ts'
@@ -51,7 +54,7 @@ interface RecordsOptions {
 export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): OAuthRecords {
   let removedAt: Instant = Number.NEGATIVE_INFINITY
 
-  function opened({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
+  function decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
     if (expiresAt !== null && expiresAt <= now()) return undefined
     try {
       return { payload: JSON.parse(secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
@@ -65,7 +68,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
   return {
     async find(model, id) {
       const row = await storage.read.records.find(kindOf(model), hashToken(id))
-      return row && opened(row)
+      return row && decrypt(row)
     },
     async put(model, id, payload, ttlMs) {
       const at = now()
@@ -101,7 +104,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     endGrant: (grantId) => storage.write((tx) => tx.records.removeGrant(grantId)),
     async grantsOf(memberId) {
       const rows = await storage.read.records.allByUid(kindOf(GRANT), memberId)
-      return rows.flatMap((row) => opened(row) ?? [])
+      return rows.flatMap((row) => decrypt(row) ?? [])
     },
   }
 }

@@ -1,4 +1,7 @@
-/** The rules for clients that register themselves: which metadata is accepted. Metadata that would make the service send requests is dropped. */
+/**
+ * The rules for clients that register themselves: which metadata is accepted. Metadata that would make the service send requests is
+ * dropped.
+ */
 import type { ClientMetadata } from 'oidc-provider'
 import { isReadable, MAX_NAME_LENGTH } from '../base/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from '../config/redirect-uris.ts'

@@ -1,4 +1,7 @@
-/** Signs people in through an OpenID provider: sends the browser there, and checks that the answer belongs to this browser and this sign-in. */
+/**
+ * Signs people in through an OpenID provider: sends the browser there, and checks that the answer belongs to this browser and this
+ * sign-in.
+ */
 import { DestinationError, type Logger } from '@claimcheck/core'
 import * as openid from 'openid-client'
 import { ServiceError } from '../base/errors.ts'
@@ -65,7 +68,10 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
     return supportsBody ? inBody(server, ...rest) : inHeader(server, ...rest)
   }
 
-  /** Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in method. */
+  /**
+   * Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in
+   * method.
+   */
   function discover(): Promise<openid.Configuration> {
     if (discovered && performance.now() - discovered.since < DISCOVERY_TTL_MS) return discovered.configuration
     const metadata = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }

@@ -118,7 +118,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       const response = parse<RegistrationResponseJSON>(credential)
       const passkeyName = readName(name)
       const { verifyRegistrationResponse } = await loadWebAuthn()
-      const { registrationInfo } = await accepted(() =>
+      const { registrationInfo } = await verifyOrRefuse(() =>
         verifyRegistrationResponse({
           response,
           expectedChallenge,
@@ -168,7 +168,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       }
       const { id, publicKey, counter } = passkey
       const { verifyAuthenticationResponse } = await loadWebAuthn()
-      const { authenticationInfo } = await accepted(() =>
+      const { authenticationInfo } = await verifyOrRefuse(() =>
         verifyAuthenticationResponse({
           response,
           expectedChallenge,
@@ -210,7 +210,7 @@ function isId(given: unknown): given is string {
 }
 
 /** The library also refuses a counter that went back. @throws ServiceError `bad_request` */
-async function accepted<T extends { readonly verified: boolean }>(verify: () => Promise<T>): Promise<T> {
+async function verifyOrRefuse<T extends { readonly verified: boolean }>(verify: () => Promise<T>): Promise<T> {
   const outcome = await verify().catch((cause: unknown) => {
     throw new ServiceError('bad_request', NOT_ACCEPTED, { cause })
   })

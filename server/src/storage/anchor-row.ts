@@ -1,18 +1,18 @@
-/** An anchor as it is stored: from its plan to the chain. */
+/** An anchor as it is stored, from its plan to its block on the chain. */
 import type { Anchor, AnchorerErrorCode, SignedAnchor } from '@claimcheck/core'
 import { bigint, bytes, instant, integer, json, nullable, part, type RowOf, table, text } from './table.ts'
 
 export const OPEN_STATES = ['planned', 'signed', 'sent', 'mined'] as const
 export type AnchorState = (typeof OPEN_STATES)[number] | 'final' | 'dropped'
 
-/** Why an anchor does not go on, or why it was dropped. */
+/** Why an anchor is held up, or why it was dropped. */
 export type AnchoringProblem =
   | AnchorerErrorCode
   /** It was planned for another chain or account than the one that is configured. */
   | 'anchorer_changed'
-  /** Another log has followed the one that it was planned for. */
+  /** The log that it was planned for ended, and another one followed. */
   | 'log_ended'
-  /** The anchorer failed in a way that its contract does not know. */
+  /** The anchorer failed in a way that is not in its contract. */
   | 'anchorer_error'
 
 export const anchors = table('anchors', ['id'], {
@@ -20,20 +20,20 @@ export const anchors = table('anchors', ['id'], {
   logId: text('log_id'),
   treeSize: bigint('tree_size'),
   rootHash: bytes('root_hash'),
-  /** The newest final one of this log on this chain by then; null when there was none. */
+  /** The newest final anchor of this log on this chain when this one was planned; null when there was none. */
   previousId: nullable(integer('previous_id')),
   chain: text('chain'),
   scheme: text('scheme'),
   attester: text('attester'),
   schema: text('schema'),
   state: text<AnchorState>('state'),
-  /** Oldest first. None of one that was found on the chain: another copy of this database has made it. */
+  /** Every transaction that was signed for it, oldest first. Empty when it was found on the chain: another copy of this database made it. */
   signed: json<readonly SignedAnchor[]>('signed'),
   problem: nullable(text<AnchoringProblem>('problem')),
   plannedAt: instant('planned_at'),
-  /** Or by when it was. */
+  /** When it was sent, or the time by which it had been. */
   sentAt: nullable(instant('sent_at')),
-  // Where it is on the chain: of a final one.
+  // Where it is on the chain. All null until it is final.
   uid: nullable(text('uid')),
   txHash: nullable(text('tx_hash')),
   blockNumber: nullable(bigint('block_number')),
@@ -63,7 +63,7 @@ const landing = part(anchors, ...LANDING)
 /** What changes once an anchor is planned. */
 export const fate = part(anchors, 'state', 'signed', 'problem', 'sentAt', ...LANDING)
 
-/** What receipts say of a final one. */
+/** What receipts say of a final anchor. */
 export const landed = part(
   anchors,
   'chain',
@@ -85,7 +85,7 @@ export type AnchorPlan = RowOf<typeof plan>
 export type Landing = { readonly [Name in keyof StoredLanding]: NonNullable<StoredLanding[Name]> }
 
 export interface AnchorRow extends Omit<StoredAnchor, keyof Landing> {
-  /** Of a final one. */
+  /** Null until it is final. */
   readonly landing: Landing | null
 }
 
@@ -105,7 +105,7 @@ export function toAnchorRow(stored: StoredAnchor): AnchorRow {
   return { ...anchor, landing: anchor.state === 'final' ? (landing as Landing) : null }
 }
 
-/** @param anchor a final one */
+/** @param anchor that is final */
 export function toAnchor(anchor: RowOf<typeof landed>): Anchor {
   return { ...(anchor as typeof anchor & Landing), rootHash: Buffer.from(anchor.rootHash).toString('base64url') }
 }

@@ -1,4 +1,4 @@
-/** Anchors: one is under way at a time, and what is signed for it is here before it is sent. */
+/** Anchors as rows: one is under way at a time, and its signed transactions are stored before they are sent. */
 import type { Anchor, AnchorIdentity } from '@claimcheck/core'
 import {
   type AnchorPlan,
@@ -61,7 +61,7 @@ export function anchorReads(db: Db) {
       const rest = `WHERE log_id = ? AND state = 'final' AND tree_size < ? ORDER BY tree_size DESC LIMIT ?`
       return (await selectRows(db, landed, rest, [logId, before, limit])).map(toAnchor)
     },
-    /** For each of these leaves that a landed anchor covers, the earliest one that does. */
+    /** For each of these leaves that a final anchor covers, the earliest anchor that does. */
     async covering(logId: string, leaves: readonly number[]): Promise<Map<number, Anchor>> {
       const earliest = `SELECT MIN(tree_size) FROM anchors WHERE log_id = ? AND state = 'final' AND tree_size > leaf_index`
       const sql = `SELECT leaf_index, ${landed.names} FROM ${rowsOf(db.dialect, leafIndexes)} AS leaves
@@ -70,7 +70,7 @@ export function anchorReads(db: Db) {
       const rows = await db.query(sql, [toJson(leafIndexes, asked), logId, logId])
       return new Map(rows.map((row) => [Number(row.leaf_index), toAnchor(landed.read(row))]))
     },
-    /** Under which the landed anchors of all logs were made, oldest first. */
+    /** The identities that made the final anchors of all logs, oldest first. */
     async identities(): Promise<AnchorIdentity[]> {
       const sql = `SELECT attester, schema FROM anchors WHERE state = 'final' GROUP BY attester, schema ORDER BY MIN(id)`
       return (await db.query(sql)).map((row) => ({ attester: String(row.attester), schema: String(row.schema) }))
@@ -79,10 +79,10 @@ export function anchorReads(db: Db) {
       const [row] = await db.query(`SELECT COUNT(*) AS count FROM anchors WHERE state = 'dropped'`)
       return Number(row!.count)
     },
-    /** What the landed ones cost, by chain. */
+    /** What the final anchors cost, by chain. */
     async costs(): Promise<Map<string, bigint>> {
       const sums = new Map<string, bigint>()
-      // Added here: the numbers are larger than SQLite adds exactly.
+      // Added here: SQLite would not add such large numbers exactly.
       for (const { chain, cost } of await db.query(
         `SELECT chain, cost FROM anchors WHERE state = 'final' ORDER BY id`,
       )) {
@@ -96,7 +96,7 @@ export function anchorReads(db: Db) {
 export function anchorWrites(db: Db) {
   return {
     ...anchorReads(db),
-    /** With the log locked, which numbers them one after the other. */
+    /** Needs the log locked: anchors are numbered one after the other. */
     async insert(plan: AnchorPlan): Promise<AnchorRow> {
       const [row] = await db.query('SELECT COALESCE(MAX(id), 0) + 1 AS id FROM anchors')
       const anchor: AnchorRow = {
@@ -112,11 +112,11 @@ export function anchorWrites(db: Db) {
       return anchor
     },
     /**
-     * Compare and swap: false, and nothing changed, when the row is not as it was read any more. So of what two hosts sign at the
-     * same time one transaction alone is kept, and only what is kept is sent.
+     * Compare and swap: false, and no change, when the row differs from what was read. So when two hosts sign at the same time, one
+     * of the transactions is stored, and only a stored transaction is sent.
      */
     async replace(before: AnchorRow, after: AnchorRow): Promise<boolean> {
-      // SQLite is handed long texts as bytes, and would compare them as that.
+      // A long text reaches SQLite as bytes, which equal no text.
       const unchanged = 'anchors.id = ? AND anchors.state = ? AND anchors.signed = CAST(? AS text)'
       const sql = `UPDATE anchors SET ${assignments(fate, 'next')} FROM ${rowsOf(db.dialect, fate)} AS next
         WHERE ${unchanged} RETURNING anchors.id`

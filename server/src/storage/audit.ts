@@ -1,4 +1,4 @@
-/** Rows for going through all of them: many at once as one text. */
+/** Reads for the doctor, which goes through all rows: many rows as one text, and rows exactly as they are stored. */
 import { anchors } from './anchor-row.ts'
 import { checks, claims } from './claim-row.ts'
 import type { Db, Row } from './db.ts'
@@ -41,7 +41,7 @@ export const CLAIM_FIELDS = [
   'reason_code',
   // Whether its workspace, and its connection if it names one, are there and belong together.
   'belongs',
-  // Each its attempt, and its record unless that is last_check.
+  // For each check its attempt, and its record unless that equals last_check.
   'checks',
 ] as const
 
@@ -60,7 +60,7 @@ export interface Orphan {
 /** Small tables, whose rows are examined one by one. */
 const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, connections } as const
 
-/** Owners are few, their rows many: each is looked for in the owners' primary key. */
+/** Which column names a row of which owner. Each is looked up by the owner's primary key. */
 const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner: Table<unknown>])[] = [
   [checks, 'claim_id', claims],
   [apiKeys, 'workspace_id', workspaces],
@@ -89,18 +89,18 @@ export function auditReads(db: Db) {
       const [row] = await db.query(undecidedLines, [after, limit])
       return row?.last == null ? undefined : { lines: readLines(row.lines), last: String(row.last) }
     },
-    /** The claims without a receipt after one up to another. */
+    /** The claims without a receipt, from after one id up to another. */
     async undecidedIds(after: string, last: string): Promise<string[]> {
       const sql = `SELECT claim_id FROM claims WHERE claim_id > ? AND claim_id <= ?
         AND NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.claim_id = claims.claim_id) ORDER BY claim_id`
       return (await db.query(sql, [after, last])).map((row) => String(row.claim_id))
     },
-    /** A claim as it is stored, unless it has got a receipt. */
+    /** A claim as it is stored; undefined when it has a receipt. */
     async undecided(claimId: string): Promise<Row | undefined> {
       const unless = 'NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.claim_id = claims.claim_id)'
       return (await db.query(`${SELECT_CLAIM} AND ${unless}`, [claimId]))[0]
     },
-    /** A receipt as it is stored, whatever is in it. */
+    /** A receipt as it is stored, damaged or not. */
     async receipt(leafIndex: number): Promise<Row | undefined> {
       const sql = `SELECT ${qualified(receipts)}, ${EVIDENCE} AS evidence FROM receipts ${WITH_EVIDENCE} WHERE leaf_index = ?`
       return (await db.query(sql, [leafIndex]))[0]
@@ -119,18 +119,18 @@ export function auditReads(db: Db) {
       const rows = await selectRows(db, tiles, rest, [toJson(tileKeys, keys)])
       return rows.map((tile) => ({ ...tile, hashes: bytes(tile.hashes) }))
     },
-    /** Which tiles there are, the next after this one. */
+    /** The next tiles after this one. */
     async tileKeys(after: TileKey, limit: number): Promise<TileKey[]> {
       const rest = `WHERE (${tileKeys.names}) > (?, ?, ?) ORDER BY ${tileKeys.names} LIMIT ?`
       return selectRows(db, tileKeys, rest, [after.level, after.index, after.width, limit])
     },
-    /** As many leaves as there can be, by the log's own size or by its receipts. */
+    /** The larger of the log's size and the number of leaves that its receipts reach to. */
     async reach(): Promise<number> {
       const sql = 'SELECT (SELECT MAX(tree_size) FROM log) AS size, (SELECT MAX(leaf_index) FROM receipts) AS last'
       const [row] = await db.query(sql)
       return Math.max(Number(row?.size ?? 0), Number(row?.last ?? -1) + 1)
     },
-    /** There is one log. */
+    /** One, in a database that is sound. */
     async logIds(): Promise<number[]> {
       return (await db.query('SELECT id FROM log')).map((row) => Number(row.id))
     },
@@ -196,9 +196,9 @@ const linesIn = perDialect(({ lines: forms }: Dialect) => {
   const { character, hex, json, join } = forms
   const { check, attempt } = SEPARATORS
   const orEmpty = (expression: string) => `COALESCE(CAST(${expression} AS text), '')`
-  // A null where none may be is left out: the line is short then, and its row is read on its own.
+  // A null in a column that allows none shortens its line, so that the row is then read alone.
   const lines = (expressions: readonly string[]) => `${linesOf(forms, expressions)} AS lines`
-  // The last check is there twice: once is enough to hand over.
+  // The last check is stored twice, and handed over once.
   const record = `CASE WHEN record = claims.last_check THEN '' ELSE ${character(attempt)} || record END`
   const history = `(SELECT ${join(`attempt || ${character(attempt)} || ${record}`, character(check))}
     FROM checks WHERE checks.claim_id = claims.claim_id)`
@@ -223,7 +223,7 @@ const linesIn = perDialect(({ lines: forms }: Dialect) => {
   }
 })
 
-/** SQLite keeps text in a column of bytes when it is given some. */
+/** SQLite stores text in a column of bytes when a statement gives it text. */
 function bytes(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? value : Buffer.from(String(value))
 }

@@ -1,9 +1,9 @@
 /**
- * Everything that claims and their receipts change at one time, as ONE statement: all of it happens or nothing does, and on its own
- * it is a transaction. The changes follow from the log and the claims as the caller knew them; where these stand otherwise, it fails.
+ * All changes that deciding claims makes, as ONE statement, which is a transaction by itself: all of them happen or none does. The
+ * caller computed them from the log and the claims as it knew them; the statement fails when those differ from what is stored.
  */
 
-import { type ClaimProgress, type ClaimRow, claims, progress, UNDECIDED } from './claim-row.ts'
+import { type ClaimProgress, type ClaimRow, checked, claims, progress, UNDECIDED } from './claim-row.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import {
@@ -18,15 +18,15 @@ import {
 } from './log.ts'
 import type { LogState } from './log-state.ts'
 import { rowsOf, toJson } from './rows.ts'
-import { assignments, part, type Table, toHex } from './table.ts'
+import { assignments, type Table, toHex } from './table.ts'
 
 /** The last check of each claim becomes part of its history, under the number of its attempts. */
 export interface Changes {
-  /** The log as it must stand, and as it will. The same, when no receipts are issued. */
+  /** The log as it must be stored now, and as it will be. Both the same when no receipts are issued. */
   readonly log: { readonly from: LogState; readonly to: LogState }
-  /** None of them may be there, by its id or by its client_claim_id. */
+  /** Fails when one is stored already, by its id or by its client_claim_id. */
   readonly newClaims?: readonly ClaimRow[]
-  /** As these will be: each must be queued, with one attempt less. */
+  /** As these claims will be. Each must be stored as queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
   readonly receipts?: readonly ReceiptRow[]
   readonly evidence?: readonly EvidenceRow[]
@@ -54,20 +54,7 @@ export const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number]
 
-/** What a check changes in the row of its claim. */
-const checked = part(
-  progress,
-  'state',
-  'attempts',
-  'dueAt',
-  'nextCheckAt',
-  'lastCheck',
-  'receiptId',
-  'verdict',
-  'reasonCode',
-)
-
-/** @throws what the database says when the log or a claim stands otherwise, or a new claim is there already */
+/** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim is stored already */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
   const { from, to } = changes.log
   const bindings: Readonly<Record<Parameter, Binding>> = {

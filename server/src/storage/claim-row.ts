@@ -2,7 +2,7 @@
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
 import { instant, integer, json, nullable, part, type RowOf, table, text } from './table.ts'
 
-/** How a claim's destination is read, fixed at submission; the last three can not be read at all. */
+/** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
 
 export const claims = table('claims', ['claimId'], {
@@ -19,7 +19,7 @@ export const claims = table('claims', ['claimId'], {
   claimDigest: text('claim_digest'),
   access: text<Access>('access'),
   connectionId: nullable(text('connection_id')),
-  /** The profile that judges it: its own name, whatever alias was claimed. */
+  /** The profile that judges the claim, by its own name where the claim used an alias. */
   profileAction: text('profile_action'),
   profileVersion: text('profile_version'),
   state: text<'queued' | 'decided'>('state'),
@@ -33,10 +33,7 @@ export const claims = table('claims', ['claimId'], {
   reasonCode: nullable(text<ReasonCode>('reason_code')),
 })
 
-/** The part of a claim that a check changes. */
-export const progress = part(
-  claims,
-  'claimId',
+const CHECKED = [
   'state',
   'attempts',
   'dueAt',
@@ -45,7 +42,13 @@ export const progress = part(
   'receiptId',
   'verdict',
   'reasonCode',
-)
+] as const
+
+/** What a check changes in the row of its claim. */
+export const checked = part(claims, ...CHECKED)
+
+/** The same, with the claim's id. */
+export const progress = part(claims, 'claimId', ...CHECKED)
 
 export const checks = table('checks', ['claimId', 'attempt'], {
   claimId: text('claim_id'),
@@ -56,10 +59,10 @@ export const checks = table('checks', ['claimId', 'attempt'], {
 export type ClaimRow = RowOf<typeof claims>
 export type ClaimProgress = RowOf<typeof progress>
 
-/** Of claims that are looked up by their ids. Said in these words it does not let Postgres take the queue's index for a shorter way to them. */
+/** For claims that are looked up by their ids. Written as `state = 'queued'`, Postgres could choose the queue's index, which is slower here. */
 export const UNDECIDED = `state <> 'decided'`
 
-/** The statement that makes the last check of each of these claims part of its history, where it has one. */
+/** The statement that adds the last check of each of these claims, where it has one, to its history. */
 export function keepChecks(rows: string): string {
   return `INSERT INTO checks (claim_id, attempt, record)
     SELECT claim_id, attempts, last_check FROM ${rows} AS checked WHERE last_check IS NOT NULL`

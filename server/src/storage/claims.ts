@@ -26,9 +26,9 @@ export interface ClaimQuery {
   readonly state?: string
 }
 
-/** How many claims were submitted within one stretch of time, and stand so. */
+/** How many claims of one verdict were submitted within one period. */
 export interface ClaimCount {
-  /** Which stretch, counted in its own length since the epoch. */
+  /** Which period: how many of its length have passed since the Unix epoch. */
   readonly bucket: number
   /** null: not decided yet. */
   readonly verdict: VerdictValue | null
@@ -41,12 +41,12 @@ export interface DueClaim {
   readonly lane: string
 }
 
-/** Which claims hold each other up when what they are checked at hangs: those of one connection, or of one public destination. */
+/** Claims of one lane hold each other up when their destination hangs: those of one connection, or of one public destination. */
 export function laneOf({ connectionId, profileAction }: Pick<ClaimRow, 'connectionId' | 'profileAction'>): string {
   return connectionId ?? profileAction
 }
 
-// As the queue's index has it.
+// The expression must be the one in the queue's index.
 const LANE = 'COALESCE(connection_id, profile_action)'
 
 /** Columns that a list may be narrowed by, each by one value. */
@@ -98,11 +98,11 @@ export function claimReads(db: Db) {
       const bindings = [workspaceId, ...(before ? [before.submittedAt, before.claimId] : []), count - 1]
       return selectRow(db, position, rest, bindings)
     },
-    /** Of the claims that were submitted since `since`, in stretches of `stretchMs`. A stretch without claims has no count. */
-    async counts(workspaceId: string, since: Instant, stretchMs: number): Promise<ClaimCount[]> {
+    /** Of the claims that were submitted since `since`, in periods of `periodMs`. A period without claims has no count. */
+    async counts(workspaceId: string, since: Instant, periodMs: number): Promise<ClaimCount[]> {
       const sql = `SELECT submitted_at / CAST(? AS bigint) AS bucket, verdict, COUNT(*) AS count FROM claims
         WHERE workspace_id = ? AND submitted_at >= ? GROUP BY 1, 2`
-      const rows = await db.query(sql, [stretchMs, workspaceId, since])
+      const rows = await db.query(sql, [periodMs, workspaceId, since])
       return rows.map((row) => ({
         bucket: Number(row.bucket),
         verdict: row.verdict as VerdictValue | null,
@@ -153,7 +153,7 @@ export function claimWrites(db: Db) {
     ...claimReads(db),
     /** Inserts those whose client_claim_id is new in its workspace, each with its last check, and returns the ids of these. */
     async insertNew(rows: readonly ClaimRow[]): Promise<Set<string>> {
-      // In one order everywhere: two hosts that insert the same ones would wait for each other for ever.
+      // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
       const suffix = 'ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id'
       const inserted = new Set((await insertRows(db, claims, ordered, suffix)).map((row) => String(row.claim_id)))
@@ -166,7 +166,7 @@ export function claimWrites(db: Db) {
       }
       return inserted
     },
-    /** Hands out those of these claims that are due still, and hides each from other workers until `leaseEnd`. */
+    /** Hands out those of these claims that are still due, and hides each from other workers until `leaseEnd`. */
     async lease(claimIds: readonly string[], now: Instant, leaseEnd: Instant): Promise<ClaimRow[]> {
       const due = `SELECT claim_id FROM claims
         WHERE claim_id IN ${texts} AND ${UNDECIDED} AND due_at <= ? ${forUpdateSkipLocked}`

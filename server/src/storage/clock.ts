@@ -1,4 +1,4 @@
-/** The clock that all hosts have in common. */
+/** The clock that all hosts share. */
 import type { Db } from './db.ts'
 
 /** Milliseconds since the Unix epoch, with fractions: as the statement runs, not as its transaction began. */

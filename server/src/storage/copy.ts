@@ -1,4 +1,4 @@
-/** Every row of one database into another, empty one, of the same dialect or of another. The source is read as it is at one moment. */
+/** Copies every row of one database into another, empty one, of the same dialect or of another. The source is read as it is at one moment. */
 import type { Knex } from 'knex'
 import { type Db, type Row, runAll } from './db.ts'
 import type { Dialect } from './dialect.ts'
@@ -73,7 +73,7 @@ function refusal(table: string, cause: unknown): StorageError {
   return new StorageError('corrupt', message, { cause })
 }
 
-/** The next rows in the key's order, again and again. */
+/** All rows, in the order of the key. */
 async function* pages(db: Db, { name, names, key }: Table<unknown>): AsyncGenerator<Row[]> {
   const order = key.join(', ')
   const first = `SELECT ${names} FROM ${name} ORDER BY ${order} LIMIT ?`
@@ -86,7 +86,7 @@ async function* pages(db: Db, { name, names, key }: Table<unknown>): AsyncGenera
   }
 }
 
-/** As it is stored, whatever that is. */
+/** As it is stored, also where that is not the column's type. */
 function toCell(stored: unknown): Cell {
   return stored instanceof Uint8Array ? toHex(stored) : (stored as Cell)
 }

@@ -26,7 +26,7 @@ const ADD = `ORDER BY limiter, subject
 
 export function counterWrites(db: Db, { deleteSome }: SharedStatements) {
   return {
-    /** Adds to the window's counters, each named once, and returns what they come to. */
+    /** Adds to the window's counters, each named once, and returns their new counts. */
     async add(windowStart: Instant, added: readonly Counter[]): Promise<Counter[]> {
       const rows = added.map((row) => ({ ...row, windowStart }))
       return (await insertRows(db, rateCounters, rows, ADD)).map(counter.read)

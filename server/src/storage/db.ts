@@ -8,7 +8,7 @@ export type Row = Readonly<Record<string, unknown>>
 export type Binding = string | number | null
 
 export interface QueryOptions {
-  /** Planned for each call: which index is the right one follows from how many rows there are, and a plan from an empty table cannot know. */
+  /** Planned for each call: the right index depends on how many rows there are, which a plan from an empty table does not know. */
   readonly replanned?: boolean
 }
 
@@ -25,7 +25,7 @@ export interface Db {
   table(name: string): Knex.QueryBuilder
 }
 
-/** Statements that a dialect may have none of. */
+/** For lists that are empty where a dialect needs no statement. */
 export async function runAll(db: Db, statements: readonly string[]): Promise<void> {
   for (const sql of statements) await db.query(sql)
 }

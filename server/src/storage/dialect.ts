@@ -38,11 +38,11 @@ export interface Dialect extends Expressions {
   readonly forUpdate: string
   /** The same, passing over rows that another transaction holds. */
   readonly forUpdateSkipLocked: string
-  /** After these, no other transaction writes to the tables until this one ends. */
+  /** Statements that keep other transactions from writing to the tables until this one ends. */
   lockTables(tables: readonly string[]): readonly string[]
-  /** After these, this transaction may wait for something else as long as it takes. */
+  /** Statements that let this transaction do nothing for as long as it needs to wait for something else. */
   readonly allowIdle: readonly string[]
-  /** After these, queries are planned for the rows that the tables hold now. */
+  /** Statements that have queries planned for the rows that the tables hold now. */
   analyze(tables: readonly string[]): readonly string[]
   /** One statement that makes all changes of `changes.ts` or none, and binds its PARAMETERS. */
   readonly applyChanges: string
@@ -59,11 +59,11 @@ export interface Dialect extends Expressions {
 
 /** Migrations are history: what they take from here must not change its meaning. */
 export interface MigrationStatements {
-  /** After these, no other process migrates until the transaction ends. */
+  /** Statements that keep other processes from migrating until the transaction ends. */
   readonly lock: readonly string[]
-  /** Rows of this table are never changed and never deleted from now on, whatever statement tries. */
+  /** Statements after which every change and deletion of a row of this table fails. */
   appendOnly(table: string): readonly string[]
-  /** These columns are compared byte by byte from now on. */
+  /** Statements after which these columns are compared byte by byte. */
   compareBytes(table: string, columns: readonly string[]): readonly string[]
 }
 
@@ -75,7 +75,7 @@ export interface SharedStatements {
   deleteSome(table: string, condition: string): string
 }
 
-/** What `make` makes of a dialect, made once: a statement stays prepared as long as its text is the same. */
+/** Calls `make` once for each dialect: a statement is prepared once for one text. */
 export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect) => T {
   const made = new Map<Dialect, T>()
   return (dialect) => {

@@ -1,4 +1,4 @@
-/** Leases: what one host does at a time, until it lets go or falls silent. They run by the database's clock, which all hosts have in common. */
+/** Leases: work that one host does at a time, until it lets go or falls silent. They run by the database's clock, which all hosts share. */
 import type { Db } from './db.ts'
 import { instant, table, text } from './table.ts'
 

@@ -10,7 +10,7 @@ export function linesOf({ character, join, long }: LineExpressions, expressions:
   return long(join(`concat_ws(${character(SEPARATORS.field)}, ${expressions.join(', ')})`, character(SEPARATORS.row)))
 }
 
-/** What `linesOf` came to: empty without rows. */
+/** The text that `linesOf` selected: empty without rows. */
 export function readLines(value: unknown): string {
   return Buffer.isBuffer(value) ? decode(value) : ((value as string | null | undefined) ?? '')
 }

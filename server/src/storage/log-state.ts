@@ -1,4 +1,4 @@
-/** The one row of the table `log`: how far the log has come, by its newest head, and which key signs what comes next. */
+/** The one row of the table `log`: its newest tree head, and the key that signs the next one. */
 import type { Row } from './db.ts'
 import { bigint, bytes, instant, integer, part, type RowOf, table, text } from './table.ts'
 
@@ -17,11 +17,11 @@ export const logState = part(log, 'logId', 'name', 'treeSize', 'rootHash', 'issu
 export type LogState = RowOf<typeof logState>
 
 export interface AnchoredLogState extends LogState {
-  /** Of the newest landed anchor; 0 when there is none. */
+  /** The size at the newest final anchor; 0 when there is none. */
   readonly anchoredSize: number
 }
 
-/** Of an AnchoredLogState. */
+/** What `toAnchoredState` reads. */
 export const ANCHORED_LOG_COLUMNS = `${logState.names}, (SELECT MAX(anchors.tree_size) FROM anchors
   WHERE anchors.log_id = log.log_id AND anchors.state = 'final') AS anchored_size`
 

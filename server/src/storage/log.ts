@@ -21,7 +21,7 @@ export const tiles = table('tiles', ['level', 'index', 'width'], {
   index: bigint('tile_index'),
   /** How many hashes: 256 in a full tile. */
   width: integer('width'),
-  /** In a full tile, the nodes above them follow. Those stored by the first version have none. */
+  /** In a full tile, the nodes above the hashes follow. Tiles that the first version stored have none. */
   hashes: bytes('hashes'),
 })
 
@@ -88,7 +88,7 @@ export function logReads(db: Db) {
       const rest = 'WHERE (tree_size, issued_at) > (?, ?) ORDER BY tree_size, issued_at LIMIT ?'
       return selectRows(db, treeHeads, rest, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])
     },
-    /** Those of these receipts that there are, and the log as it is with them. */
+    /** Those of these receipts that are stored, and the log at the same moment. */
     receiptsByIds: (receiptIds: readonly string[]) => readReceiptTexts(db, receiptIds),
     /** The document; undefined for a receipt without evidence. */
     async evidenceOf(receiptId: string): Promise<string | undefined> {
@@ -131,18 +131,18 @@ export function logReads(db: Db) {
 export function logWrites(db: Db) {
   return {
     ...logReads(db),
-    /** The log as it stands and stays until this transaction ends: one host appends at a time. */
+    /** The log, which no other transaction changes until this one ends: one host appends at a time. */
     async lock(): Promise<LogState | undefined> {
       return selectRow(db, logState, db.dialect.forUpdate)
     },
-    /** Where there is no log to lock yet: one host makes it. */
+    /** Before there is a log to lock: makes sure that one host creates it. */
     async lockCreation(): Promise<void> {
       await runAll(db, db.dialect.lockTables([log.name]))
     },
     async create(state: LogState): Promise<void> {
       await insertRows(db, log, [{ id: 1, ...state }])
     },
-    /** With another key; or with another name, as another log that goes on with the entries of this one. */
+    /** Gives the log another key; or another id and name, as a new log that goes on with its entries. */
     async replace(state: LogState): Promise<void> {
       const sql = `UPDATE log SET ${assignments(logState, 'next')} FROM ${rowsOf(db.dialect, logState)} AS next WHERE id = 1`
       await db.query(sql, [toJson(logState, [state])])

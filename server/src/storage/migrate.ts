@@ -13,7 +13,7 @@ interface Migration {
   up(db: Knex, dialect: Dialect): Promise<void>
 }
 
-/** What each did when it was published: its text says so itself, and no description of today's tables. */
+/** Migrations are history: each is written out, and must not follow from today's descriptions of tables. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '001-initial': initial,
   '002-many-hosts': manyHosts,
@@ -25,7 +25,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
 
 const TABLE = 'migrations'
 
-/** In one transaction: of processes that start together one migrates, and none finds half of it. Returns what it ran. @throws StorageError `newer_schema` */
+/** In one transaction: of processes that start together one migrates, and no other sees a part of it. Returns what it ran. @throws StorageError `newer_schema` */
 export function migrate(db: Knex, dialect: Dialect): Promise<string[]> {
   return db.transaction(async (tx) => {
     for (const sql of dialect.migrations.lock) await tx.raw(sql)

@@ -60,7 +60,7 @@ export function userReads(db: Db) {
 export function userWrites(db: Db) {
   return {
     ...userReads(db),
-    /** Whom nobody else locks until this transaction ends. */
+    /** Locked until this transaction ends. */
     async lock(id: string): Promise<UserRow | undefined> {
       return selectRow(db, users, `WHERE id = ? ${db.dialect.forUpdate}`, [id])
     },
@@ -108,7 +108,7 @@ export function memberWrites(db: Db) {
       const suffix = 'ON CONFLICT (workspace_id, user_id) DO NOTHING RETURNING id'
       return (await insertRows(db, members, [member], suffix)).length === 1
     },
-    /** The workspace's owners, whom nobody else changes until this transaction ends. */
+    /** The workspace's owners, locked until this transaction ends: otherwise two owners could remove each other at once, and none would stay. */
     async lockOwners(workspaceId: string): Promise<MemberRow[]> {
       const rest = `WHERE workspace_id = ? AND role = 'owner' ORDER BY id ${db.dialect.forUpdate}`
       return selectRows(db, members, rest, [workspaceId])

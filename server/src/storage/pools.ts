@@ -23,9 +23,9 @@ export interface Pools<C> {
 
 /** A whole database, for work that goes through all of its tables. */
 export interface WholeDatabase {
-  /** Everything that is read is of one moment, while others go on writing. */
+  /** Reads everything as it is at one moment, while others go on writing. */
   snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** Everything that is written happens or nothing does. */
+  /** All of its writes happen or none does. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
 
@@ -62,7 +62,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   })
   const outside = outsideOn(reader)
 
-  /** What a transaction's work sees of it. Once that is over, nothing passes: it would be written on its own. */
+  /** The database as a transaction's work sees it. After the end of the work it refuses statements: each would be committed by itself. */
   function within(connection: C) {
     let isOpen = true
     let last: Promise<unknown> = Promise.resolve()
@@ -72,8 +72,8 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     }
     const db: Db = {
       dialect,
-      // One after the other, and none after one that failed: SQLite may have rolled back by itself then, and would commit each
-      // statement that follows on its own.
+      // One after the other, and none after one that failed: SQLite may have rolled back then, and would commit each statement that
+      // follows by itself.
       query: async (sql, bindings, options) => {
         opened()
         const statement = last.then(() => run(connection, sql, bindings, options))
@@ -121,7 +121,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
 
 export interface OpenStorageOptions {
   readonly beforeStatement?: BeforeStatement | undefined
-  /** Done about the schema in place of migrating it. Returns the migrations that it ran. */
+  /** Replaces the migration on opening. Returns the migrations that it ran. */
   readonly prepareSchema?: (db: Knex, dialect: Dialect) => Promise<string[]>
   /** Waits for answers as long as they take: for work that goes through everything while no client waits. */
   readonly patient?: boolean

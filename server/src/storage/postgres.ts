@@ -12,7 +12,7 @@ import { StorageError } from './storage.ts'
 /** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
 const MOST_CONNECTIONS = 8
 const CONNECT_TIMEOUT_MS = 5_000
-// Connecting, and what a connection begins with; a busy server may need a second try.
+// For connecting and the first statement of a connection; a busy server may need a second try.
 const ACQUIRE_TIMEOUT_MS = 10_000
 // A host that stops while it holds the log must not hold up all others for long.
 const LOCK_TIMEOUT_MS = 10_000
@@ -26,7 +26,7 @@ const MIGRATION_LOCK = 0x636c6d
 
 /** SQLSTATE classes: connection, resources, intervention, system; and single ones: read-only, serialization, deadlock, lock timeout. */
 const UNAVAILABLE = /^(08|53|57|58|25006|25P03|40001|40P01|55P03)/
-// Everything that the network says, and TLS: only the database's own answer tells what has happened.
+// Errors of the network and of TLS: only the database's answer tells what has happened.
 const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
 // The driver and knex give these no code.
 const SILENT = /^Query read timeout/
@@ -93,13 +93,13 @@ export const postgres: Dialect = {
   },
 }
 
-/** Parts that no other part reads are carried out as well; those that look at `grown` after it. */
+/** Postgres carries out every part, also one that no other reads; a part that reads `grown` comes after it. */
 function changesStatement(): string {
   const given = (name: (typeof PARAMETERS)[number]) => `$${PARAMETERS.indexOf(name) + 1}`
   const { grown, moved, added, inserted } = changeParts(expressions, given, 'EXISTS (SELECT FROM grown)')
   const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
   const changed = 'RETURNING claims.claim_id, claims.attempts, claims.last_check'
-  // The words are no integer: that is what the database says when it refuses.
+  // The words are not an integer: the cast fails, and its error quotes them.
   return `WITH grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed}), added AS (${added} ${changed}),
     checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
@@ -134,7 +134,7 @@ async function ask(connection: Client, query: QueryConfig & { readonly query_tim
   try {
     return (await connection.query(query)).rows
   } catch (error) {
-    // The driver gives up waiting, and leaves the connection open: what it answers then would be taken for another's answer.
+    // The driver gives up waiting and leaves the connection open: a late answer would be taken for the answer to the next statement.
     if (SILENT.test((error as Error).message)) discard(connection, error)
     throw error
   }
@@ -161,12 +161,12 @@ function numbered(sql: string): string {
   return sql.replaceAll('?', () => `$${++marks}`)
 }
 
-// What is looked up by its key is found by its index, however many rows have come to be since the tables' statistics were made. A plan
-// that was kept from when they were empty would read all of them. (What cannot do without a scan is taken to be so dear then that it
-// would be compiled first.)
+// Rows are looked up by their keys. Index plans stay right however much the tables have grown since their statistics were made, while
+// a plan that was kept from when they were empty would read all rows. (Without scans allowed, a statement that needs one looks so
+// expensive that Postgres would compile it first: so that is off, too.)
 const BY_KEYS = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off'
 
-/** @param settings what each connection begins with */
+/** @param settings the first statements of each connection */
 function connect(url: string, settings: string): Knex {
   return knex({
     client: 'pg',
@@ -180,7 +180,7 @@ function connect(url: string, settings: string): Knex {
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       types: { getTypeParser },
     } as Knex.PgConnectionConfig,
-    // Errors are logged: what is bound may be the hash of a password.
+    // Errors are logged, and a bound value may be the hash of a password.
     compileSqlOnError: false,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },

@@ -5,7 +5,7 @@ import { linesOf, readLines, SEPARATORS } from './lines.ts'
 import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, toAnchoredState } from './log-state.ts'
 
 export interface ReceiptTexts {
-  /** Of the same moment: it has come to each of the receipts. */
+  /** Read at the same moment: its tree holds each of the receipts. */
   readonly state: AnchoredLogState
   /** In any order. */
   readonly receipts: readonly ReceiptText[]
@@ -38,7 +38,7 @@ export async function readReceiptTexts(db: Db, receiptIds: readonly string[]): P
   if (lines === '') return { state, receipts: [] }
   const fields = lines.split(SEPARATORS.row).map((line) => line.split(SEPARATORS.field))
   if (fields.every(({ length }) => length === 4)) return { state, receipts: fields.map(toReceiptText) }
-  // A separator where none should be: what is damaged is served as it is stored, and the others beside it as ever.
+  // A damaged receipt holds a separator. It is served as it is stored, and the others are not affected.
   const rows = await db.query(plain, [ids])
   const receipts = rows.map((row) =>
     toReceiptText([row.receipt_id, row.leaf_index, (row.leaf_hash as Buffer).toString('hex'), row.entry].map(String)),

@@ -1,4 +1,4 @@
-/** What lives for a while and is asked for by a secret, as rows: the secret's hash, and a payload that is sealed. */
+/** Codes, tokens, grants and challenges as rows: each is found by the hash of its secret, and its payload is sealed. */
 import type { Instant } from '@claimcheck/core'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
@@ -11,10 +11,10 @@ export const records = table('records', ['kind', 'idHash'], {
   payload: text('payload'),
   /** Records of one grant are revoked together. */
   grantId: nullable(text('grant_id')),
-  /** Another name that it is found by. */
+  /** A second id by which it is found. */
   uid: nullable(text('uid')),
   consumedAt: nullable(instant('consumed_at')),
-  /** null: it does not run out. */
+  /** null: it does not expire. */
   expiresAt: nullable(instant('expires_at')),
 })
 
@@ -34,7 +34,7 @@ export function recordReads(db: Db) {
 export function recordWrites(db: Db) {
   return {
     ...recordReads(db),
-    /** In place of what is there under its name, whose consumption stands. */
+    /** Replaces the record of this kind and id, which stays consumed if it was. */
     async put(record: RecordRow): Promise<void> {
       const suffix = `ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id,
         uid = excluded.uid, expires_at = excluded.expires_at`

@@ -1,4 +1,4 @@
-/** How people come in: sessions, links, passkeys and identities at outside providers, as rows. Tokens are known here by their hash alone. */
+/** How people sign in: sessions, links, passkeys and identities at outside providers, as rows. Of tokens only the hash is stored. */
 import type { Instant } from '@claimcheck/core'
 import type { Db } from './db.ts'
 import type { Role } from './people.ts'
@@ -66,7 +66,7 @@ export function sessionReads(db: Db) {
     async byHash(tokenHash: string): Promise<SessionRow | undefined> {
       return selectRow(db, sessions, 'WHERE token_hash = ?', [tokenHash])
     },
-    /** Those that have not run out, newest first. */
+    /** Those that have not expired, newest first. */
     async ofUser(userId: string, now: Instant): Promise<SessionRow[]> {
       const rest = 'WHERE user_id = ? AND expires_at > ? ORDER BY created_at DESC, id'
       return selectRows(db, sessions, rest, [userId, now])
@@ -124,7 +124,7 @@ export function linkWrites(db: Db) {
     async insert(link: LinkRow): Promise<void> {
       await insertRows(db, links, [link])
     },
-    /** Takes it for good. False when it was used or has run out: of two who use it at once, one does. */
+    /** Uses it up. False when it was used or has expired: of two uses at the same time one succeeds. */
     async use(id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id }).whereNull('used_at').where('expires_at', '>', at)
       return (await open.update({ used_at: at })) === 1
@@ -132,7 +132,7 @@ export function linkWrites(db: Db) {
     async setUserOfSetup(id: string, userId: string): Promise<void> {
       await db.table('links').where({ id, kind: 'setup' }).update({ user_id: userId })
     },
-    /** Ends every link of a kind that nobody has used. */
+    /** Ends every unused link of a kind. */
     async endAll(kind: LinkRow['kind'], at: Instant): Promise<void> {
       await db.table('links').where({ kind }).whereNull('used_at').update({ used_at: at })
     },
@@ -168,11 +168,11 @@ export function passkeyReads(db: Db) {
 export function passkeyWrites(db: Db) {
   return {
     ...passkeyReads(db),
-    /** False when it is somebody's already. */
+    /** False when it belongs to a user already. */
     async insert(passkey: PasskeyRow): Promise<boolean> {
       return (await insertRows(db, passkeys, [passkey], 'ON CONFLICT (id) DO NOTHING RETURNING id')).length === 1
     },
-    /** False when its counter has moved meanwhile. */
+    /** False when its counter has changed since it was read. */
     async used(id: string, { from, to }: { from: number; to: number }, at: Instant): Promise<boolean> {
       const unchanged = db.table('passkeys').where({ id, counter: from })
       return (await unchanged.update({ counter: to, last_used_at: at })) === 1
@@ -197,7 +197,7 @@ export function identityReads(db: Db) {
 export function identityWrites(db: Db) {
   return {
     ...identityReads(db),
-    /** False when it is somebody's already. */
+    /** False when it belongs to a user already. */
     async insert(identity: IdentityRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (issuer, subject) DO NOTHING RETURNING user_id'
       return (await insertRows(db, identities, [identity], suffix)).length === 1

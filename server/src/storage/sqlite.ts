@@ -42,7 +42,7 @@ const expressions: Expressions = {
   },
 }
 
-/** One host has the file; within it, one transaction writes at a time, from its beginning on: it needs no locks. */
+/** One host has the file, and one transaction writes at a time, from its first statement on: no other locks are needed. */
 export const sqlite: Dialect = {
   ...expressions,
   begin: BEGIN,
@@ -75,8 +75,8 @@ export const sqlite: Dialect = {
 }
 
 /**
- * SQLite changes one table a statement, and more in a trigger: this one belongs to each writing connection, and to a view that exists
- * to be inserted into.
+ * A statement of SQLite changes one table; only a trigger changes more. So `applyChanges` inserts into a view, whose trigger makes the
+ * changes. Each writing connection defines both.
  */
 function changesTrigger(): string {
   const { grown, moved, added, inserted, rows } = changeParts(expressions, (name) => `NEW.${name}`)
@@ -93,7 +93,7 @@ function changesTrigger(): string {
     END`
 }
 
-/** What is used of the driver's connection. */
+/** The used part of the driver's connection. */
 interface Connection {
   prepare(sql: string): Statement
   exec(sql: string, done: (error: Error | null) => void): void
@@ -167,7 +167,7 @@ function run(connection: Connection, sql: string, bindings: readonly Binding[]):
   })
 }
 
-// The driver takes several times as long to copy text as to copy bytes. Only lists are that long, and what unfolds them takes either.
+// The driver takes several times as long to copy text as to copy bytes. Only JSON is that long, and its readers cast it to text.
 const LONG_TEXT = 1024
 
 function toBytes(binding: Binding): Binding | Buffer {
@@ -198,7 +198,7 @@ function connect(file: string, connections: number, definitions = ''): Knex {
   return knex({
     client: PreparingSqliteClient as unknown as typeof Knex.Client,
     connection: { filename: file },
-    // Errors are logged: what is bound may be the hash of a password.
+    // Errors are logged, and a bound value may be the hash of a password.
     compileSqlOnError: false,
     useNullAsDefault: true,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
@@ -208,7 +208,7 @@ function connect(file: string, connections: number, definitions = ''): Knex {
       min: 0,
       max: connections,
       afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-        // SQLite keeps none of these in the file but the journal mode. Without recursive triggers REPLACE would delete unseen.
+        // Of these the file keeps the journal mode alone. Without recursive triggers REPLACE would delete append-only rows.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -32000;`
         executePatiently(connection, `${pragmas} ${definitions}`, done)
@@ -217,7 +217,7 @@ function connect(file: string, connections: number, definitions = ''): Knex {
   })
 }
 
-/** Of two that make a new file's journal at once, SQLite refuses one without waiting: both would wait for each other. */
+/** When two connections create a new file's journal at once, SQLite refuses one at once, so that they do not wait for each other. */
 function executePatiently(
   connection: Connection,
   sql: string,

@@ -44,8 +44,8 @@ export interface Storage {
   write<T>(work: (tx: Writes) => Promise<T>): Promise<T>
   /**
    * A transaction of one statement: on disk when this returns.
-   * @throws StorageError `unavailable`, as above; anything else when the log or a claim stands otherwise than the changes say, and
-   * nothing was changed then
+   * @throws StorageError `unavailable`, as above; another error when the log or a claim differs from what the changes expect, and
+   * then nothing was changed
    */
   apply(changes: Changes): Promise<void>
   /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
@@ -100,7 +100,7 @@ export function writes(tx: Db) {
     log: logWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
-    /** @throws when the log or a claim stands otherwise than the changes say */
+    /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }
 }

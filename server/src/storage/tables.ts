@@ -1,4 +1,4 @@
-/** Every table, and what each is to an installation that moves to another database. The migrations make them; a new one is named here. */
+/** Every table, by what happens to it when an installation is copied to another database. A table that a migration makes is named here. */
 import { anchors } from './anchor-row.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
@@ -11,7 +11,7 @@ import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
 import { apiKeys, connections, workspaces } from './workspaces.ts'
 
-/** What an installation is, owners before what refers to them. */
+/** Copied, in this order: owners before the rows that refer to them. */
 export const CARRIED: readonly Table<unknown>[] = [
   users,
   workspaces,
@@ -35,11 +35,11 @@ export const CARRIED: readonly Table<unknown>[] = [
   anchors,
 ]
 
-/** What stays where it is: private keys, which go from vault to vault, and what hosts keep while they run. */
+/** Not copied: private keys, which the key vaults hand over, and what hosts keep while they run. */
 export const NOT_CARRIED: readonly Table<unknown>[] = [sealedSigningKeys, leases]
 
-/** There where hosts share a database, and not carried either. */
+/** Not copied, and only in a database that hosts share. */
 export const SHARED: readonly Table<unknown>[] = [rateCounters]
 
-/** How far the schema has come: has rows in a database that is otherwise empty, too. */
+/** The state of the schema. These have rows in a database that is otherwise empty. */
 export const BOOKKEEPING: readonly string[] = ['migrations', 'migrations_lock']

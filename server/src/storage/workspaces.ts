@@ -36,7 +36,7 @@ export const connections = table('connections', ['id'], {
   /** Whether receipts name the base address of its destination. */
   address: text<AddressVisibility>('address'),
   scopes: json<readonly string[]>('scopes'),
-  /** What the probe said, for the owner. */
+  /** What the probe reported, for the owner. */
   notes: json<readonly string[]>('notes'),
   /** null: the command line. */
   connectedBy: nullable(text('connected_by')),
@@ -99,14 +99,14 @@ export function keyWrites(db: Db) {
     async insert(key: ApiKeyRow): Promise<void> {
       await insertRows(db, apiKeys, [key])
     },
-    /** Revokes for good: a second revocation keeps the first one's time. Undefined for an unknown id, or one of another workspace. */
+    /** Revokes for good: a second revocation keeps the time of the first. Undefined for an unknown id, or one of another workspace. */
     async revoke(id: string, at: Instant, workspaceId?: string): Promise<ApiKeyRow | undefined> {
       const which = { id, ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) }
       await db.table('api_keys').where(which).whereNull('revoked_at').update({ revoked_at: at })
       const key = await selectRow(db, apiKeys, 'WHERE id = ?', [id])
       return key && (workspaceId === undefined || key.workspaceId === workspaceId) ? key : undefined
     },
-    /** Of several hosts the latest stands. */
+    /** When several hosts tell a time, the latest stays. */
     async used(id: string, at: Instant): Promise<void> {
       await db.query('UPDATE api_keys SET last_used_at = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?', [
         at,
@@ -146,7 +146,7 @@ export function connectionWrites(db: Db) {
     async insert(connection: ConnectionRow): Promise<void> {
       await insertRows(db, connections, [connection])
     },
-    /** What an active connection is read with from now on. False when it is that no more, or has other secrets than these. */
+    /** Replaces the secrets of an active connection. False when it is not active any more, or has other secrets than these. */
     async replaceSecrets({ id, sealedSecrets }: ConnectionRow, to: ConnectionRow): Promise<boolean> {
       const changed = await active(id)
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
@@ -157,11 +157,11 @@ export function connectionWrites(db: Db) {
         })
       return changed === 1
     },
-    /** Forgets the secrets with it. False when there is no such active connection, in this workspace where one is named. */
+    /** Deletes its secrets, too. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
       return (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}' })) === 1
     },
-    /** Of several hosts the latest stands. */
+    /** When several hosts tell a time, the latest stays. */
     async wasRead(id: string, at: Instant): Promise<void> {
       const sql = 'UPDATE connections SET last_read_at = ? WHERE id = ? AND COALESCE(last_read_at, 0) < ?'
       await db.query(sql, [at, id, at])

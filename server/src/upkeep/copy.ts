@@ -32,9 +32,9 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
     source.snapshot(async (snapshot) => {
       await stayIdle(snapshot)
       // Checks the key before it writes to the target: a copy whose secrets cannot be decrypted is useless.
-      const moment = reads(snapshot)
-      await requireSecretKey(moment, from)
-      const signingKey = await readSigningKey(moment, source, from)
+      const sourceReads = reads(snapshot)
+      await requireSecretKey(sourceReads, from)
+      const signingKey = await readSigningKey(sourceReads, source, from)
       return using(await openTarget(to), (target) =>
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, onProgress)

@@ -67,7 +67,7 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
   }
 
   return async (provider, options) => {
-    const type = typeOf(registry, provider)
+    const type = connectionTypeOf(registry, provider)
     const issues = validator(type.options)(options, ['options'])
     if (issues.length > 0) throw new ServiceError('invalid', `the options are not valid for ${provider}`, { issues })
     return { ...(await probe(type, options)), type, options }
@@ -75,7 +75,7 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
 }
 
 /** @throws ServiceError `not_found` */
-export function typeOf(registry: Pick<Registry, 'connectionType'>, provider: string): ConnectionType {
+export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, provider: string): ConnectionType {
   const type = registry.connectionType(provider)
   if (!type) throw new ServiceError('not_found', `no configured plugin offers the provider ${provider}`)
   return type

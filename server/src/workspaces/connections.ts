@@ -9,12 +9,12 @@ import type { Registry } from '../plugins/plugins.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionRow } from '../storage/workspaces.ts'
 import {
+  connectionTypeOf,
   createTrial,
   type NotConnected,
   notConnected,
   type TrialOptions,
   type Tried,
-  typeOf,
 } from './connection-trial.ts'
 
 export interface ConnectionSummary {
@@ -187,7 +187,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     },
     async replaceSecrets(id, given, { workspaceId, insists }) {
       const row = await requireActive(id, workspaceId)
-      const type = typeOf(registry, row.provider)
+      const type = connectionTypeOf(registry, row.provider)
       const issues = replacementIssues(type, given)
       if (issues.length > 0) {
         throw new ServiceError('invalid', 'only secrets can be replaced: give at least one, and no other option', {

@@ -1,5 +1,11 @@
 import type { AnchorSighting } from '@claimcheck/core'
-import { hasNews, isIntervalOver, outdatedBy, type Reaction, reactionTo } from '@claimcheck/server/anchoring/rule'
+import {
+  hasUnanchoredEntries,
+  isIntervalOver,
+  outdatedBy,
+  type Reaction,
+  reactionTo,
+} from '@claimcheck/server/anchoring/rule'
 import t from 'tap'
 
 const NOW = Date.UTC(2026, 8, 25, 12)
@@ -83,10 +89,10 @@ t.test('an anchor is outdated when its log has ended, or another chain or accoun
 
 t.test('a root that is anchored is not anchored again, nor the empty tree', async (t) => {
   const newest = { plannedAt: NOW }
-  t.equal(hasNews({ treeSize: 0, newest: undefined, newestFinal: undefined }), false)
-  t.equal(hasNews({ treeSize: 1, newest: undefined, newestFinal: undefined }), true)
-  t.equal(hasNews({ treeSize: 5, newest, newestFinal: { treeSize: 5 } }), false)
-  t.equal(hasNews({ treeSize: 6, newest, newestFinal: { treeSize: 5 } }), true)
+  t.equal(hasUnanchoredEntries({ treeSize: 0, newest: undefined, newestFinal: undefined }), false)
+  t.equal(hasUnanchoredEntries({ treeSize: 1, newest: undefined, newestFinal: undefined }), true)
+  t.equal(hasUnanchoredEntries({ treeSize: 5, newest, newestFinal: { treeSize: 5 } }), false)
+  t.equal(hasUnanchoredEntries({ treeSize: 6, newest, newestFinal: { treeSize: 5 } }), true)
 })
 
 t.test('the interval is a minimum between two plans, whatever became of the first', async (t) => {

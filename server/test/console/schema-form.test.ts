@@ -86,7 +86,7 @@ t.test('what was given is shown again as text, and secrets are not', async (t) =
     'option.size': 'large',
     'option.owners': 'a\n</textarea>',
   }
-  const html = fields(values, { 'option.token': 'This is needed.', 'option.deep': 'No.' })
+  const html = fields(values, { 'option.token': 'This is required.', 'option.deep': 'No.' })
   t.notMatch(html, 's3cret')
   t.notMatch(html, '<script>')
   t.equal(html.match(/<\/textarea>/g)?.length, 3)
@@ -160,10 +160,10 @@ t.test('problems are told at their fields, and others under no name', async (t) 
     'option.extra': /not permitted/,
   })
   t.match(problemsByField(validator(schema)({ sure: true }, []), [], PREFIX), {
-    'option.base_url': 'This is needed.',
+    'option.base_url': 'This is required.',
   })
   t.match(problemsByField(validator(schema)('x', ['options']), ['options'], PREFIX), {
-    '': 'This has to be a JSON object.',
+    '': 'This must be a JSON object.',
   })
   t.strictSame(
     problemsByField(issues, ['body', 'target'], PREFIX),

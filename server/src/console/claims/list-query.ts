@@ -1,4 +1,4 @@
-/** What the address of the claims' table asks for, and the addresses that ask for it. */
+/** The query of the claim list: reads it from an address, and writes it into one. */
 import { VERDICTS } from '@claimcheck/core'
 import { SPANS, type Span } from '../../claims/claim-counts.ts'
 import type { ClaimFilter } from '../../claims/claims.ts'
@@ -11,7 +11,7 @@ export interface ListQuery {
   readonly filter: TableFilter
   readonly cursor: string | undefined
   readonly span: Span
-  /** What of the filter cannot be, in words. It is left out. */
+  /** Filters that no claim can match, in words. They are ignored. */
   readonly problems: readonly string[]
 }
 
@@ -21,7 +21,7 @@ interface FilterField {
   readonly fits: (value: string) => boolean
 }
 
-/** Lengths, in code points, are those of what a claim may say: a longer value fits none. */
+/** Lengths are in code points. A value that is longer than a claim allows fits no claim. */
 const FIELDS: Readonly<Record<keyof TableFilter, FilterField>> = {
   verdict: { name: 'verdict', label: 'verdict', fits: (value) => VERDICTS.some((one) => one === value) },
   state: { name: 'state', label: 'state', fits: (value) => value === 'queued' || value === 'decided' },
@@ -46,7 +46,7 @@ export function readListQuery(query: Readonly<Record<string, string | undefined>
   )
   const problems = set
     .filter(({ field, value }) => !field.fits(value))
-    .map(({ field, value }) => `no claim has the ${field.label} “${shown(value)}”: the filter is left out`)
+    .map(({ field, value }) => `no claim can have the ${field.label} “${shown(value)}”: this filter is ignored`)
   const span = Object.hasOwn(SPANS, query.span ?? '') ? (query.span as Span) : 'day'
   return { filter, cursor: query.cursor, span, problems }
 }
@@ -61,7 +61,7 @@ export interface ListPlace {
   readonly span?: Span
 }
 
-/** Where the table is shown so. What is as ever does not stand in the address. */
+/** The address of a view of the list. Defaults are left out. */
 export function listPath(workspaceId: string, { filter = {}, cursor, span = 'day' }: ListPlace = {}): string {
   const query = new URLSearchParams()
   for (const [key, { name }] of ENTRIES) if (filter[key] !== undefined) query.set(name, filter[key])

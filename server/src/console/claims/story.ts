@@ -1,8 +1,8 @@
-/** What happened to a claim, and what is still to come, in order. */
+/** The story of a claim: what happened and what is still to come, in order of time. */
 import { type CheckRecord, type Instant, parseInstant, type Receipt } from '@claimcheck/core'
 import type { ClaimDetail } from '../../claims/claims.ts'
 
-/** Where a log is anchored, with the block where that is known. */
+/** An anchor on its chain. */
 export interface Landing {
   readonly chain: string
   readonly txHash: string
@@ -21,10 +21,10 @@ interface Timed {
 
 interface Moments {
   readonly claimed: Timed
-  /** Its end. */
+  /** The end of the tolerance. */
   readonly tolerance: Timed
   readonly submitted: Timed
-  /** In a row, and all found the same. */
+  /** Checks in a row with the same result. */
   readonly checks: Timed & { readonly checks: readonly NumberedCheck[] }
   readonly next: Timed
   readonly deadline: Timed
@@ -42,7 +42,7 @@ export type Moment = { readonly [K in MomentKind]: MomentOf<K> }[MomentKind]
 
 export interface StoryOptions {
   readonly detail: ClaimDetail
-  /** Undefined where the profile that judges the claim is not here any more. */
+  /** Undefined where the profile of the claim is not loaded. */
   readonly toleranceMs: number | undefined
   readonly receipt: Receipt | undefined
   readonly landing: Landing | undefined
@@ -50,7 +50,7 @@ export interface StoryOptions {
   readonly anchors: boolean
 }
 
-/** What has no time comes last. At the same time, cause comes before effect. */
+/** Moments without a time come last. At the same time, a cause comes before its effect. */
 export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: StoryOptions): readonly Moment[] {
   const { claim, history } = detail
   const end = endOf(detail, receipt)
@@ -66,7 +66,7 @@ export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: Stor
   return gathered(moments.toSorted((one, other) => placeOf(one) - placeOf(other)))
 }
 
-/** When the claim was decided: the limits that it had are none any more. The last check stands for a receipt that is not there. */
+/** When the claim was decided; later limits do not matter any more. Without a receipt, the last check tells the time. */
 function endOf({ claim, history }: ClaimDetail, receipt: Receipt | undefined): Instant {
   if (claim.state === 'queued') return Number.POSITIVE_INFINITY
   return receipt ? parseInstant(receipt.body.issued_at)! : (history.at(-1)?.answeredAt ?? claim.submittedAt)
@@ -95,7 +95,7 @@ function ending({ body, proof }: Receipt, landing: Landing | undefined, anchors:
   ]
 }
 
-/** Checks between which nothing else happened are one moment while they found the same. */
+/** Joins checks with the same result that have no other moment between them. */
 function gathered(moments: readonly Moment[]): Moment[] {
   const story: Moment[] = []
   for (const moment of moments) {

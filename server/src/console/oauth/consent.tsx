@@ -1,4 +1,4 @@
-/** Where a person is asked what an application may do in their name, and in which workspace. */
+/** The consent page: which application may do what for a person, and in which workspace. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formActionSource, redirectPlace } from '../../config/redirect-uris.ts'
 import type { App } from '../../http/instance.ts'
@@ -34,7 +34,7 @@ export function consentRoutes(app: App, { oauth }: { readonly oauth: OAuth }): v
     const asked = await oauth.consentRequest(uid, exchange)
     const { decision, workspace: id } = formOf(request)
     if (decision === 'deny') return reply.redirect(await oauth.deny(uid, exchange), 303)
-    if (decision !== 'allow') return show(request, reply, asked, 'choose whether to allow it')
+    if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
     const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
     const scopes = allowedTo(workspace.role, asked.scopes)
@@ -62,8 +62,8 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
   return (
     <PlainPage title={`Allow ${asked.clientName}?`} problem={problem}>
       <p>
-        <strong>{asked.clientName}</strong> asks to act for you, <strong>{user.name}</strong> ({user.email}). It gets no
-        password of yours, and you can stop it at any time under <a href={paths.applications}>Connected applications</a>
+        <strong>{asked.clientName}</strong> asks to act for you, <strong>{user.name}</strong> ({user.email}). It does
+        not get your password. You can stop it at any time under <a href={paths.applications}>Connected applications</a>
         .
       </p>
       <h2>It asks to</h2>
@@ -117,7 +117,7 @@ function Scopes({ asked, workspaces }: { readonly asked: ConsentRequest; readonl
 }
 
 interface OnlyOwnersProps {
-  /** Where this person may allow it. */
+  /** The workspaces for which this person may allow it. */
   readonly able: readonly WorkspaceOfMember[]
   readonly workspaces: readonly WorkspaceOfMember[]
 }
@@ -132,7 +132,7 @@ function OnlyOwners({ able, workspaces }: OnlyOwnersProps) {
 
 function WorkspaceChoice({ workspaces }: { readonly workspaces: readonly WorkspaceOfMember[] }) {
   const [first, ...others] = workspaces
-  if (!first) return <p>There is nothing of this that you may allow.</p>
+  if (!first) return <p>You may not allow any of this: ask an owner of a workspace.</p>
   if (others.length > 0) {
     const options = workspaces.map(({ id, name, role }) => [id, `${name} (${role})`] as const)
     return <Select name="workspace" label="In the workspace" options={options} />

@@ -1,4 +1,4 @@
-/** The addresses that applications ask at. Their requests are passed on to oidc-provider unread. */
+/** The OAuth endpoints. Requests go to oidc-provider unread. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import type { Limiter } from '../../http/rate-limit.ts'
@@ -6,7 +6,7 @@ import type { OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { answerErrorsWithPages } from '../error-pages.tsx'
 import { pageHeaders } from '../headers.ts'
-import { leadToLocalhost, requireIssuerOrigin } from '../loopback.ts'
+import { redirectToLocalhost, requireIssuerOrigin } from '../loopback.ts'
 
 interface EndpointOptions {
   readonly oauth: OAuth
@@ -40,7 +40,7 @@ export async function oauthEndpoints(app: App, { oauth, limit, publicUrl }: Endp
   const schema = { hide: true }
   await app.register(async (browsers: App) => {
     answerErrorsWithPages(browsers)
-    leadToLocalhost(browsers, publicUrl)
+    redirectToLocalhost(browsers, publicUrl)
     requireIssuerOrigin(browsers, oauth.issuer, publicUrl)
     browsers.get(OAUTH_PATHS.authorize, { schema }, passOn)
     browsers.get(`${OAUTH_PATHS.authorize}/:uid`, { schema }, passOn)

@@ -1,4 +1,4 @@
-/** What a browser shows where the OAuth flow cannot go on and cannot return to the application. */
+/** The page for an OAuth error that cannot be returned to the application. */
 import type { OAuthPages } from '../../oauth/pages.ts'
 import { PlainPage, renderPage } from '../page.tsx'
 

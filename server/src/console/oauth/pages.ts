@@ -1,4 +1,4 @@
-/** What the OAuth flow is given of the console: who is signed in, and the page for its errors. */
+/** What the console gives to the OAuth flow: whether a person is signed in, and the error page. */
 import type { Config } from '../../config/config.ts'
 import type { OAuthPages } from '../../oauth/pages.ts'
 import type { SessionService } from '../../people/sessions.ts'

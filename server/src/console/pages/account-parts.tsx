@@ -1,4 +1,4 @@
-/** What the account's page lists: passkeys, the sign-in at an outside provider, and sessions. */
+/** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
 import type { Instant } from '@claimcheck/core'
 import type { Passkey } from '../../people/passkeys.ts'
 import type { Session } from '../../people/sessions.ts'
@@ -21,8 +21,8 @@ export function Passkeys({ csrf, now, passkeys, place }: PasskeysProps) {
     <>
       <h2>Passkeys</h2>
       <p>
-        With a passkey you sign in by the fingerprint, face or PIN of a device, without a password that somebody could
-        guess or ask you for.
+        A passkey signs you in with the fingerprint, face or PIN of a device. There is no password that others could
+        guess or trick you into telling.
       </p>
       {passkeys.length === 0 ? null : (
         <Table label="Passkeys" head={['Name', 'Added', 'Last used', 'Remove']}>
@@ -49,12 +49,12 @@ export function Passkeys({ csrf, now, passkeys, place }: PasskeysProps) {
   )
 }
 
-/** Shown by its script, where the browser knows passkeys. */
+/** Hidden until its script finds that the browser has passkeys. */
 function AddPasskey({ csrf }: { readonly csrf: string }) {
   return (
     <>
       <p class="help" data-passkey="none">
-        To add one, this page needs scripts, and a browser that knows passkeys.
+        To add a passkey, use a browser that supports passkeys, with scripts turned on.
       </p>
       <form
         method="post"
@@ -112,7 +112,7 @@ export function Oidc({ csrf, provider, isLinked }: OidcProps) {
         </>
       ) : (
         <>
-          <p>Not linked. Once it is, you can sign in with {provider}, too.</p>
+          <p>Not linked. Link it to sign in with {provider}, too.</p>
           <PostForm action={paths.oidc} csrf={csrf}>
             <input type="hidden" name="purpose" value="link" />
             <button type="submit" class="quiet">
@@ -129,7 +129,7 @@ export interface SessionsProps {
   readonly csrf: string
   readonly now: Instant
   readonly sessions: readonly Session[]
-  /** Of this page. */
+  /** The session of this page. */
   readonly sessionId: string
 }
 
@@ -137,7 +137,7 @@ export function Sessions({ csrf, now, sessions, sessionId }: SessionsProps) {
   return (
     <>
       <h2>Sessions</h2>
-      <p>Where you are signed in. A session that you end is over at its next step.</p>
+      <p>Where you are signed in. An ended session is refused at its next request.</p>
       <Table label="Sessions" head={['Browser', 'Address', 'Signed in', 'Last seen', 'End']}>
         {sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => (
           <tr>

@@ -1,4 +1,4 @@
-/** One's own account: the name, the ways in, and where one is signed in. */
+/** The account page: name, ways to sign in, and sessions. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
@@ -42,7 +42,7 @@ export function accountRoutes(app: App, services: AccountServices): void {
   })
 
   app.post(paths.endSession, async (request, reply) => {
-    // One that is over already is as it should be.
+    // A session that has ended already is no problem.
     await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '')
     return reply.redirect(`${paths.account}?done=session-ended`, 303)
   })
@@ -58,13 +58,13 @@ type ShownServices = Omit<AccountServices, 'accounts' | 'counters'>
 
 interface Change {
   readonly work: () => Promise<void>
-  /** The code of what is said when it is done. */
+  /** The code of the notice on success. */
   readonly done: string
-  /** What was given for a name. */
+  /** The name that was typed. */
   readonly name?: string
 }
 
-/** Does it, and shows the account: afresh, or with what was wrong. */
+/** Runs `work`, and shows the account again, with a problem where there was one. */
 export async function changeAccount(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -84,7 +84,7 @@ interface Shown extends Pick<Change, 'name'> {
   readonly done?: string | undefined
 }
 
-/** The account as it is now; with a problem, as what a form came to. */
+/** The account page; with a problem, as the answer to a form. */
 async function sendAccount(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -117,7 +117,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   return (
     <ConsolePage title="Account" viewer={viewer} section="account" problem={problem} done={done} scripts={['passkeys']}>
       <p>
-        You sign in as <strong>{user.email}</strong>. Programs that you let in are under{' '}
+        You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
         <a href={paths.applications}>Connected applications</a>.
       </p>
       <div class="columns">
@@ -151,12 +151,12 @@ function Password({ viewer: { user, csrf } }: { readonly viewer: Viewer }) {
     <>
       <h2>Password</h2>
       <PostForm action={paths.accountPassword} csrf={csrf}>
-        {/* For password managers, which keep a password with its account. */}
+        {/* Password managers store the password under it. */}
         <input type="hidden" name="email" value={user.email} autocomplete="username" />
         {user.hasPassword ? (
           <Field name="current" label="Current password" type="password" required autocomplete="current-password" />
         ) : (
-          <p>You have none yet.</p>
+          <p>You have no password yet.</p>
         )}
         <NewPassword name="next" label="New password" more="All your other sessions end." />
         <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>

@@ -1,4 +1,4 @@
-/** The applications that somebody has allowed to act for them. */
+/** The applications that a person has allowed. */
 import { formatInstant, type Instant } from '@claimcheck/core'
 import type { App } from '../../http/instance.ts'
 import type { Application } from '../../oauth/applications.ts'
@@ -38,8 +38,8 @@ function Applications({ viewer, list, now, done }: ApplicationsProps) {
   return (
     <ConsolePage title="Connected applications" viewer={viewer} section="account" done={done}>
       {list.length === 0 ? (
-        <Empty heading="None so far">
-          <p>Applications that you allow to act for you are listed here, and can be stopped here.</p>
+        <Empty heading="No applications yet">
+          <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
         </Empty>
       ) : (
         <Table label="Connected applications" head={['Application', 'Workspace', 'It may', 'For', 'Since', 'Action']}>
@@ -65,7 +65,7 @@ function Row({ application, csrf, now }: RowProps) {
     <tr>
       <td>
         {name}
-        {clientName === undefined ? <small> not known here any more</small> : null}
+        {clientName === undefined ? <small> (no longer registered)</small> : null}
       </td>
       <td>{workspaceName}</td>
       <td>

@@ -1,4 +1,4 @@
-/** The table of a workspace's claims: counts over time, filters, and pages that stay as they are while claims arrive. */
+/** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
 import { type ActionProfile, type Instant, VERDICTS } from '@claimcheck/core'
 import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
 import type { ClaimPage, ClaimStatus } from '../../claims/claims.ts'
@@ -17,13 +17,13 @@ interface ListProps {
   readonly viewer: Viewer
   readonly query: ListQuery
   readonly page: ClaimPage
-  /** Of the page before this one; undefined: that is the first page. */
+  /** The cursor of the page before this one; undefined: that is the first page. */
   readonly newerCursor: string | undefined
   /** None on later pages. */
   readonly stretches: readonly Stretch[]
   /** Those that plugins check, and those of the workspace's claims. Others may be in the address. */
   readonly actions: readonly string[]
-  /** Of the example. */
+  /** For the example command. */
   readonly profile: ActionProfile | undefined
   readonly origin: string
   readonly mostExamined: number
@@ -84,13 +84,13 @@ function filterOf(standing: Standing): ListQuery['filter'] {
   return standing === 'queued' ? { state: 'queued' } : { verdict: standing }
 }
 
-/** For an address that leads to no place of the table. */
+/** For a cursor that is not one of ours. */
 export function LostPlace({ viewer, query }: Pick<ListProps, 'viewer' | 'query'>) {
   const problem = 'this address leads to no page of the list: part of it may be missing'
   return (
     <ConsolePage title="Claims" viewer={viewer} section="claims" problem={problem}>
       <p>
-        <a href={listPath(viewer.workspace!.id, { filter: query.filter })}>To the newest claims</a>
+        <a href={listPath(viewer.workspace!.id, { filter: query.filter })}>Go to the newest claims</a>
       </p>
     </ConsolePage>
   )
@@ -255,8 +255,8 @@ function NoClaims({ viewer, profile, origin, now, isOwner }: ListProps) {
   return (
     <Empty heading="No claims yet">
       <p>
-        Agents submit claims with a key, which owners make under <a href={paths.developers(workspaceId)}>Developers</a>.
-        Put it in place of <code>KEY</code>, and what your agent did in place of the example.
+        Agents submit claims with a key. Owners make keys under <a href={paths.developers(workspaceId)}>Developers</a>.
+        In this command, replace <code>KEY</code> and the example with your key and what your agent did:
       </p>
       <Code text={firstClaimCommand({ origin, key: 'KEY', profile, now })} label="the command" />
       {isOwner ? (

@@ -1,4 +1,4 @@
-/** A claim's page: what was claimed, what happened since, and the receipt beside it. */
+/** The page of a claim: what was claimed, what happened since, and the receipt. */
 import type { Instant, Receipt } from '@claimcheck/core'
 import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import { listPath } from '../claims/list-query.ts'
@@ -13,7 +13,7 @@ import { paths } from '../paths.ts'
 interface ClaimPageProps {
   readonly viewer: Viewer
   readonly detail: ClaimDetail
-  /** Of the connection that it is read through: null when that is connected no more, undefined when there is none. */
+  /** Of its connection: null when that was removed, undefined when the claim needs none. */
   readonly provider: string | null | undefined
   readonly receipt: Receipt | undefined
   readonly story: readonly Moment[]
@@ -41,7 +41,7 @@ export function ClaimPage(props: ClaimPageProps) {
         </p>
         {claim.nextCheckAt === null ? null : (
           <p>
-            It is queued. Next check: <Time at={claim.nextCheckAt} now={now} />
+            Queued. Next check: <Time at={claim.nextCheckAt} now={now} />
           </p>
         )}
         <div class="columns">
@@ -62,8 +62,9 @@ export function ClaimPage(props: ClaimPageProps) {
 }
 
 const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
-  queued: 'There is none yet: a claim gets its receipt when it is decided.',
-  decided: 'The claim is decided, and its receipt cannot be shown: whoever runs this service has to look into it.',
+  queued: 'There is no receipt yet: it is issued when the claim is decided.',
+  decided:
+    'The claim is decided, but its receipt cannot be read. Ask the operator of this service to run npx claimcheck doctor.',
 }
 
 function ClaimFacts({ viewer, detail, provider }: ClaimPageProps) {
@@ -89,7 +90,7 @@ function ClaimFacts({ viewer, detail, provider }: ClaimPageProps) {
 }
 
 function Through({ workspaceId, provider }: { readonly workspaceId: string; readonly provider: string | null }) {
-  if (provider === null) return <>one that is not connected any more</>
+  if (provider === null) return <>a connection that was removed</>
   return <a href={paths.connections(workspaceId)}>{provider}</a>
 }
 
@@ -98,9 +99,9 @@ function ReceiptText({ receipt, origin }: { readonly receipt: Receipt; readonly 
   return (
     <>
       <p>
-        Anyone may have it: <a href={path}>{receipt.body.receipt_id}</a>
+        Public address: <a href={path}>{receipt.body.receipt_id}</a>
       </p>
-      <p>This command checks it, without trusting us:</p>
+      <p>Anyone can check it with this command, without trusting this service:</p>
       <Code text={`npx claimcheck verify ${origin}${path}`} label="the command" />
       <Code text={JSON.stringify(receipt, null, 2)} label="the receipt" />
     </>

@@ -1,4 +1,4 @@
-/** The claims of a workspace: the table, and the page of each. */
+/** The routes of the claim list and of the page of each claim. */
 import { isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
@@ -19,7 +19,7 @@ type ClaimServices = Pick<
 >
 
 const PAGE_SIZE = 50
-/** Of these, the ones that a filter fits are shown: looking at all of a large workspace would take the database's time from claims. */
+/** A filter is applied to so many claims per page: to read all of a large workspace would slow down claims. */
 const MOST_EXAMINED = 10_000
 
 export function claimRoutes(app: App, services: ClaimServices): void {
@@ -93,7 +93,7 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     return isReceipt(receipt) ? receipt : undefined
   }
 
-  /** Null: what the claim was read through is connected no more. */
+  /** Null: the connection was removed. */
   async function providerOf(workspaceId: string, { connectionId }: ClaimDetail): Promise<string | null | undefined> {
     if (connectionId === null) return undefined
     const active = await connections.list(workspaceId)
@@ -109,14 +109,14 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     return { chain, txHash, uid, ...(block ? { block } : {}) }
   }
 
-  /** A profile of another version has other rules. */
+  /** Undefined for a profile of another version: it has other rules. */
   function toleranceOf({ profile: { action, version } }: ClaimDetail): number | undefined {
     const profile = registry.verifierFor(action)?.verifier.profile
     return profile?.version === version ? profile.toleranceMs : undefined
   }
 }
 
-/** Undefined for a place in the table that is none. @throws whatever else it is */
+/** Undefined for a cursor that is not one of ours. @throws any other error */
 function orLost(error: unknown): undefined {
   if (error instanceof ServiceError && error.code === 'bad_request') return undefined
   throw error

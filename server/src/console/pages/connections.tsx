@@ -1,4 +1,4 @@
-/** The connections screen: what the workspace is read through, connecting more of it, other credentials, and disconnecting. */
+/** The routes of connections: list, connect, replace credentials, disconnect. */
 import type { ConnectionType } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
@@ -24,7 +24,7 @@ type ProviderPath = { Params: { provider: string } }
 export function connectionRoutes(app: App, { connections, members, registry, now }: ConnectionServices): void {
   function requireType(provider: string): ConnectionType {
     const type = registry.connectionType(provider)
-    if (!type) throw new ServiceError('not_found', 'there is nothing of this name to connect to')
+    if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
     return type
   }
 
@@ -126,7 +126,7 @@ export function connectionRoutes(app: App, { connections, members, registry, now
   )
 }
 
-/** What was kept, or why the form is shown again. */
+/** What was saved, or why the form is shown again. */
 async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Promise<T | Outcome> {
   try {
     const outcome = await work

@@ -1,4 +1,4 @@
-/** The developers screen: the keys with which programs submit claims. */
+/** The developers page: API keys. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
@@ -39,7 +39,7 @@ export function developerRoutes(app: App, { keys, members, registry, now, config
     sendPage(reply, <Developers {...(await shown(request))} done={queryOf(request).done} />),
   )
 
-  // Where somebody comes who loads the page of a new key again by its address.
+  // For a reload of the page of a new key.
   app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
 
   app.post('/developers/keys', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
@@ -71,7 +71,7 @@ interface DevelopersProps {
   readonly viewer: Viewer
   readonly isOwner: boolean
   readonly keys: readonly ApiKey[]
-  /** Of those who made keys. */
+  /** Names of the people who made keys, by their ids. */
   readonly names: ReadonlyMap<string, string>
   readonly now: Instant
   readonly name?: string
@@ -85,11 +85,13 @@ function Developers({ viewer, isOwner, keys, names, now, name, problem, done }: 
       <h2>API keys</h2>
       <p>
         Programs submit claims and read this workspace with a key. A key gives full access to the API. Revoked keys stay
-        listed.
+        in this list.
       </p>
       {keys.length === 0 ? (
         <Empty heading="No keys yet">
-          <p>{isOwner ? 'Make one below to submit the first claim.' : 'An owner of the workspace can make one.'}</p>
+          <p>
+            {isOwner ? 'Make a key below to submit the first claim.' : 'Ask an owner of the workspace to make one.'}
+          </p>
         </Empty>
       ) : (
         <KeyTable viewer={viewer} isOwner={isOwner} keys={keys} names={names} now={now} />
@@ -177,12 +179,11 @@ function NewKey({ viewer, secret, command }: NewKeyProps) {
   return (
     <ConsolePage title="Your new key" viewer={viewer} section="developers">
       <p class="notice warning">
-        <strong>This key is shown only now.</strong> Copy it to where it will be used: it is not kept in a form that
-        could be shown again.
+        <strong>Copy this key now: it is not shown again.</strong> Only its hash is stored.
       </p>
       <Code text={secret} label="the key" />
       <h2>Submit a first claim</h2>
-      <p>Paste this into a shell. Put in what your agent did, and where.</p>
+      <p>Paste this into a shell. Replace the example with what your agent did, and where.</p>
       <Code text={command} label="the command" />
       <p>
         <a class="button" href={paths.developers(viewer.workspace!.id)}>
@@ -226,8 +227,7 @@ function Revoke({ viewer, apiKey, now }: RevokeProps) {
       {apiKey.revokedAt === null ? (
         <>
           <p>
-            Whatever uses it is refused from its next request on. This cannot be undone; claims that were submitted with
-            it stay.
+            The next request with this key is refused. This cannot be undone. Claims that were submitted with it stay.
           </p>
           <PostForm action={paths.revokeKey(workspaceId, apiKey.id)} csrf={viewer.csrf} class="actions">
             <button type="submit" class="danger">
@@ -240,7 +240,7 @@ function Revoke({ viewer, apiKey, now }: RevokeProps) {
         </>
       ) : (
         <p>
-          It is refused since then, and stays listed. <a href={paths.developers(workspaceId)}>Back to the keys</a>
+          Requests with it are refused. <a href={paths.developers(workspaceId)}>Back to the keys</a>
         </p>
       )}
     </ConsolePage>

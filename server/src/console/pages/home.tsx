@@ -1,4 +1,4 @@
-/** Where somebody who is signed in arrives, and making a new workspace. */
+/** The start page, and making a workspace. */
 import type { App } from '../../http/instance.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
@@ -32,7 +32,7 @@ export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'mem
 function NewWorkspace({ viewer, name, problem }: { viewer: Viewer; name?: string; problem?: string }) {
   return (
     <ConsolePage title="New workspace" viewer={viewer} section="account" problem={problem}>
-      <p>Keys, connections and claims belong to a workspace, and nobody outside of it sees them.</p>
+      <p>A workspace owns keys, connections and claims. Only its members see them.</p>
       <PostForm action={paths.newWorkspace} csrf={viewer.csrf}>
         <Field name="name" label="Name" value={name} required maxLength={64} help="Letters, digits, spaces, . - _" />
         <button type="submit">Create the workspace</button>

@@ -1,4 +1,4 @@
-/** What the members' page lists: members, and invitations that nobody has used yet. */
+/** The lists of the members page: members and open invitations. */
 import type { Instant } from '@claimcheck/core'
 import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
 import type { Viewer } from '../page.tsx'
@@ -15,7 +15,7 @@ export interface MembersProps {
   readonly now: Instant
   readonly members: readonly MemberOfWorkspace[]
   readonly invitations: readonly Invitation[]
-  /** Just made, and shown this once. */
+  /** Just made, and shown only now. */
   readonly invitation?: { readonly link: string; readonly role: Role }
   readonly problem?: string
   readonly done?: string | undefined
@@ -89,8 +89,8 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation 
       {invitation ? (
         <div class="card" role="status">
           <p>
-            Send this link to whom you invite as {ROLE_WORDS[invitation.role]}. It lets one person in, works for 7 days,
-            and is shown this once:
+            Copy this link now, and send it to the person that you invite as {ROLE_WORDS[invitation.role]}. It lets one
+            person join, works for 7 days, and is not shown again:
           </p>
           <Code text={invitation.link} label="invitation link" />
         </div>

@@ -1,4 +1,4 @@
-/** Who belongs to a workspace. Owners invite, change roles and remove; everybody may leave. */
+/** The members page. Owners invite, change roles and remove; every member may leave. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
@@ -25,13 +25,13 @@ export function memberRoutes(app: App, services: MembersServices): void {
   async function requireMember(request: FastifyRequest<OfMember>): Promise<MemberOfWorkspace> {
     const listed = await members.list(workspaceOf(request).id)
     const member = listed.find(({ id }) => id === request.params.member)
-    // Others than oneself are an owner's to remove.
+    // Only owners remove others.
     const isSelf = member?.userId === sessionOf(request).user.id
     if (member && (isSelf || isOwner(request))) return member
     throw new ServiceError('not_found', 'there is no such page')
   }
 
-  /** Does it, and shows the members: afresh, or with what was wrong. */
+  /** Runs `work`, and shows the members again, with a problem where there was one. */
   async function change(request: FastifyRequest, reply: FastifyReply, work: () => Promise<void>, next: string) {
     try {
       await work()
@@ -48,7 +48,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
     try {
       const token = await accounts.inviteToken(workspaceOf(request).id, role, sessionOf(request).user.id)
       const base = config.publicUrl ?? originOf(request, undefined)
-      // With this answer alone: nowhere else is the link itself.
+      // Only this answer has the link: its hash is stored.
       return await sendMembers(request, reply, services, { invitation: { link: base + paths.invitation(token), role } })
     } catch (error) {
       return sendMembers(request, reply, services, { problem: refusalOf(error) })
@@ -111,7 +111,10 @@ function Members(props: MembersProps) {
   const { viewer, problem, done } = props
   return (
     <ConsolePage title="Members" viewer={viewer} section="members" problem={problem} done={done}>
-      <p>Owners also invite, connect, make keys and submit; members see.</p>
+      <p>
+        Members read everything in this workspace. Owners also invite people, connect destinations, make keys and submit
+        claims. The account that set this service up owns each workspace that is made on the command line.
+      </p>
       <MemberList {...props} />
       {props.isOwner ? <Invitations {...props} /> : null}
     </ConsolePage>
@@ -129,8 +132,8 @@ function Remove({ viewer, member }: Pick<MembersProps, 'viewer'> & { readonly me
       section="members"
     >
       <p>
-        {isSelf ? 'You see' : `${member.name} (${member.email}) sees`} nothing of the workspace any more, from the next
-        step on, and open invitations that {isSelf ? 'you' : 'they'} made end. Keys and connections stay as they are.
+        {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
+        invitations that {isSelf ? 'you' : 'they'} made end. Keys and connections stay.
       </p>
       <PostForm action={`${list}/${member.id}/remove`} csrf={viewer.csrf} class="actions">
         <button type="submit" class="danger">

@@ -1,4 +1,4 @@
-/** Submitting a claim by hand: a form made from the action's profile, held against the rules of the API. */
+/** Submitting a claim by hand: a form from the profile of the action, checked by the rules of the API. */
 import { randomUUID } from 'node:crypto'
 import { type ActionProfile, formatInstant } from '@claimcheck/core'
 import { ServiceError } from '../../base/errors.ts'
@@ -49,7 +49,7 @@ export function newClaimRoutes(
     const { id: workspaceId } = workspaceOf(request)
     const values = formOf(request)
     const profile = profileOf(values.action)
-    if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one again')
+    if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one from the list')
     try {
       const { claim, created } = await claims.submit(workspaceId, readClaim(bodyOf(profile, values)))
       const done = created ? 'claim-submitted' : 'claim-known'
@@ -63,13 +63,13 @@ export function newClaimRoutes(
   })
 }
 
-/** What the API would be sent. What is left empty is not given. */
+/** The body of the same request to the API. Empty fields are left out. */
 function bodyOf({ action, params }: ActionProfile, values: FormValues) {
   const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const).filter(([, text]) => text !== '')
   return { action, params: readSchemaForm(params, values, PREFIX), ...Object.fromEntries(given) }
 }
 
-/** By the fields' names; what concerns no single one of them stands under the empty name. */
+/** By the names of the fields; under the empty name what concerns no single field. */
 function problemsOf({ code, issues, message }: ServiceError): Problems {
   if (code !== 'invalid') return { '': message }
   const { params: _, ...ofClaim } = problemsByField(issues, ['body'], '')
@@ -80,12 +80,12 @@ function problemsOf({ code, issues, message }: ServiceError): Problems {
 interface ChooseActionProps {
   readonly viewer: Viewer
   readonly profiles: readonly ActionProfile[]
-  /** That was asked for, and is none. */
+  /** Asked for, but unknown. */
   readonly action: string | undefined
 }
 
 function ChooseAction({ viewer, profiles, action }: ChooseActionProps) {
-  const problem = action === undefined ? undefined : 'there is no such action: choose another'
+  const problem = action === undefined ? undefined : 'there is no such action: choose one from the list'
   return (
     <ConsolePage title="Submit a claim" viewer={viewer} section="claims" problem={problem}>
       {profiles.length > 0 ? (
@@ -95,10 +95,10 @@ function ChooseAction({ viewer, profiles, action }: ChooseActionProps) {
             label="What is claimed"
             options={profiles.map(({ action, summary }) => [action, `${action}: ${summary}`] as const)}
           />
-          <button type="submit">Go on</button>
+          <button type="submit">Continue</button>
         </form>
       ) : (
-        <p>This installation has no plugin that can check anything.</p>
+        <p>No plugin is configured: ask the operator of this service to add one.</p>
       )}
     </ConsolePage>
   )
@@ -113,7 +113,7 @@ interface NewClaimProps {
 
 function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
   const { action, summary, target, params, deadlineMs, maxDeadlineMs } = profile
-  const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: see what is wrong below' : undefined
+  const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: correct the fields below' : undefined
   const text = { autocomplete: 'off', spellcheck: false } as const
   return (
     <ConsolePage
@@ -141,7 +141,7 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
           name="agent_id"
           label="Agent"
           value={values.agent_id}
-          help="Who claims: your agent's own name for itself."
+          help="The name of the agent that claims."
           problem={problems.agent_id}
           required
           {...text}
@@ -150,7 +150,7 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
           name="claimed_at"
           label="Claimed at"
           value={values.claimed_at}
-          help="When it was done, in UTC."
+          help="When the agent did it, in UTC."
           problem={problems.claimed_at}
           required
           {...text}
@@ -159,7 +159,7 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
           name="deadline_at"
           label="Deadline"
           value={values.deadline_at}
-          help={`How long to look for it, in UTC: at most ${inWords(maxDeadlineMs)} after it was claimed. Left empty: ${inWords(deadlineMs)}.`}
+          help={`Until when the destination is checked, in UTC: at most ${inWords(maxDeadlineMs)} after “Claimed at”. If empty: ${inWords(deadlineMs)}.`}
           problem={problems.deadline_at}
           {...text}
         />
@@ -167,7 +167,7 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
           name="client_claim_id"
           label="Client claim ID"
           value={values.client_claim_id}
-          help="One ID is one claim, however often it is sent."
+          help="The same ID again is the same claim."
           problem={problems.client_claim_id}
           required
           {...text}

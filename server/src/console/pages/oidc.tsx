@@ -1,4 +1,4 @@
-/** Over to the outside provider and back: signing in, beginning an account by a link, and linking to one's own. */
+/** Signing in through the OpenID provider: for an account, for a new account with a link, and linking it to an account. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import { HttpError } from '../../http/errors.ts'
@@ -37,7 +37,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
     const purpose = await readPurpose(request)
     const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl(request))
     cookie.give(reply, ticket)
-    // No redirect: where forms lead is ours alone, by the policy that each page carries. Browsers go on by themselves.
+    // Not a redirect: the policy of our pages lets forms lead to our origin only. The browser follows `refresh`.
     reply.header('refresh', `0;url=${url}`)
     return sendPage(reply, <GoOn name={name} url={url} />)
   })
@@ -53,7 +53,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
     }
   })
 
-  /** @throws ServiceError `bad_request` for what could not be done afterwards, either */
+  /** @throws ServiceError `bad_request`, `not_found`: before the person goes to the provider for nothing */
   async function readPurpose(request: FastifyRequest): Promise<SignInPurpose> {
     const { purpose: kind, token = '', workspace = '', next } = formOf(request)
     const session = optionalSessionOf(request)
@@ -70,7 +70,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
     const newUser: NewUser = { ...person, proof: { identity } }
     const begins = purpose.kind === 'setup' || purpose.kind === 'join'
     if (begins && person.email === '') {
-      const problem = `${name} does not tell your e-mail address: begin with a password, and link ${name} afterwards`
+      const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
       throw new ServiceError('bad_request', problem)
     }
     const entering = { request, reply, sessions, config }
@@ -88,9 +88,9 @@ export function oidcRoutes(app: App, services: OidcServices): void {
         return enter(entering, userId, paths.claims(workspaceId))
       }
       case 'link': {
-        // Whoever began it has to be the one who came back.
+        // The person who began must be the one who comes back.
         if (optionalSessionOf(request)?.user.id !== purpose.userId)
-          throw new HttpError(403, 'you are signed in as somebody else now')
+          throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
         await identities.add(purpose.userId, identity)
         return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
       }
@@ -98,7 +98,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
   }
 }
 
-/** For those who are signed in. */
+/** For people who are signed in. */
 export function linkRoutes(app: App, services: ConsoleDependencies): void {
   const { identities, oidcSignIn } = services
   if (!oidcSignIn) return
@@ -111,9 +111,9 @@ export function linkRoutes(app: App, services: ConsoleDependencies): void {
 
 function GoOn({ name, url }: { readonly name: string; readonly url: string }) {
   return (
-    <PlainPage title={`On to ${name}`}>
+    <PlainPage title={`Continue to ${name}`}>
       <p>
-        <a href={url}>Continue to {name}</a> if nothing happens.
+        If nothing happens, <a href={url}>continue to {name}</a>.
       </p>
     </PlainPage>
   )
@@ -123,7 +123,7 @@ function NotIn({ name, problem }: { readonly name: string; readonly problem: str
   return (
     <PlainPage title={`Not signed in with ${name}`} problem={problem}>
       <p>
-        <a href={paths.home}>To the console</a>
+        <a href={paths.home}>Go to the console</a>
       </p>
     </PlainPage>
   )
@@ -131,10 +131,10 @@ function NotIn({ name, problem }: { readonly name: string; readonly problem: str
 
 function Unknown({ name }: { readonly name: string }) {
   return (
-    <PlainPage title="No account here">
+    <PlainPage title="No account is linked">
       <p>
-        {name} says who you are, and no account here is linked to that. Ask an owner of a workspace for an invitation,
-        and open its link; or, if you have an account, sign in another way and link {name} on the account’s page.
+        No account here is linked to your sign-in at {name}. If you have an account, sign in another way, and link{' '}
+        {name} on the Account page. If not, ask an owner of a workspace for an invitation.
       </p>
       <p>
         <a href={paths.signIn}>Sign in another way</a>

@@ -1,4 +1,4 @@
-/** Signing in with a passkey, and adding and removing one's own. */
+/** Signing in with a passkey, and adding and removing passkeys. */
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'

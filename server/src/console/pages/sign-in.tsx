@@ -1,4 +1,4 @@
-/** The ways in: the first set-up, an invitation, signing in with a password, and a new password by a link. */
+/** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { type Link, type NewUser, unusableLink } from '../../people/accounts.ts'
@@ -122,7 +122,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const link = await requireLink(token, 'reset')
     try {
       const { userId } = await accounts.reset(token, formOf(request).password ?? '')
-      // Whoever had the account may have left another way in: here all of them are.
+      // An attacker who had the account may have added a way to sign in: this page lists all of them.
       return enter(request, reply, userId, `${paths.account}?done=password-reset`)
     } catch (error) {
       const problem = refusalOf(error)
@@ -144,11 +144,11 @@ function newUserOf({ name = '', email = '', password = '' }: Values): NewUser {
 interface Destination {
   /** One of our own paths. */
   readonly next: string
-  /** Comes before `next`. */
+  /** Shown in place of `next`. */
   readonly unsent?: UnsentForm | undefined
 }
 
-/** Begins a session, and leads on: to the form that was not sent yet, or to a page. */
+/** Begins a session, and shows the unsent form or redirects to `next`. */
 export async function arrive(entering: Entering, userId: string, { next, unsent }: Destination): Promise<FastifyReply> {
   if (!unsent) return enterSession(entering, userId, next)
   return sendConfirmation(entering.reply, unsent, await startSession(entering, userId), 200)
@@ -195,7 +195,7 @@ function SignIn({ next, unsent, email, problem, done, oidcName }: SignInPageProp
       {unsent ? (
         <>
           <p>If you have signed in in another tab, send your form from here:</p>
-          <ResendForm unsent={unsent} label="Go on" />
+          <ResendForm unsent={unsent} label="Send it again" />
         </>
       ) : null}
       <p class="help">
@@ -217,7 +217,7 @@ function NewAccountFields({ values }: { readonly values: Values }) {
 }
 
 function PasswordField() {
-  return <NewPassword name="password" label="Password" more="A passkey, which is better, can be added afterwards." />
+  return <NewPassword name="password" label="Password" more="You can add a passkey afterwards, which is safer." />
 }
 
 interface SetUpProps {
@@ -231,7 +231,10 @@ interface SetUpProps {
 function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
   return (
     <PlainPage title="Set up Claimcheck" problem={problem}>
-      <p>You are the first one here, and become the owner.</p>
+      <p>
+        You are the first person here. You become the owner of all present workspaces, and of each one that is made on
+        the command line later.
+      </p>
       <PostForm action={paths.setup(token)}>
         <input type="hidden" name="token" value={token} />
         <NewAccountFields values={values} />
@@ -242,7 +245,7 @@ function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
             value={values.workspace}
             required
             maxLength={64}
-            help="Keys, connections and claims belong to a workspace: mostly a team, or a company."
+            help="A workspace owns keys, connections and claims. Name it after your team or company."
           />
         )}
         <button type="submit">Set up</button>
@@ -281,7 +284,7 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
             <OidcEntry name={oidcName} purpose="join" />
           </PostForm>
           <p>
-            You have an account? <a href={signInPath(action)}>Sign in</a> and come back here.
+            If you have an account, <a href={signInPath(action)}>sign in</a> first: you come back to this page.
           </p>
         </>
       )}
@@ -292,20 +295,20 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
 interface ResetProps {
   readonly token: string
   readonly link: Extract<Link, { kind: 'reset' }>
-  /** Of whoever is signed in, mostly nobody. */
+  /** Undefined when signed out. */
   readonly csrf: string | undefined
   readonly problem?: string
 }
 
 function Reset({ token, link, csrf, problem }: ResetProps) {
   return (
-    <PlainPage title="A new password" problem={problem}>
+    <PlainPage title="Choose a new password" problem={problem}>
       <p>
-        For the account <strong>{link.email}</strong>. Every session of it ends.
+        For the account <strong>{link.email}</strong>. All its sessions end.
       </p>
       <PostForm action={paths.reset(token)} csrf={csrf}>
         <PasswordField />
-        <button type="submit">Keep this password</button>
+        <button type="submit">Save the password</button>
       </PostForm>
     </PlainPage>
   )

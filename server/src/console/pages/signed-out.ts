@@ -1,4 +1,4 @@
-/** Answers to forms whose session has ended, or is another one by now. What was typed is kept where the form's route allows it. */
+/** Answers to forms whose session has ended or was replaced. What was typed is kept where the route allows it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/errors.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -31,7 +31,7 @@ export function answerStale(request: FastifyRequest, reply: FastifyReply): Fasti
   )
 }
 
-/** Where the form stood, as the browser says: our pages ask for that. */
+/** The page of the form, from the Referer, which our pages let browsers send. */
 function pageOf(request: FastifyRequest, publicUrl: string | undefined): string {
   const { referer = '' } = request.headers
   if (!URL.canParse(referer)) return paths.home

@@ -1,4 +1,4 @@
-/** Small lists of what is known of something, also of what plugins recorded. */
+/** Lists of names and values. */
 import type { JsonObject } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import { written } from './schema-properties.ts'
@@ -19,7 +19,7 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [label: stri
   )
 }
 
-/** An object whose members others define. */
+/** The members of an object of a plugin or a client. */
 export function ObjectFacts({ object }: { readonly object: JsonObject }) {
   const rows = Object.entries(object).map(([name, value]) => [name, <code>{written(value)}</code>] as const)
   return rows.length > 0 ? <Facts rows={rows} /> : null

@@ -1,20 +1,21 @@
 /** Why a destination could not be read, in words. */
+import type { FailureCode } from '@claimcheck/core'
 
-const IN_WORDS: Readonly<Record<string, string>> = {
-  unauthorized: 'the token was refused',
-  forbidden: 'the token may not read this',
-  no_connection: 'the connection was gone',
-  rate_limited: 'the destination asked to be read less often',
+const WORDS: Readonly<Record<FailureCode | 'unexpected_error', string>> = {
+  unauthorized: 'the destination refused the credentials',
+  forbidden: 'the credentials may not read this',
+  no_connection: 'no connection of the workspace can read it',
+  rate_limited: 'the destination limited the number of requests',
   unavailable: 'the destination could not be reached',
   timeout: 'the destination did not answer in time',
-  unexpected_response: 'the destination answered with something that is not understood',
+  unexpected_response: 'the destination gave an answer that the plugin does not understand',
   ambiguous_claim: 'several connections fit the claim',
-  unsupported_action: 'nothing here reads this action now',
+  unsupported_action: 'no plugin checks this action now',
   verifier_error: 'the plugin that reads it failed',
   unexpected_error: 'the plugin that reads it failed',
 }
 
-/** A phrase without a full stop; of codes that are not known, the code. */
+/** A phrase without a full stop. An unknown code is returned as it is. */
 export function failureInWords(code: string): string {
-  return Object.hasOwn(IN_WORDS, code) ? IN_WORDS[code]! : code
+  return Object.hasOwn(WORDS, code) ? WORDS[code as keyof typeof WORDS] : code
 }

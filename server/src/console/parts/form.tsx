@@ -1,7 +1,7 @@
-/** Forms: fields with their labels, help and mistakes, all tied together for whoever cannot see them. */
+/** Forms: fields, tied to their labels, help and mistakes for screen readers. */
 import type { ComponentChildren, JSX } from 'preact'
 
-/** Stands in every form of somebody who is signed in. */
+/** Every form of a session has it. */
 export function CsrfField({ csrf }: { readonly csrf: string }) {
   return <input type="hidden" name="_csrf" value={csrf} />
 }
@@ -12,7 +12,7 @@ export interface FieldProps {
   readonly type?: 'text' | 'email' | 'password'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
-  /** What is wrong with what was given. */
+  /** What is wrong with the value. */
   readonly problem?: string | undefined
   readonly required?: boolean
   readonly autocomplete?: string
@@ -81,7 +81,7 @@ export function notesOf({ name, help, problem }: Notes) {
   }
 }
 
-/** The help and the mistake that a field is described by. */
+/** The help and the mistake of a field. */
 export function FieldNotes({ name, help, problem }: Notes) {
   return (
     <>
@@ -119,12 +119,12 @@ interface RowFormProps {
   readonly action: string
   readonly csrf: string
   readonly id: string
-  /** The button's name, for whoever does not see its row. */
+  /** The name of the button for screen readers. */
   readonly label: string
   readonly children: string
 }
 
-/** In a table: takes away what its row is about. */
+/** In a table: removes what its row is about. */
 export function RowForm({ action, csrf, id, label, children }: RowFormProps) {
   return (
     <PostForm action={action} csrf={csrf} class="row">

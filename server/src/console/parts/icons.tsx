@@ -1,4 +1,4 @@
-/** Small drawings. Each goes beside a word that says the same, so that readers of words pass over it. */
+/** Icons. Each stands beside a word that says the same, and is hidden from screen readers. */
 import type { ComponentChildren } from 'preact'
 
 function Icon({ children, class: className }: { readonly children: ComponentChildren; readonly class?: string }) {
@@ -18,7 +18,7 @@ export function Logo() {
   )
 }
 
-/** One shape for each verdict, and one for waiting: they differ without colour, too. */
+/** One shape for each verdict and one for queued claims: they differ without colour, too. */
 export const MARKS = {
   verified: () => (
     <Icon>

@@ -1,14 +1,14 @@
-/** Parts of a page that are kept up to date in browsers with scripts. */
+/** Parts of a page that a script keeps up to date. */
 import type { ComponentChildren } from 'preact'
 
 interface LiveProps {
   readonly id: string
-  /** False: it stays as it is. */
+  /** False: the part is not kept up to date. */
   readonly on: boolean
   readonly children: ComponentChildren
 }
 
-/** Refreshed in place. What of it has an id of its own is known again, and kept. */
+/** The script replaces its content in place. Elements with an id are kept. */
 export function Live({ id, on, children }: LiveProps) {
   return (
     <div id={id} data-live={on ? '' : undefined}>
@@ -17,7 +17,7 @@ export function Live({ id, on, children }: LiveProps) {
   )
 }
 
-/** Where it is told, politely, that the page is not kept up to date any more. */
+/** Where the script says that the page is no longer kept up to date. */
 export function LiveStatus() {
   return <p id="live-status" class="live-status" role="status" />
 }

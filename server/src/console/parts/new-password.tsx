@@ -1,9 +1,9 @@
-/** The field in which somebody chooses a password. */
+/** The field for a new password. */
 import { PASSWORD_LENGTH } from '../../people/passwords.ts'
 import { Field, type FieldProps } from './form.tsx'
 
 interface NewPasswordProps extends Pick<FieldProps, 'name' | 'label'> {
-  /** A sentence to know beforehand, too. */
+  /** One more sentence of help. */
   readonly more: string
 }
 

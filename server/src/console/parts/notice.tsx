@@ -1,31 +1,31 @@
-/** What came of the last step: a problem in its own words, or one of the sentences below, named in the address. */
+/** The result of the last form: a problem, or one of the sentences below, which the address names by code. */
 import { sentence } from '../words.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
-  'password-changed': 'The password is changed. Other sessions are ended.',
+  'password-changed': 'Your password is changed, and your other sessions are ended.',
   'password-reset':
-    'The password is changed, and every other session is ended. Look through your passkeys and connected applications: remove what is not yours.',
+    'Your password is changed, and all other sessions are ended. Now check your passkeys and connected applications, and remove those that are not yours.',
   'session-ended': 'The session is ended.',
-  connected: 'Connected. The destination answered, and can be read.',
-  'connected-warned': 'Connected. The destination answered; see the warning at the connection.',
-  'connected-unread':
-    'Connected, though the destination could not be read just now. The reason stands at the connection.',
-  replaced: 'The credentials are replaced. The destination answered, and can be read with them.',
-  'replaced-warned': 'The credentials are replaced. The destination answered; see the warning at the connection.',
+  connected: 'Connected. The destination can be read.',
+  'connected-warned': 'Connected. The destination can be read, but see the warning at the connection.',
+  'connected-unread': 'Connected, but the destination could not be read just now: see the reason at the connection.',
+  replaced: 'The credentials are replaced. The destination can be read with them.',
+  'replaced-warned':
+    'The credentials are replaced. The destination can be read, but see the warning at the connection.',
   'replaced-unread':
-    'The credentials are replaced, though the destination could not be read just now. The reason stands at the connection.',
+    'The credentials are replaced, but the destination could not be read just now: see the reason at the connection.',
   disconnected: 'Disconnected. Its credentials are deleted.',
-  'key-revoked': 'The key is revoked. It is refused from now on.',
-  'application-revoked': 'The application is stopped. Its tokens are worth nothing any more.',
+  'key-revoked': 'The key is revoked. Requests with it are refused from now on.',
+  'application-revoked': 'The application is stopped. Its tokens no longer work.',
   'sessions-ended': 'All other sessions are ended.',
   'claim-submitted': 'The claim is submitted.',
-  'claim-known': 'There was a claim with this client claim ID already: it is shown here, and nothing was submitted.',
+  'claim-known': 'Nothing was submitted: this is the claim that has this client claim ID already.',
   'name-changed': 'The name is changed.',
-  'passkey-added': 'The passkey is added. From now on you can sign in with it.',
-  'passkey-removed': 'The passkey is removed, and lets nobody in any more.',
-  'sign-in-linked': 'The sign-in is linked. From now on you can come in with it.',
-  'sign-in-unlinked': 'The sign-in is unlinked, and lets nobody in here any more.',
+  'passkey-added': 'The passkey is added. You can sign in with it now.',
+  'passkey-removed': 'The passkey is removed. It no longer signs in.',
+  'sign-in-linked': 'The sign-in is linked. You can use it now.',
+  'sign-in-unlinked': 'The sign-in is unlinked. It no longer signs in here.',
   'role-changed': 'The role is changed.',
   'member-removed': 'The member is removed.',
   'invitation-withdrawn': 'The invitation is withdrawn.',
@@ -33,7 +33,7 @@ const DONE: Readonly<Record<string, string>> = {
 
 export interface NoticeProps {
   readonly problem?: string | undefined
-  /** A code of the table; anything else says nothing. */
+  /** A code of the table. Other values show nothing. */
   readonly done?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Fields made from a JSON schema, and what a form with such fields says: no plugin needs a page of its own. */
+/** Fields from a JSON schema, and reading their values: plugins need no pages. */
 import { isSecret, type JsonObject, type JsonValue } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
@@ -16,17 +16,17 @@ import {
   written,
 } from './schema-properties.ts'
 
-/** A form's fields by name, each once. */
+/** The fields of a form by name. */
 export type FormValues = Readonly<Record<string, string | undefined>>
 
 interface SchemaFieldsProps {
-  /** Of an object: each of its properties is a field. */
+  /** Of an object. Each property is a field. */
   readonly schema: TSchema
-  /** By the fields' names. Of secrets nothing is shown. */
+  /** By the names of the fields. Secrets are not shown. */
   readonly values: FormValues
-  /** By the fields' names, as `problemsByField` makes them. */
+  /** As `problemsByField` returns them. */
   readonly problems: Readonly<Record<string, string>>
-  /** Before the name of each property, so that the page's own fields keep theirs. */
+  /** Before the name of each property, to keep it apart from other fields of the page. */
   readonly prefix: string
 }
 
@@ -52,7 +52,7 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
   )
 }
 
-/** What such a form shows at first: the schema's own defaults. */
+/** The defaults of the schema. */
 export function startingValues(schema: TSchema, prefix: string): FormValues {
   const given = propertiesOf(schema).filter(([, property]) => property.default !== undefined && !isSecret(property))
   return Object.fromEntries(
@@ -69,7 +69,7 @@ export function readSchemaForm(schema: TSchema, form: FormValues, prefix: string
     const text = form[prefix + key] ?? ''
     const kind = kindOf(property)
     if (kind !== 'boolean') return [key, text.trim() === '' ? undefined : READ[kind](text, property)]
-    // A box that is not ticked is not sent: where there is a choice, that is no answer.
+    // Browsers do not send an empty checkbox: for an optional property without default that means no value.
     const isTold = text !== '' || isRequired(schema, key) || property.default === true
     return [key, isTold ? text !== '' : undefined]
   })
@@ -106,7 +106,7 @@ interface ShownProps {
   readonly property: Property
 }
 
-// No maxLength: browsers count otherwise than JSON Schema, and cut off what is pasted without a word.
+// No maxLength: browsers count differently from JSON Schema, and cut pasted text silently.
 const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> = {
   text: ({ property, ...field }) => (
     <Field
@@ -176,7 +176,7 @@ const READ: Readonly<Record<Exclude<Kind, 'boolean'>, (text: string, property: P
   integer: readNumber,
   number: readNumber,
   choice: (text, property) => choicesOf(property)!.find((choice) => written(choice) === text) ?? text,
-  // What browsers send ends its lines with both characters.
+  // Browsers end lines with CR LF.
   lines: (text) =>
     text
       .split(/\r?\n/)
@@ -210,24 +210,24 @@ function readNumber(text: string): JsonValue {
   return isExact ? number : text
 }
 
-// Letters, digits, ranges of them and counts, from end to end. Browsers anchor patterns and read them by other rules:
-// of anything else it is not sure that they would let the same through.
+// Letters, digits, ranges and counts, anchored at both ends. Browsers read patterns by other rules: they may read any
+// other pattern differently.
 const SAME_IN_BROWSERS = /^\^((?:(?:\w|\[(?:[A-Za-z0-9]-[A-Za-z0-9]|\w)+\])(?:[+*?]|\{\d+(?:,\d*)?\})?)+)\$$/
 
 function browserPattern(pattern: string | undefined): string | undefined {
   return pattern === undefined ? undefined : SAME_IN_BROWSERS.exec(pattern)?.[1]
 }
 
-/** The validator speaks to programs; people are told what to give instead. */
+/** For people, in place of the messages for programs. */
 const IN_WORDS: Readonly<Record<string, string>> = {
-  missing: 'This is needed.',
-  string_pattern_mismatch: 'This is not written as it has to be.',
-  int_type: 'This has to be a whole number.',
-  int_from_float: 'This has to be a whole number.',
-  float_type: 'This has to be a number.',
-  literal_error: 'This is none of the choices.',
-  dict_type: 'This has to be a JSON object.',
-  list_type: 'This has to be a JSON array.',
+  missing: 'This is required.',
+  string_pattern_mismatch: 'This does not have the required form.',
+  int_type: 'This must be a whole number.',
+  int_from_float: 'This must be a whole number.',
+  float_type: 'This must be a number.',
+  literal_error: 'Choose one of the options.',
+  dict_type: 'This must be a JSON object.',
+  list_type: 'This must be a JSON array.',
 }
 
 function inWords({ type, msg }: Issue): string {

@@ -1,8 +1,8 @@
-/** The properties of a JSON schema as fields of a form see them: of which kind each is, and what people call it. */
+/** The properties of a JSON schema as form fields: the kind and the label of each. */
 import { type ConnectionType, isSecret, type JsonValue, secretNames } from '@claimcheck/core'
 import type { TSchema } from 'typebox'
 
-/** What is used of a property's schema. */
+/** What a form uses of the schema of a property. */
 export interface Property {
   readonly type?: string
   readonly title?: string
@@ -43,7 +43,7 @@ export function propertiesOf(schema: TSchema): [string, Property][] {
   return Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {})
 }
 
-/** For replacing secrets: these alone, of several as many as somebody likes. */
+/** The schema for replacing secrets: the only one is required, of several each is optional. */
 export function secretsIn({ options }: Pick<ConnectionType, 'options'>): TSchema {
   const names = secretNames({ options })
   const properties = Object.fromEntries(names.map((name) => [name, options.properties[name]]))
@@ -54,7 +54,7 @@ export function isRequired(schema: TSchema, key: string): boolean {
   return (schema as { required?: readonly string[] }).required?.includes(key) === true
 }
 
-/** What people call the property. @param schema undefined where its plugin is not there */
+/** @param schema undefined where the plugin is not loaded */
 export function propertyLabel(schema: TSchema | undefined, key: string): string {
   const [, property] = (schema ? propertiesOf(schema) : []).find(([name]) => name === key) ?? []
   return labelOf(property, key)
@@ -73,7 +73,7 @@ function humanized(key: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** A value as it stands in a form, and as people read it. */
+/** A value as text, in a form and on a page. */
 export function written(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

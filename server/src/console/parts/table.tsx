@@ -1,8 +1,8 @@
-/** Tables that scroll on their own where they are too wide, and empty places that say what belongs there. */
+/** Tables, which scroll when they are too wide, and notes where a list is empty. */
 import type { ComponentChildren } from 'preact'
 
 interface TableProps {
-  /** What it lists, for whoever cannot see it. */
+  /** For screen readers. */
   readonly label: string
   readonly head: readonly string[]
   readonly children: ComponentChildren
@@ -10,7 +10,7 @@ interface TableProps {
 
 export function Table({ label, head, children }: TableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to by keyboard too
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it must scroll by keyboard too
     <section class="table" aria-label={label} tabIndex={0}>
       <table>
         <thead>

@@ -1,10 +1,12 @@
-/** A claim's time line: what happened, what it showed, and what is still to come. */
+/** The time line of a claim: what happened, what each check saw, and what is still to come. */
 import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
+import { REASON_WORDS } from '../../base/verdict-words.ts'
 import type { ClaimStatus } from '../../claims/claims.ts'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
-import { FAILURE_WORDS, REASON_WORDS, sentence } from '../words.tsx'
+import { sentence } from '../words.tsx'
 import { ObjectFacts } from './facts.tsx'
+import { failureInWords } from './failures.ts'
 import { Hash, Time, Verdict } from './values.tsx'
 
 interface TimelineProps {
@@ -43,7 +45,7 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   ),
   tolerance: () => (
     <p>
-      <strong>End of the tolerance</strong>: what appears later is late
+      <strong>End of the tolerance</strong>: an outcome that appears later is late
     </p>
   ),
   submitted: () => (
@@ -102,7 +104,7 @@ function Checks({ checks, now }: { readonly checks: readonly NumberedCheck[]; re
       {more.length > 0 ? (
         <details id={`checks-${first!.number}`}>
           <summary>
-            {more.length} more {more.length === 1 ? 'check' : 'checks'} that found the same
+            {more.length} more {more.length === 1 ? 'check' : 'checks'} with the same result
           </summary>
           <ul>
             {more.map(({ number, record }) => (
@@ -133,7 +135,7 @@ function shown(record: CheckRecord): ComponentChildren {
     const { code, status } = record.failure
     return (
       <>
-        could not read. {sentence(FAILURE_WORDS[code])} <code>{code}</code>
+        could not read. {sentence(failureInWords(code))} <code>{code}</code>
         {status === undefined ? null : ` (HTTP ${status})`}
       </>
     )

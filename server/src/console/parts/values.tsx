@@ -1,22 +1,19 @@
-/** Values as people read them: verdicts, times, and identifiers that are too long to be read. */
+/** Verdicts, times and long identifiers, as people read them. */
 import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core'
+import { VERDICT_WORDS } from '../../base/verdict-words.ts'
 import { MARKS } from './icons.tsx'
 
-const VERDICTS: Readonly<Record<VerdictValue | 'queued', string>> = {
-  verified: 'It is there as claimed, and was in time.',
-  late: 'It is there as claimed, and came after the tolerance.',
-  mismatch: 'Something else is there than was claimed.',
-  failed: 'It was not there by the deadline.',
-  unverifiable: 'It could not be told. This says nothing for or against the agent.',
-  queued: 'Not decided yet: the destination is looked at again until the deadline.',
+const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {
+  ...VERDICT_WORDS,
+  queued: 'Not decided yet. The destination is checked again until the deadline.',
 }
 
-/** The verdict's word with its own shape and colour; null while there is none. */
+/** The verdict with its own shape and colour. @param value null: not decided yet */
 export function Verdict({ value }: { readonly value: VerdictValue | null }) {
   const name = value ?? 'queued'
   const Mark = MARKS[name]
   return (
-    <span class={`verdict ${name}`} title={VERDICTS[name]}>
+    <span class={`verdict ${name}`} title={MEANINGS[name]}>
       <Mark />
       {name}
     </span>
@@ -24,17 +21,17 @@ export function Verdict({ value }: { readonly value: VerdictValue | null }) {
 }
 
 export function verdictMeaning(value: VerdictValue | null): string {
-  return VERDICTS[value ?? 'queued']
+  return MEANINGS[value ?? 'queued']
 }
 
 interface TimeProps {
   readonly at: Instant | null
   readonly now: Instant
-  /** In place of no time. */
+  /** Shown where there is no time. */
   readonly none?: string
 }
 
-/** How long ago or from now, with the exact UTC time on hover. */
+/** A relative time, with the exact UTC time on hover. */
 export function Time({ at, now, none = '–' }: TimeProps) {
   if (at === null) return <span class="none">{none}</span>
   const exact = formatInstant(at)
@@ -45,7 +42,6 @@ export function Time({ at, now, none = '–' }: TimeProps) {
   )
 }
 
-/** The exact UTC time. */
 export function ExactTime({ at }: { readonly at: Instant }) {
   return <time dateTime={formatInstant(at)}>{readableUtc(at)}</time>
 }
@@ -62,7 +58,7 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
 ]
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'short' })
 
-/** Rounded to the nearest count of the largest unit that it reaches when it is rounded to the next smaller one. */
+/** In the largest unit that fits after rounding: 23.9 hours are 1 day. */
 export function relative(ms: number): string {
   const reached = UNITS.findLast(([, size], index) => {
     const [, smaller] = UNITS[index - 1] ?? UNITS[0]!
@@ -75,13 +71,13 @@ export function relative(ms: number): string {
 
 interface HashProps {
   readonly value: string
-  /** What it is, for the copy button's name. */
+  /** For the name of the copy button. */
   readonly label: string
-  /** How much stands at each end. */
+  /** How many characters are shown at each end. */
   readonly ends?: number
 }
 
-/** Shortened in the middle, whole on hover, and to be copied whole. */
+/** Shortened in the middle; whole on hover and when copied. */
 export function Hash({ value, label, ends = 8 }: HashProps) {
   const short = value.length > ends * 2 + 1 ? `${value.slice(0, ends)}…${value.slice(-ends)}` : value
   return (
@@ -92,7 +88,7 @@ export function Hash({ value, label, ends = 8 }: HashProps) {
   )
 }
 
-/** Without scripts it does nothing, and is not shown. */
+/** Its script shows it. */
 export function Copy({ value, label }: { readonly value: string; readonly label: string }) {
   return (
     <button type="button" class="copy" data-copy={value} aria-label={`Copy ${label}`} hidden>
@@ -101,7 +97,7 @@ export function Copy({ value, label }: { readonly value: string; readonly label:
   )
 }
 
-/** Something to paste elsewhere, whole. */
+/** A text to copy. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <div class="code">

@@ -1,4 +1,4 @@
-/** How many claims came to which verdict over time: bars that differ in pattern as well as in colour, and the same as a table. */
+/** A chart of verdicts over time. The bars differ in pattern and colour; a table has the same numbers. */
 import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
@@ -22,7 +22,7 @@ const WORDING: Readonly<Record<Span, Wording>> = {
 
 const WIDTH = 480
 const HEIGHT = 120
-/** Few among many are still to be seen. */
+/** Keeps a small count visible. */
 const LEAST = 3
 
 interface ChartProps {
@@ -30,7 +30,7 @@ interface ChartProps {
   readonly span: Span
   /** Where claims of one verdict are listed. */
   readonly path: (standing: Standing) => string
-  /** Beside the heading: the choice of the span. */
+  /** Beside the heading. */
   readonly children: ComponentChildren
 }
 
@@ -96,7 +96,7 @@ function Bar({ stretch, most, index, of, label }: BarProps) {
   const present = STANDINGS.map((standing) => ({ standing, count: stretch.counts[standing] ?? 0 })).filter(
     ({ count }) => count > 0,
   )
-  // What is raised to be seen is taken from the room of the others.
+  // Bars below LEAST are raised; the room for that is reserved here.
   const room = HEIGHT - LEAST * (STANDINGS.length - 1)
   let top = HEIGHT
   return (
@@ -165,7 +165,7 @@ function Swatch({ standing }: { readonly standing: Standing }) {
 
 function Numbers({ stretches, unit }: { readonly stretches: readonly Stretch[]; readonly unit: string }) {
   const filled = stretches.filter((stretch) => sumOf(stretch) > 0)
-  if (filled.length === 0) return <p>There is nothing to count.</p>
+  if (filled.length === 0) return <p>There are no claims in this time.</p>
   return (
     <Table
       label={`Claims in each ${unit}, by verdict`}

@@ -1,4 +1,4 @@
-/** Claims: submitting them, and asking how they stand. */
+/** The routes that submit and read claims. */
 import type { ActionProfile } from '@claimcheck/core'
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
 import { ServiceError } from '../../base/errors.ts'
@@ -10,7 +10,7 @@ import { fromClaimQuery, fromClaimRequest, toClaimStatus } from '../wire/claim.t
 
 interface ClaimRoutesOptions {
   readonly claims: ClaimService
-  /** What claims of the known actions look like. */
+  /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
 }
 
@@ -23,7 +23,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       tags,
       summary: 'Submit a claim',
       description:
-        'Durable when it is answered. A claim that can be decided at once is; any other is checked again until its deadline.',
+        'The claim is durable when the answer arrives. A claim that can be decided at once is decided in the answer; the service checks any other claim again until its deadline.',
       security: NEEDS_KEY,
       body: claimRequest(profiles),
       response: { 202: SubmittedClaim, ...errors(401, 413, 415, 422, 429, 503) },
@@ -55,7 +55,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
     schema: {
       operationId: 'getClaim',
       tags,
-      summary: 'How a claim stands',
+      summary: 'Read the status of a claim',
       security: NEEDS_KEY,
       response: { 200: ClaimStatus, ...errors(401, 404, 429, 503) },
     },

@@ -1,4 +1,4 @@
-/** Connections: what the workspace can verify. */
+/** The route that lists the workspace's connections. */
 import { ConnectionList } from '@claimcheck/core/api'
 import type { ConnectionService } from '../../workspaces/connections.ts'
 import { credentialOf } from '../credential.ts'
@@ -17,7 +17,7 @@ export function connectionRoutes(app: App, { connections, publicActions }: Conne
     schema: {
       operationId: 'listConnections',
       tags: ['Workspace'],
-      summary: "The workspace's active connections, oldest first",
+      summary: "List the workspace's active connections, oldest first",
       security: NEEDS_KEY,
       response: { 200: ConnectionList, ...errors(401, 429, 503) },
     },

@@ -1,8 +1,8 @@
-/** The interface description, for programs and for people. */
+/** The routes of the API description: OpenAPI for programs, pages for people. */
 import swaggerUi from '@fastify/swagger-ui'
 import type { App } from '../instance.ts'
 
-// Everything is served from here, and nobody else is asked.
+// The pages load nothing from other hosts.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -13,7 +13,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** After the other routes. */
+/** Call it after the other routes. */
 export async function docsRoutes(app: App): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   await app.register(swaggerUi, {

@@ -1,4 +1,4 @@
-/** For whoever watches over the process: is it alive, and can it do its work. */
+/** The routes for health checks: whether the process is alive, and whether it can do its work. */
 import { Type } from 'typebox'
 import type { App } from '../instance.ts'
 
@@ -16,7 +16,7 @@ export function healthRoutes(app: App, readiness: () => Promise<Readiness>): voi
     schema: {
       operationId: 'getHealth',
       tags,
-      summary: 'The process answers',
+      summary: 'Check that the process is alive',
       response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }) },
     },
     handler: async () => ({ status: 'ok' as const }),
@@ -26,13 +26,13 @@ export function healthRoutes(app: App, readiness: () => Promise<Readiness>): voi
     schema: {
       operationId: 'getReadiness',
       tags,
-      summary: 'The service can do its work',
+      summary: 'Check that the service can do its work',
       response: { 200: ReadinessBody, 503: ReadinessBody },
     },
     handler: async (request, reply) => {
       const { ok, problems } = await readiness().catch((error: unknown): Readiness => {
-        request.log.error({ err: error }, 'readiness could not be told')
-        return { ok: false, problems: ['readiness could not be told'] }
+        request.log.error({ err: error }, 'cannot determine readiness')
+        return { ok: false, problems: ['cannot determine readiness'] }
       })
       return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })
     },

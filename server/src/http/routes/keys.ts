@@ -1,4 +1,4 @@
-/** The key document, at its well-known place. */
+/** The route of the key document. */
 import { KeyDocument } from '@claimcheck/core/api'
 import type { App } from '../instance.ts'
 import { errors, JSON_TYPE, jsonText } from '../route.ts'
@@ -8,7 +8,7 @@ export function keyRoutes(app: App, keyDocument: () => Promise<object | string>)
     schema: {
       operationId: 'getKeys',
       tags: ['Keys'],
-      summary: 'The keys that receipts and tree heads are checked with',
+      summary: 'Read the keys that verify receipts and tree heads',
       response: { 200: jsonText(KeyDocument), ...errors(429, 503) },
     },
     handler: async (_request, reply) => {

@@ -1,4 +1,4 @@
-/** The public log: its head, entries, proofs and anchors. */
+/** The routes of the public log: its head, entries, proofs and anchors. */
 import {
   AnchorList,
   AnchorQuery,
@@ -22,7 +22,7 @@ export function logRoutes(app: App, log: LogService): void {
     schema: {
       operationId: 'getLogHead',
       tags,
-      summary: 'The newest signed tree head, and the newest anchor',
+      summary: 'Read the newest signed tree head and the newest anchor',
       response: { 200: jsonText(LogHead), ...errors(429, 503) },
     },
     handler: async (_request, reply) => {
@@ -36,7 +36,7 @@ export function logRoutes(app: App, log: LogService): void {
     schema: {
       operationId: 'listLogEntries',
       tags,
-      summary: 'Entries in order: leaf index, leaf hash and time',
+      summary: 'List entries in order: leaf index, leaf hash and time',
       querystring: LogEntriesQuery,
       response: { 200: LogEntries, ...errors(400, 404, 422, 429, 503) },
     },
@@ -47,7 +47,7 @@ export function logRoutes(app: App, log: LogService): void {
     schema: {
       operationId: 'getInclusionProof',
       tags,
-      summary: 'That a leaf is in the tree of a size',
+      summary: 'Prove that a leaf is in the tree of a given size',
       querystring: InclusionProofQuery,
       response: { 200: InclusionProof, ...errors(400, 404, 422, 429, 503) },
     },
@@ -58,7 +58,7 @@ export function logRoutes(app: App, log: LogService): void {
     schema: {
       operationId: 'getConsistencyProof',
       tags,
-      summary: 'That the tree of one size is the beginning of the tree of another',
+      summary: 'Prove that a smaller tree is a prefix of a larger tree',
       querystring: ConsistencyProofQuery,
       response: { 200: ConsistencyProof, ...errors(400, 404, 422, 429, 503) },
     },
@@ -69,7 +69,7 @@ export function logRoutes(app: App, log: LogService): void {
     schema: {
       operationId: 'listAnchors',
       tags,
-      summary: 'Landed anchors of the log, newest first',
+      summary: 'List the landed anchors of the log, newest first',
       querystring: AnchorQuery,
       response: { 200: AnchorList, ...errors(422, 429, 503) },
     },

@@ -1,4 +1,4 @@
-/** For monitoring: it is no part of the API, and not described there. */
+/** The route of the metrics, which are for monitoring and not part of the described API. */
 import type { Metrics } from '../../upkeep/metrics.ts'
 import type { App } from '../instance.ts'
 

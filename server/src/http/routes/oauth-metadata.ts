@@ -1,5 +1,4 @@
-/** What applications find out by themselves: how to sign in here (RFC 8414), and that we are whom tokens are for (RFC 9728). */
-
+/** The metadata by which applications discover the OAuth endpoints (RFC 8414) and this protected resource (RFC 9728). */
 import type { OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { CLIENT_AUTHENTICATION } from '../../oauth/registration.ts'

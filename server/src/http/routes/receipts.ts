@@ -1,4 +1,4 @@
-/** Receipts: public, for whoever holds a receipt's id. */
+/** The routes that serve a receipt and its evidence to anyone who has its id. */
 import { Evidence, Receipt } from '@claimcheck/core/api'
 import { ServiceError } from '../../base/errors.ts'
 import type { ReceiptService } from '../../log/receipts.ts'
@@ -10,7 +10,7 @@ export function receiptRoutes(app: App, receipts: ReceiptService): void {
     schema: {
       operationId: 'getReceipt',
       tags: ['Receipts'],
-      summary: 'A signed receipt, with the proof that it is in the log',
+      summary: 'Read a signed receipt with the proof that it is in the log',
       response: { 200: jsonText(Receipt), ...errors(404, 429, 503) },
     },
     handler: async (request, reply) => {

@@ -1,4 +1,4 @@
-/** What the credential of the request is good for. */
+/** The route that describes the credential of the request. */
 import { CredentialDescription } from '@claimcheck/core/api'
 import { credentialOf } from '../credential.ts'
 import type { App } from '../instance.ts'
@@ -9,14 +9,14 @@ export function whoamiRoutes(app: App): void {
     schema: {
       operationId: 'whoami',
       tags: ['Workspace'],
-      summary: 'Whose credential this is, and what it may do',
+      summary: 'Read which workspace the credential belongs to, and what it permits',
       security: NEEDS_CREDENTIAL,
       response: { 200: CredentialDescription, ...errors(401, 429, 503) },
     },
     handler: async (request) => {
       const credential = credentialOf(request)
       const { workspaceId: workspace_id, kind } = credential
-      // A key has full access, and was issued for no audience.
+      // A key has full access and no audience.
       if (credential.kind === 'key') return { workspace_id, kind, scopes: null, audience: null }
       return { workspace_id, kind, scopes: [...credential.scopes], audience: credential.audience }
     },

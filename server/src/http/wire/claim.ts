@@ -1,4 +1,4 @@
-/** Claims between their wire form and the service's. */
+/** Converts claims between the form of the API and the form of the service. */
 import {
   type ActionProfile,
   type CheckRecord,
@@ -17,15 +17,15 @@ import type { ClaimInput } from '../../claims/intake.ts'
 import { contentIssues, nestingIssues } from '../text.ts'
 
 /**
- * Reads a claim that came otherwise than as a request's JSON, and holds it against the same rules. The issues' places begin with `body`.
- * @throws ServiceError `invalid`, naming every mistake
+ * Reads a claim that did not arrive as the JSON of a request, by the same rules. The positions of issues begin with `body`.
+ * @throws ServiceError `invalid` with all mistakes
  */
 export function claimReader(profiles: readonly ActionProfile[]): (request: JsonObject) => ClaimInput {
   const schema = claimRequest(profiles)
-  // Compiled when it is first needed, which takes longer than anything else that the pages' routes do as they are declared.
+  // Compiled on first use, because it would take most of the time in which the console's routes are declared.
   const check: Validator = (request, loc) => validator(schema)(request, loc)
   return (request) => {
-    // In this order: each relies on what the ones before it have found good.
+    // The order matters: each step relies on the ones before it.
     for (const find of [nestingIssues, contentIssues, check]) {
       const issues = find(request, ['body'])
       if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
@@ -34,7 +34,7 @@ export function claimReader(profiles: readonly ActionProfile[]): (request: JsonO
   }
 }
 
-/** The request is valid: its times are times. */
+/** @param request is valid, so that its times can be read */
 export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {
   return {
     clientClaimId: request.client_claim_id,

@@ -1,4 +1,4 @@
-/** Connections in their wire form. */
+/** Converts connections to the form of the API. */
 import { formatInstant } from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'

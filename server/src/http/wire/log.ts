@@ -1,7 +1,5 @@
-/** The log's answers in their wire form. */
-
-import type { Anchor } from '@claimcheck/core'
-import { formatInstant } from '@claimcheck/core'
+/** Converts the answers of the log to the form of the API. */
+import { type Anchor, formatInstant } from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
 import type { ConsistencyProof, EntriesPage, InclusionProof } from '../../log/log.ts'
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatInstant, fromBase64url, HASH_BYTES, parseInstant, toBase64url } from '@claimcheck/core'
+import { CodedError } from '../../base/errors.ts'
 import { writeNewFile } from '../../base/files.ts'
 import type { Config } from '../../config/config.ts'
 import type { LogState } from '../../storage/log-state.ts'
@@ -20,14 +21,8 @@ export interface HeadMemory {
   remember(head: Head): void
 }
 
-export class HeadMemoryError extends Error {
+export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable'> {
   override readonly name = 'HeadMemoryError'
-  readonly code: 'unreadable' | 'unwritable'
-
-  constructor(code: HeadMemoryError['code'], message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 const FILE = 'log-head.json'

@@ -2,13 +2,13 @@
 import { join } from 'node:path'
 import { readPrivateFile, writeNewFile } from '../../base/files.ts'
 import type { Config } from '../../config/config.ts'
-import { type KeyStore, missing, unusable, vaultOver } from './key-store.ts'
+import { createVault, type KeyStore, missing, unusable } from './key-store.ts'
 import type { KeyVault } from './signing-keys.ts'
 
 export function createKeyFiles({ dataDir }: Pick<Config, 'dataDir'>): KeyVault & KeyStore {
   const pathOf = (keyId: string) => join(dataDir, 'signing-keys', `${keyId.replace('ed25519:', '')}.pem`)
 
-  return vaultOver({
+  return createVault({
     locationOf: pathOf,
     async insert(_tx, keyId, pem) {
       const path = pathOf(keyId)

@@ -1,6 +1,7 @@
 /** Generates and checks private signing keys, independent of where they are stored. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import type { Signer } from '@claimcheck/core'
+import { CodedError } from '../../base/errors.ts'
 import type { Writes } from '../../storage/storage.ts'
 import { createSigner } from './signer.ts'
 import type { KeyVault } from './signing-keys.ts'
@@ -18,17 +19,11 @@ export interface KeyStore {
 export type SigningErrorCode = 'missing_key' | 'unusable_key'
 
 /** The message names the key and its location, and contains nothing of the key itself. */
-export class SigningError extends Error {
+export class SigningError extends CodedError<SigningErrorCode> {
   override readonly name = 'SigningError'
-  readonly code: SigningErrorCode
-
-  constructor(code: SigningErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, options)
-    this.code = code
-  }
 }
 
-export function vaultOver(store: KeyStore): KeyVault & KeyStore {
+export function createVault(store: KeyStore): KeyVault & KeyStore {
   return {
     ...store,
     async create(tx) {

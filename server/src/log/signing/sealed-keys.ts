@@ -1,7 +1,7 @@
 /** Stores private signing keys in the database, encrypted under SECRET_KEY, so that every host with that key can sign. */
 import { SecretError, type Secrets } from '../../base/secrets.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { type KeyStore, missing, unusable, vaultOver } from './key-store.ts'
+import { createVault, type KeyStore, missing, unusable } from './key-store.ts'
 import type { KeyVault } from './signing-keys.ts'
 
 interface SealedKeysOptions {
@@ -12,7 +12,7 @@ interface SealedKeysOptions {
 export function createSealedKeys({ storage, secrets }: SealedKeysOptions): KeyVault & KeyStore {
   const locationOf = (keyId: string) => `${keyId} in the database`
 
-  return vaultOver({
+  return createVault({
     locationOf,
     async insert(tx, keyId, pem) {
       await tx.log.insertSealedKey(keyId, secrets.seal(pem, contextOf(keyId)))

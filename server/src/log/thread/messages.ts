@@ -1,4 +1,7 @@
-/** The messages between the main thread and the sequencer's thread. A message carries many calls, because its fixed cost is higher than that of a call. */
+/**
+ * The messages between the main thread and the sequencer's thread. A message carries many calls, because its fixed cost is higher than
+ * that of a call.
+ */
 import { ServiceError, type ServiceErrorCode } from '../../base/errors.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import { StorageError, type StorageErrorCode } from '../../storage/storage.ts'

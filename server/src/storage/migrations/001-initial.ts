@@ -51,7 +51,7 @@ export async function up(db: Knex, dialect: Dialect): Promise<void> {
     table.text('profile_version').notNullable()
     table.text('state').notNullable()
     table.integer('attempts').notNullable()
-    // The queue: when the claim is next handed to a worker. Handing it out moves this to the end of the lease.
+    // The queue: when the claim is next handed to a worker, which moves this to the end of the worker's lease.
     table.bigInteger('due_at')
     table.bigInteger('next_check_at')
     table.text('last_check')
@@ -77,7 +77,7 @@ export async function up(db: Knex, dialect: Dialect): Promise<void> {
     table.bigInteger('revoked_at')
   })
 
-  // One row: which log this is, how far it has come, and which key signs. Every append compares and swaps it.
+  // One row: which log this is, its size, and the key that signs. Every append compares and swaps it.
   await db.schema.createTable('log', (table) => {
     table.integer('id').primary()
     table.text('log_id').notNullable()

@@ -1,4 +1,4 @@
-/** Migration 3: anchors from their plan to the chain, and leases of what one host does at a time. */
+/** Migration 3: anchors from their plan to the chain, and leases on work that one host does at a time. */
 import type { Knex } from 'knex'
 
 export async function up(db: Knex): Promise<void> {
@@ -17,11 +17,11 @@ export async function up(db: Knex): Promise<void> {
     table.text('state').notNullable()
     // Every transaction that was signed for it, as JSON, oldest first: all of one nonce.
     table.text('signed').notNullable()
-    // Why it does not go on, or why it was dropped: a code.
+    // Why it is held up, or why it was dropped: a code.
     table.text('problem')
     table.bigInteger('planned_at').notNullable()
     table.bigInteger('sent_at')
-    // The rest is there once it is final.
+    // The rest is null until it is final.
     table.text('uid').unique()
     table.text('tx_hash')
     table.bigInteger('block_number')

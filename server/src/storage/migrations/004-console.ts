@@ -7,7 +7,7 @@ export async function up(db: Knex): Promise<void> {
     // In lower case.
     table.text('email').notNullable().unique()
     table.text('name').notNullable()
-    // argon2id in its own text form; null for who signs in by other means only.
+    // argon2id in its own text form; null for a user who signs in by other means only.
     table.text('password_hash')
     table.bigInteger('created_at').notNullable()
   })
@@ -22,7 +22,7 @@ export async function up(db: Knex): Promise<void> {
     table.unique(['workspace_id', 'user_id'])
   })
 
-  // Of cookies and links there is the SHA-256 alone.
+  // Of cookies and links only the SHA-256 is stored.
   await db.schema.createTable('sessions', (table) => {
     table.text('id').primary()
     table.text('token_hash').notNullable().unique()
@@ -39,7 +39,7 @@ export async function up(db: Knex): Promise<void> {
     table.text('token_hash').notNullable().unique()
     // setup, invitation or reset.
     table.text('kind').notNullable()
-    // With an invitation: to where, and as what.
+    // With an invitation: the workspace and the role.
     table.text('workspace_id').references('workspaces.id').index()
     table.text('role')
     // With a reset: whose password.
@@ -63,7 +63,7 @@ export async function up(db: Knex): Promise<void> {
     table.bigInteger('last_used_at')
   })
 
-  // Who somebody is at an outside OpenID provider.
+  // People's accounts at outside OpenID providers.
   await db.schema.createTable('identities', (table) => {
     table.text('issuer').notNullable()
     table.text('subject').notNullable()
@@ -72,7 +72,7 @@ export async function up(db: Knex): Promise<void> {
     table.primary(['issuer', 'subject'])
   })
 
-  // What lives for a while and is asked for by a secret: codes, tokens, grants, challenges. Kept under the secret's hash, and sealed.
+  // Codes, tokens, grants and challenges: each is found by the hash of its secret, and its payload is sealed.
   await db.schema.createTable('records', (table) => {
     table.text('kind').notNullable()
     table.text('id_hash').notNullable()
@@ -84,11 +84,11 @@ export async function up(db: Knex): Promise<void> {
     table.primary(['kind', 'id_hash'])
   })
 
-  // Null: the command line. In plain SQL: knex would make a SQLite table anew to add a reference to it.
+  // Null: the command line. In plain SQL: to add a reference, knex would make a SQLite table anew.
   await db.raw('ALTER TABLE api_keys ADD COLUMN created_by text REFERENCES users (id)')
   await db.raw('ALTER TABLE api_keys ADD COLUMN last_used_at bigint')
   await db.raw('ALTER TABLE connections ADD COLUMN connected_by text REFERENCES users (id)')
-  // What the probe said, for the owner, as JSON.
+  // What the probe reported, for the owner, as JSON.
   await db.raw(`ALTER TABLE connections ADD COLUMN notes text NOT NULL DEFAULT '[]'`)
   for (const column of ['last_read_at bigint', 'last_failure_at bigint', 'last_failure text']) {
     await db.raw(`ALTER TABLE connections ADD COLUMN ${column}`)

@@ -1,8 +1,8 @@
-/** Migration 5: identifiers are compared byte by byte. A language's order costs more and means nothing for them; on SQLite it is so already. */
+/** Migration 5: identifiers are compared byte by byte. A language's order takes longer and has no meaning for them. */
 import type { Knex } from 'knex'
 import type { Dialect } from '../dialect.ts'
 
-/** Columns that are looked up by or sorted by, owners first. */
+/** Columns of look-ups and orders, owners first. */
 const IDENTIFIERS: Readonly<Record<string, readonly string[]>> = {
   workspaces: ['id'],
   api_keys: ['id', 'workspace_id', 'key_hash'],

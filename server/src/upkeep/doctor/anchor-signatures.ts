@@ -1,4 +1,7 @@
-/** Checks an anchor against the bytes of its signed transactions, from which the attester, the attested data and, with the block's time, the uid follow. */
+/**
+ * Checks an anchor against the bytes of its signed transactions, from which the attester, the attested data and, with the block's time,
+ * the uid follow.
+ */
 import { fromBase64url, isJsonObject, type SignedAnchor } from '@claimcheck/core'
 import { decodeAbi, hasItsUid, readSignedAttestation, type SignedAttestation } from '@claimcheck/core/anchor'
 import type { Row } from '../../storage/db.ts'

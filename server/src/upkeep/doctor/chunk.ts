@@ -3,12 +3,12 @@ import { SEPARATORS } from '../../storage/lines.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { type ChunkReport, draftReport, type ReportDraft } from './chunk-report.ts'
 import { createKeyRing, type KeyRing } from './key-ring.ts'
-import { examineReceipt, type Under } from './receipt-examination.ts'
+import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
 import { isSound } from './sound-receipt.ts'
 import { claimOfLine, claimOfRow, readReceiptLine, receiptOfRow } from './stored.ts'
 
 /** A range of leaves that were added by the same signed head. */
-export interface Segment extends Under {
+export interface Segment extends HeadBounds {
   readonly start: number
   readonly end: number
 }
@@ -53,10 +53,10 @@ async function checkLines(
     const line = readReceiptLine(text)
     const leaf = Number(line?.leaf_index)
     if (!line || !report.lacks(leaf)) continue
-    const under = underOf(segments, leaf)
-    if (report.problems.full || (!keys && isSound(line, under))) report.add(leaf, line.leaf_hash)
+    const bounds = segmentOf(segments, leaf)
+    if (report.problems.full || (!keys && isSound(line, bounds))) report.add(leaf, line.leaf_hash)
     else {
-      const examination = examineReceipt(line, claimOfLine(line.claim), under, keys)
+      const examination = examineReceipt(line, claimOfLine(line.claim), bounds, keys)
       examinations.push(addExamination(leaf, examination, line.leaf_hash, report))
     }
   }
@@ -76,7 +76,7 @@ async function checkRow(
   const receipt = receiptOfRow(row)
   const claim = await audit.claim(String(row.claim_id))
   const stored = claim && claimOfRow(claim, await audit.checks(String(row.claim_id)))
-  const examination = examineReceipt(receipt, stored, underOf(segments, leaf), keys)
+  const examination = examineReceipt(receipt, stored, segmentOf(segments, leaf), keys)
   await addExamination(leaf, examination, receipt.leaf_hash, report)
 }
 
@@ -91,6 +91,6 @@ async function addExamination(
   for (const problem of problems) report.problems.add(problem)
 }
 
-function underOf(segments: readonly Segment[], leaf: number): Segment {
+function segmentOf(segments: readonly Segment[], leaf: number): Segment {
   return segments.find(({ end }) => leaf < end)!
 }

@@ -58,10 +58,10 @@ export async function* walkHeads(
       const { row, signed } = head
       const keyId = signed.signature.key_id
       if (!firstHeads.has(keyId)) firstHeads.set(keyId, row)
-      const under = { keyId, notBefore: newest?.row.issuedAt ?? 0, notAfter: row.issuedAt }
+      const bounds = { keyId, notBefore: newest?.row.issuedAt ?? 0, notAfter: row.issuedAt }
       for (let start = newest?.row.treeSize ?? 0, end = start; ; start = end) {
         end = Math.min(row.treeSize, start + LEAVES_PER_CHUNK)
-        steps.push({ ...under, start, end, head: end === row.treeSize ? head : undefined })
+        steps.push({ ...bounds, start, end, head: end === row.treeSize ? head : undefined })
         leaves += end - start
         if (leaves >= LEAVES_PER_CHUNK) {
           yield steps

@@ -19,7 +19,7 @@ import { factsOf } from './recorded-facts.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
 /** What a signed head determines for its leaves. */
-export interface Under {
+export interface HeadBounds {
   /** The key that signed the head; undefined when it is unknown. */
   readonly keyId: string | undefined
   readonly notBefore: Instant
@@ -36,7 +36,7 @@ export interface Examination {
 export async function examineReceipt(
   receipt: StoredReceipt,
   claim: StoredClaim | undefined,
-  under: Under,
+  bounds: HeadBounds,
   keys?: KeyRing,
 ): Promise<Examination> {
   const problems: string[] = []
@@ -45,7 +45,7 @@ export async function examineReceipt(
   const leafHash = hashLeaf(receipt.entry)
   if (leafHash !== receipt.leaf_hash) addProblem('leaf_hash is not the hash of the entry')
   const issuedAt = Number(receipt.issued_at)
-  if (issuedAt < under.notBefore || issuedAt > under.notAfter)
+  if (issuedAt < bounds.notBefore || issuedAt > bounds.notAfter)
     addProblem('issued_at is not between its tree head and the one before')
   if (!claim) addProblem('its claim is missing')
   if (claim) problems.push(...examineClaim(claim))
@@ -59,12 +59,13 @@ export async function examineReceipt(
   if (body.receipt_id !== receipt.receipt_id) addProblem(`the entry belongs to ${body.receipt_id}`)
   if (body.issued_at !== instantText(receipt.issued_at)) addProblem('issued_at differs from that of the entry')
   if (signature.key_id !== body.issuer.key_id) addProblem('its issuer names another key than its signature')
-  if (under.keyId !== undefined && signature.key_id !== under.keyId)
+  if (bounds.keyId !== undefined && signature.key_id !== bounds.keyId)
     addProblem('it is not signed by the key of its tree head')
   if (keys) for (const problem of await keys.check(DOMAINS.receipt, read, issuedAt)) addProblem(problem)
   for (const problem of evidenceProblems(body, receipt.evidence, claim)) addProblem(problem)
   if (claim)
-    for (const column of differing(body, claim)) addProblem(`claim ${claim.fields.claim_id} differs in ${column}`)
+    for (const column of differingColumns(body, claim))
+      addProblem(`claim ${claim.fields.claim_id} differs in ${column}`)
   return { leafHash, problems }
 }
 
@@ -84,7 +85,7 @@ function readEntry(entry: string): Receipt | undefined {
 }
 
 /** The columns of the claim that differ from its receipt; also names the checks when the receipt is based on none of them. */
-function differing(body: ReceiptBody, claim: StoredClaim): string[] {
+function differingColumns(body: ReceiptBody, claim: StoredClaim): string[] {
   const { fields } = claim
   const params = paramsOf(fields)
   const { observation, verdict } = body

@@ -10,15 +10,15 @@ import { readRecord } from './check-record.ts'
 import { isConsistentAccess } from './claim-examination.ts'
 import { retell } from './evidence.ts'
 import { orderedJson } from './ordered-json.ts'
-import { hashLeaf, type Under } from './receipt-examination.ts'
+import { type HeadBounds, hashLeaf } from './receipt-examination.ts'
 import { factsOf } from './recorded-facts.ts'
 import { type ClaimLine, type ReceiptLine, readChecks } from './stored.ts'
 
-export function isSound(line: ReceiptLine, under: Under): boolean {
+export function isSound(line: ReceiptLine, bounds: HeadBounds): boolean {
   const issuedAt = Number(line.issued_at)
-  const inTime = issuedAt >= under.notBefore && issuedAt <= under.notAfter
+  const inTime = issuedAt >= bounds.notBefore && issuedAt <= bounds.notAfter
   try {
-    return inTime && isDecided(line) && entryFollows(line, under) && hashLeaf(line.entry) === line.leaf_hash
+    return inTime && isDecided(line) && entryFollows(line, bounds) && hashLeaf(line.entry) === line.leaf_hash
   } catch {
     // A text is not JSON, or a number is not a time: the full examination tells which.
     return false
@@ -53,7 +53,7 @@ function hasChecks({ attempts, checks, last_check }: ClaimLine): boolean {
 const ONLY_CHECK = `1${SEPARATORS.attempt}`
 
 /** Compares the entry's text, except the issuer's name, the time of appearance and the signature, which only the leaf's hash covers. */
-function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: ReceiptLine, { keyId }: Under): boolean {
+function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: ReceiptLine, { keyId }: HeadBounds): boolean {
   const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${orderedJson(JSON.parse(claim.params))},"target":${claim.target}}`
   const digest = hash('sha256', `{"action":"${claim.action}",${rest}`, 'base64url')
   if (digest !== claim.claim_digest) return false

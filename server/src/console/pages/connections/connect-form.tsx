@@ -1,4 +1,4 @@
-/** The forms that connect a destination, or give a connection other secrets, made from what its plugin says of it. */
+/** The forms that connect a destination and replace its credentials, made from the description of the plugin. */
 import { type ConnectionType, secretNames } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
@@ -13,9 +13,9 @@ import { paths } from '../../paths.ts'
 import { Prose } from '../../words.tsx'
 import { Options } from './list.tsx'
 
-/** Before the names of the plugin's own options. */
+/** Before the names of the options of the plugin. */
 export const PREFIX = 'option_'
-/** The box that keeps what could not be reached. */
+/** The checkbox that keeps a destination that could not be reached. */
 export const INSIST = 'insist'
 
 /** Why the form is shown again. */
@@ -67,9 +67,9 @@ export function ReplaceForm({ viewer, connection, type, values, outcome }: Repla
         <Options connection={connection} type={type} />
       </dl>
       <p>
-        The connection stays as it is otherwise, and claims that wait go on being read through it. The new credentials
-        are tried first: until they are taken, the ones it has are used.
-        {propertiesOf(schema).length > 1 ? ' What is left empty is not replaced.' : null}
+        The new credentials are tried first. Until they work, the present ones are used. Everything else of the
+        connection stays, and claims that wait go on.
+        {propertiesOf(schema).length > 1 ? ' Empty fields are not replaced.' : null}
       </p>
     </DestinationForm>
   )
@@ -84,21 +84,21 @@ interface Words {
 
 const CONNECT: Words = {
   submit: 'Connect',
-  refused: 'It is not connected',
-  insist: 'Connect it all the same',
-  insisted: 'It is saved untested, and claims wait until it can be read or their deadline comes.',
+  refused: 'Not connected',
+  insist: 'Connect anyway',
+  insisted: 'The connection is saved untested. Claims wait until it can be read, or until their deadline.',
 }
 const REPLACE: Words = {
   submit: 'Replace',
-  refused: 'They are not replaced',
-  insist: 'Replace them all the same',
-  insisted: 'They are saved untested, and those that the connection has now are gone.',
+  refused: 'Not replaced',
+  insist: 'Replace anyway',
+  insisted: 'The new credentials are saved untested, and the present ones are deleted.',
 }
 
 interface DestinationFormProps extends ConnectFormProps {
   readonly title: string
   readonly action: string
-  /** Of the options that are asked for. */
+  /** The options of the form. */
   readonly schema: TSchema
   readonly words: Words
   readonly children?: ComponentChildren
@@ -122,12 +122,12 @@ function DestinationForm(props: DestinationFormProps) {
           </div>
         </PostForm>
         <section>
-          <h2>Access that can only read</h2>
+          <h2>Read-only access</h2>
           <p>
             <Prose text={type.help} />
           </p>
           <p>
-            Write access is never needed: destinations are only read. Secrets are kept encrypted and not shown again.
+            Give read access only: destinations are never changed. Secrets are stored encrypted and never shown again.
           </p>
         </section>
       </div>
@@ -155,12 +155,14 @@ function problemOf(
   { problems, failed }: Outcome,
   { refused }: Words,
 ): string | undefined {
-  const again = secretNames(type).length > 0 ? ' Type the secrets again.' : ''
+  const again = secretNames(type).length > 0 ? ' Enter the secrets again.' : ''
   if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed.failure)}${again}`
-  return problems && `${refused}: ${problems[''] ?? unshown(type, schema, problems) ?? 'see the fields below.'}${again}`
+  return (
+    problems && `${refused}: ${problems[''] ?? unshown(type, schema, problems) ?? 'correct the fields below.'}${again}`
+  )
 }
 
-/** What is wrong with an option that is not asked for: its plugin may ask more by now than when it was given. */
+/** What is wrong with an option that the form does not show: the plugin may require more than when it was connected. */
 function unshown(
   type: ConnectionType,
   schema: TSchema,
@@ -173,6 +175,6 @@ function unshown(
 
 function hintOf(failure: string): string {
   return failure === 'unavailable'
-    ? ' Addresses in private networks have to be allowed by whoever runs this service.'
+    ? ' The operator of this service has to allow addresses in private networks (ALLOW_PRIVATE).'
     : ''
 }

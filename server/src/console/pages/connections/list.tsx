@@ -1,4 +1,4 @@
-/** What is connected, and what could be. */
+/** The list of connections, and of what can be connected. */
 import { type ConnectionType, type Instant, type JsonValue, secretNames } from '@claimcheck/core'
 import type { Registry } from '../../../plugins/plugins.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
@@ -14,7 +14,7 @@ interface ConnectionsProps {
   readonly viewer: Viewer
   readonly isOwner: boolean
   readonly connections: readonly ConnectionSummary[]
-  /** Of those who connected them. */
+  /** Names of the people who connected them, by their ids. */
   readonly names: ReadonlyMap<string, string>
   readonly registry: Pick<Registry, 'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions'>
   readonly now: Instant
@@ -25,17 +25,15 @@ export function Connections({ viewer, isOwner, connections, names, registry, now
   const publicActions = registry.publicActions()
   return (
     <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
-      <p>Through a connection, claims are checked where the work was done. Destinations are only ever read.</p>
+      <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
         <p>
-          What is public is checked without one: <Codes values={publicActions} />
+          Public destinations need no connection: <Codes values={publicActions} />
         </p>
       ) : null}
       {connections.length === 0 ? (
         <Empty heading="Nothing is connected">
-          <p>
-            {isOwner ? 'Choose below what to connect first.' : 'An owner of the workspace can connect destinations.'}
-          </p>
+          <p>{isOwner ? 'Choose a destination below.' : 'Ask an owner of the workspace to connect destinations.'}</p>
         </Empty>
       ) : (
         <>
@@ -63,7 +61,7 @@ interface ConnectionCardProps {
   readonly viewer: Viewer
   readonly isOwner: boolean
   readonly connection: ConnectionSummary
-  /** Undefined where its plugin is not there any more. */
+  /** Undefined where its plugin is not loaded. */
   readonly type: ConnectionType | undefined
   readonly by: string | undefined
   readonly now: Instant
@@ -82,9 +80,15 @@ function ConnectionCard({ viewer, isOwner, connection, type, by, now }: Connecti
       <dl class="facts">
         <Options connection={connection} type={type} />
         <dt>Verifies</dt>
-        <dd>{actions.length > 0 ? <Codes values={actions} /> : 'Connected, nothing to verify yet.'}</dd>
+        <dd>{actions.length > 0 ? <Codes values={actions} /> : 'nothing: no loaded plugin verifies through it'}</dd>
         <dt>Permissions</dt>
-        <dd>{scopes.length > 0 ? <Codes values={scopes} /> : <span class="none">not told by the destination</span>}</dd>
+        <dd>
+          {scopes.length > 0 ? (
+            <Codes values={scopes} />
+          ) : (
+            <span class="none">unknown: the destination does not say</span>
+          )}
+        </dd>
         <dt>Connected</dt>
         <dd>
           <Time at={connectedAt} now={now} /> by {by}
@@ -160,7 +164,9 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
   return (
     <>
       <h2>Connect</h2>
-      {types.length === 0 ? <p>No plugin of this service offers anything to connect to.</p> : null}
+      {types.length === 0 ? (
+        <p>No plugin with connections is configured: ask the operator of this service to add one.</p>
+      ) : null}
       <div class="cards">
         {types.map(({ provider, title }) => (
           <article class="card" aria-labelledby={`new-${provider}`}>
@@ -203,8 +209,8 @@ export function Disconnect({ viewer, connection, type }: DisconnectProps) {
         <Options connection={connection} type={type} />
       </dl>
       <p>
-        Its credentials are deleted here at once, and nothing is read through it any more. Claims that still wait for it
-        are decided as unverifiable. To read it again, connect it anew.
+        The credentials are deleted at once. Claims that wait for this connection are decided as unverifiable. To read
+        the destination again, connect it again.
       </p>
       <PostForm action={paths.disconnect(workspaceId, connection.id)} csrf={viewer.csrf} class="actions">
         <button type="submit" class="danger">
