@@ -1,5 +1,5 @@
 /** The anchor check with a node that lies, fails, or never ends its answer. */
-import type { AnchorFinding, ProofAnchor } from '@claimcheck/core'
+import type { AnchorFinding } from '@claimcheck/core'
 import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
