@@ -1,12 +1,15 @@
 import t from 'tap'
 import { runOutageTest } from '../crash/outage.ts'
 
-t.test('while the database is away hosts answer 503 with Retry-After, and they go on by themselves when it is back', async (t) => {
-  const report = await runOutageTest({ mode: 'fast', seconds: 5, hosts: 2, seed: 1 })
-  const { refusals, recoveryMs, acknowledgedBefore, acknowledgedAfter, problems } = report
-  t.comment(`${refusals} refusals, recovery within ${recoveryMs} ms`)
-  t.strictSame(problems, [])
-  t.ok(refusals > 10)
-  t.ok(recoveryMs < 10_000)
-  t.ok(acknowledgedBefore > 10 && acknowledgedAfter > acknowledgedBefore + 10, 'claims were taken before and after')
-})
+t.test(
+  'while the database is away hosts answer 503 with Retry-After, and they go on by themselves when it is back',
+  async (t) => {
+    const report = await runOutageTest({ mode: 'fast', seconds: 5, hosts: 2, seed: 1 })
+    const { refusals, recoveryMs, acknowledgedBefore, acknowledgedAfter, problems } = report
+    t.comment(`${refusals} refusals, recovery within ${recoveryMs} ms`)
+    t.strictSame(problems, [])
+    t.ok(refusals > 10)
+    t.ok(recoveryMs < 10_000)
+    t.ok(acknowledgedBefore > 10 && acknowledgedAfter > acknowledgedBefore + 10, 'claims were taken before and after')
+  },
+)

@@ -43,18 +43,21 @@ async function behindNetwork(t: Test): Promise<{ readonly database: Database; fa
   }
 }
 
-t.test('connections on which the database does not answer any more are given up, and hosts go on over new ones', async (t) => {
-  const { database, fallSilent } = await behindNetwork(t)
-  const installation = await Installation.start({ database })
-  t.teardown(() => installation.remove())
-  const client = await installation.client('acme')
-  t.match(await client.submit(), { status: 202 })
-  fallSilent()
-  const answer = await client.submit()
-  t.equal(answer.status, 503)
-  t.ok(answer.headers.get('retry-after'))
-  // Others of its connections may be silent still.
-  let status = 503
-  for (let time = 0; status === 503 && time < 4; time++) status = (await client.submit()).status
-  t.equal(status, 202)
-})
+t.test(
+  'connections on which the database does not answer any more are given up, and hosts go on over new ones',
+  async (t) => {
+    const { database, fallSilent } = await behindNetwork(t)
+    const installation = await Installation.start({ database })
+    t.teardown(() => installation.remove())
+    const client = await installation.client('acme')
+    t.match(await client.submit(), { status: 202 })
+    fallSilent()
+    const answer = await client.submit()
+    t.equal(answer.status, 503)
+    t.ok(answer.headers.get('retry-after'))
+    // Others of its connections may be silent still.
+    let status = 503
+    for (let time = 0; status === 503 && time < 4; time++) status = (await client.submit()).status
+    t.equal(status, 202)
+  },
+)
