@@ -1,6 +1,7 @@
 /** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
@@ -50,8 +51,10 @@ for (const [what, [code, problem]] of Object.entries(BROKEN)) {
 }
 
 t.test('an interruption ends the files, too', async (t) => {
-  const { child, ended } = await run(t, { 'endless.mjs': `console.log('# begun'); setInterval(() => {}, 1000)` })
-  await new Promise((done) => setTimeout(done, 500))
+  const begun = join(t.testdir(), 'begun')
+  const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(begun)}, ''); setInterval(() => {}, 500)`
+  const { child, ended } = await run(t, { 'endless.mjs': code })
+  while (!existsSync(begun)) await new Promise((done) => setTimeout(done, 20))
   child.kill('SIGINT')
   t.match(await ended, 'passed: undefined')
 })
