@@ -107,7 +107,11 @@ t.test('an answer is good once, from the browser that was asked, and for five mi
   t.match(ticket![0], /^__Host-claimcheck-passkey$/)
   const other = new Visitor(host)
   const fields = { credential, next: ACCOUNT }
-  t.match(textOf((await other.post(SIGN_IN, fields, HEADERS)).html), /was started in another browser/, 'without the cookie')
+  t.match(
+    textOf((await other.post(SIGN_IN, fields, HEADERS)).html),
+    /was started in another browser/,
+    'without the cookie',
+  )
   t.equal((await visitor.post(SIGN_IN, fields, HEADERS)).path, ACCOUNT)
   const replaying = new Visitor(host)
   replaying.cookies.set(...ticket!)
