@@ -30,7 +30,6 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/docs.test' },
   { at: 'test/packaging.test' },
   { at: 'test/', processes: 2, onBoth: ['cli'] },
-  { at: 'server/test/storage/', processes: 1, onBoth: 'all' },
   { at: 'server/', processes: 3 },
   { at: 'core/', processes: 1 },
   { at: 'plugins/', processes: 1 },

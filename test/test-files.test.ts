@@ -86,15 +86,21 @@ t.test('files that share a process run one after another, each with its time', a
   )
 })
 
-for (const [what, code] of [
-  ['tests nothing', ''],
-  ['ends the run of all of them', `import t from 'tap'\nt.test('x', async (t) => { t.pass() })\nt.teardown(() => {})`],
-] as const) {
-  t.test(`a file that shares a process and ${what} is a failure`, async (t) => {
-    const { code: exit, output } = await runGroup(t, { 'bad.mjs': code, 'good.mjs': tests('good') })
-    t.not(exit, 0, output)
-  })
-}
+t.test('what a file prepares before its tests, and does after them, stays with it', async (t) => {
+  const preparing = `import t from 'tap'
+    t.before(() => console.log('# prepared'))
+    t.teardown(() => console.log('# cleared away'))
+    t.test('uses it', async (t) => { t.pass() })`
+  const files = { 'one.mjs': tests('first'), 'two.mjs': preparing, 'three.mjs': tests('last') }
+  const { code, output } = await runGroup(t, files)
+  t.equal(code, 0, output)
+  t.match(output, /ok \d - first .*# prepared\n.*ok \d - uses it .*# cleared away\n.*ok \d - last /s)
+})
+
+t.test('a file that shares a process and tests nothing is a failure', async (t) => {
+  const { code, output } = await runGroup(t, { 'bad.mjs': '', 'good.mjs': tests('good') })
+  t.not(code, 0, output)
+})
 
 t.test('every test file has a place in the table, and runs on SQLite at least once', async (t) => {
   const all = allTests()
