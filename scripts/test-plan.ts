@@ -26,8 +26,10 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
   { at: 'test/chain/' },
+  // These two set up a world of their own.
+  { at: 'test/docs.test' },
+  { at: 'test/packaging.test' },
   { at: 'test/', processes: 2, onBoth: ['cli'] },
-  { at: 'server/test/storage/', processes: 1, onBoth: 'all' },
   { at: 'server/', processes: 3 },
   { at: 'core/', processes: 1 },
   { at: 'plugins/', processes: 1 },

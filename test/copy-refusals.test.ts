@@ -108,7 +108,7 @@ t.test('credentials and keys that would not open in the copy are told before the
 t.test('what is wrong with an address is told by the name of its option, without its password', async (t) => {
   const source = await startSource(t, 'sqlite')
   const wrong = await claimcheck(source, ['copy', '--from', 'mysql://u:hidden@host/db', '--to', 'sqlite:copy.db'])
-  t.match(wrong, { code: 1, stdout: '', stderr: /--from: mysql/ })
+  t.match(wrong, { code: 1, stdout: '', stderr: /--from: the scheme mysql/ })
   t.notMatch(wrong.stderr, /hidden|DATABASE_URL/)
   t.match(await claimcheck(source, ['copy', '--from', 'sqlite:a.db']), { code: 2, stderr: /--to/ })
 })

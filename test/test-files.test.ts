@@ -1,6 +1,7 @@
 /** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
@@ -50,8 +51,10 @@ for (const [what, [code, problem]] of Object.entries(BROKEN)) {
 }
 
 t.test('an interruption ends the files, too', async (t) => {
-  const { child, ended } = await run(t, { 'endless.mjs': `console.log('# begun'); setInterval(() => {}, 1000)` })
-  await new Promise((done) => setTimeout(done, 500))
+  const begun = join(t.testdir(), 'begun')
+  const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(begun)}, ''); setInterval(() => {}, 500)`
+  const { child, ended } = await run(t, { 'endless.mjs': code })
+  while (!existsSync(begun)) await new Promise((done) => setTimeout(done, 20))
   child.kill('SIGINT')
   t.match(await ended, 'passed: undefined')
 })
@@ -83,15 +86,21 @@ t.test('files that share a process run one after another, each with its time', a
   )
 })
 
-for (const [what, code] of [
-  ['tests nothing', ''],
-  ['ends the run of all of them', `import t from 'tap'\nt.test('x', async (t) => { t.pass() })\nt.teardown(() => {})`],
-] as const) {
-  t.test(`a file that shares a process and ${what} is a failure`, async (t) => {
-    const { code: exit, output } = await runGroup(t, { 'bad.mjs': code, 'good.mjs': tests('good') })
-    t.not(exit, 0, output)
-  })
-}
+t.test('what a file prepares before its tests, and does after them, stays with it', async (t) => {
+  const preparing = `import t from 'tap'
+    t.before(() => console.log('# prepared'))
+    t.teardown(() => console.log('# cleared away'))
+    t.test('uses it', async (t) => { t.pass() })`
+  const files = { 'one.mjs': tests('first'), 'two.mjs': preparing, 'three.mjs': tests('last') }
+  const { code, output } = await runGroup(t, files)
+  t.equal(code, 0, output)
+  t.match(output, /ok \d - first .*# prepared\n.*ok \d - uses it .*# cleared away\n.*ok \d - last /s)
+})
+
+t.test('a file that shares a process and tests nothing is a failure', async (t) => {
+  const { code, output } = await runGroup(t, { 'bad.mjs': '', 'good.mjs': tests('good') })
+  t.not(code, 0, output)
+})
 
 t.test('every test file has a place in the table, and runs on SQLite at least once', async (t) => {
   const all = allTests()

@@ -83,10 +83,10 @@ for (const dialect of DIALECTS) {
 
 t.test('a host that loses the lease learns of it, and a host that has it keeps it as long as it works', async (t) => {
   const { storage } = await createWorld(t, 'sqlite')
-  const lease = createLease('anchoring', { storage, renewMs: 20 })
-  const other = createLease('anchoring', { storage, renewMs: 20 })
+  const lease = createLease('anchoring', { storage, renewMs: 100 })
+  const other = createLease('anchoring', { storage, renewMs: 100 })
   await lease.hold(async (lost) => {
-    await setTimeout(200)
+    await setTimeout(1000)
     t.equal(lost.aborted, false, 'three times as long as an unrenewed lease lasts')
     t.equal(await other.hold(async () => 'worked'), undefined)
     await storage.write((tx) => tx.leases.take('anchoring', 'nobody', 0))

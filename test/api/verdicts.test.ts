@@ -56,8 +56,8 @@ const rows: Row[] = [
   {
     name: 'seen only after the end of the tolerance',
     claim: () => ({
-      params: { see: 'absent', later: { at: clock.now() + 1500, see: 'present' } },
-      ...times(800, 4000),
+      params: { see: 'absent', later: { at: clock.now() + 15_000, see: 'present' } },
+      ...times(10_000, 30_000),
     }),
     verdict: 'late',
     reason: 'observed_after_tolerance',
@@ -65,14 +65,14 @@ const rows: Row[] = [
   },
   {
     name: 'a difference until the deadline',
-    claim: () => ({ params: { see: 'differs' }, ...times(300, 600) }),
+    claim: () => ({ params: { see: 'differs' }, ...times(3000, 6000) }),
     verdict: 'mismatch',
     reason: 'content_mismatch',
     result: 'differs',
   },
   {
     name: 'absent until the deadline',
-    claim: () => ({ params: { see: 'absent' }, ...times(300, 600) }),
+    claim: () => ({ params: { see: 'absent' }, ...times(3000, 6000) }),
     verdict: 'failed',
     reason: 'not_found',
     result: 'absent',
@@ -102,7 +102,7 @@ const rows: Row[] = [
     ] as const
   ).map(([see, reason]) => ({
     name: `${see} until the grace is over`,
-    claim: () => ({ params: { see }, ...times(200, 300) }),
+    claim: () => ({ params: { see }, ...times(2000, 3000) }),
     verdict: 'unverifiable',
     reason,
     result: 'failed',

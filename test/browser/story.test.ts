@@ -33,7 +33,7 @@ const clock = new SkippingClock()
 async function claimEverything(client: Client, agent: Agent, remote: string): Promise<string> {
   let count = 0
   const claim = async (sha: string, agentId: string, action = 'codehost.commit.push', short = true) => {
-    const claimedAt = clock.now() + 3000 - TOLERANCE_MS
+    const claimedAt = clock.now() + 10_000 - TOLERANCE_MS
     const soon = { claimed_at: claimedAt, deadline_at: claimedAt + TOLERANCE_MS + 20_000 }
     const times = Object.entries(short ? soon : { claimed_at: clock.now() })
     await client.submit({
@@ -136,7 +136,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
       const late = await claimEverything(client, agent, remote.href)
       const stopSkipping = clock.skip(service.claimcheck, MOST_SKIPPED_MS)
       t.teardown(stopSkipping)
-      await clock.sleep(11_000)
+      await clock.sleep(18_000)
       await clock.during(() => agent.push(remote.href, late, 'main', { force: true }))
       for (const verdict of ['late', 'mismatch', 'failed', 'unverifiable', 'queued']) {
         await page.locator('tbody .verdict').getByText(verdict).first().waitFor({ timeout: 60_000 })

@@ -28,7 +28,10 @@ export interface OutageReport {
 }
 
 const AGENTS = 4
+/** How many claims are taken before the outage, and again after it. */
+const CLAIMS = 20
 const LOAD_MS = 1500
+const LONGEST_LOAD_MS = 30_000
 const LONGEST_RECOVERY_MS = 30_000
 
 export async function runOutageTest({ mode, seconds, hosts, seed }: OutageOptions): Promise<OutageReport> {
@@ -39,8 +42,7 @@ export async function runOutageTest({ mode, seconds, hosts, seed }: OutageOption
     await fleet.startAll()
     await fleet.createWorkspace()
     const load = startLoad(fleet, ledger, seededRandom(seed), AGENTS)
-    await setTimeout(LOAD_MS)
-    const acknowledgedBefore = ledger.acknowledged.length
+    const acknowledgedBefore = await underLoad()
 
     await postgres.stop(mode)
     const end = Date.now() + seconds * 1000
@@ -50,7 +52,7 @@ export async function runOutageTest({ mode, seconds, hosts, seed }: OutageOption
     await Promise.all(fleet.hosts.map(takesClaims))
     const recoveryMs = Date.now() - returnedAt
 
-    await setTimeout(LOAD_MS)
+    await underLoad()
     await load.stop()
     await audit(fleet, ledger)
     for (const { failures } of fleet.hosts) for (const failure of failures) ledger.problems.add(failure)
@@ -64,6 +66,15 @@ export async function runOutageTest({ mode, seconds, hosts, seed }: OutageOption
   } finally {
     await fleet.remove()
     await postgres.remove()
+  }
+
+  /** For a while, and until enough claims were taken, however slow the machine is. Returns how many there are by then. */
+  async function underLoad(): Promise<number> {
+    const enough = ledger.acknowledged.length + CLAIMS
+    const end = Date.now() + LONGEST_LOAD_MS
+    await setTimeout(LOAD_MS)
+    while (ledger.acknowledged.length < enough && Date.now() < end) await setTimeout(100)
+    return ledger.acknowledged.length
   }
 
   /** Alive, not ready, and every question is answered with when to come back. Returns how many were. */

@@ -127,9 +127,9 @@ export const gitTraps: readonly Trap[] = [
         client: world.atGit,
         target: slug,
         params: { sha, branch: 'main' },
-        ...world.times(3000, 24_000),
+        ...world.times(30_000, 60_000),
         meanwhile,
-        afterMs: 16_000,
+        afterMs: 45_000,
       }
     },
   },

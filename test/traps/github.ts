@@ -217,9 +217,9 @@ export const githubTraps: readonly Trap[] = [
         client: world.anonymous,
         target: slug,
         params: { sha, branch: 'main' },
-        ...world.times(3000, 24_000),
+        ...world.times(30_000, 60_000),
         meanwhile,
-        afterMs: 16_000,
+        afterMs: 45_000,
       }
     },
   },

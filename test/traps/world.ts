@@ -65,7 +65,7 @@ export class World {
       plugins: [{ use: CODEHOST, with: { public_base_url: github.url } }],
       env: { ALLOW_PRIVATE: `${new URL(github.url).host},${new URL(git.url).host}` },
       file: {
-        checks: { closing_ms: 10_000, grace_ms: 3000, timeout_ms: 6000, first_answer_ms: 7000 },
+        checks: { closing_ms: 10_000, grace_ms: 5000, timeout_ms: 6000, first_answer_ms: 7000 },
         rate_limits: { key: 0, receipts: 0, log: 0 },
       },
       now: clock.now,

@@ -100,7 +100,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   setHeaders(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl)
-  const limiters = createLimiters(options.rateLimits, options.counters)
+  const limiters = await createLimiters(app, options.rateLimits, options.counters)
   const addMethodRefusals = refuseOtherMethods(app)
 
   await app.register(async (api: App) => {

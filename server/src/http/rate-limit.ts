@@ -1,9 +1,11 @@
 /** Rate limits: answers 429 above the limit, and says when the client may try again. */
+import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
 import { type Count, type Counters, WINDOW_MS } from '../hosts/counters.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { HttpError } from './errors.ts'
+import type { App } from './instance.ts'
 import { networkOf } from './network.ts'
 
 export interface Limiter {
@@ -17,66 +19,90 @@ type Check = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 export type Limiters = Readonly<Record<keyof RateLimits, Limiter>>
 
-/** Fastify's option `trustProxy` determines the address of a request. */
-export function createLimiters(limits: RateLimits, counters: Counters): Limiters {
-  const byAddress = (request: FastifyRequest) => networkOf(request.ip)
-  return {
-    key: createLimiter('key', limits.key, counters, (request) => subjectOf(credentialOf(request))),
-    receipts: createLimiter('receipts', limits.receipts, counters, byAddress),
-    log: createLimiter('log', limits.log, counters, byAddress),
-    refusals: createLimiter('refusals', limits.refusals, counters, byAddress),
-    oauth: createLimiter('oauth', limits.oauth, counters, byAddress),
-  }
+type SubjectOf = (request: FastifyRequest) => string
+
+/** What each limit counts. Fastify's option `trustProxy` determines the address of a request. */
+const SUBJECTS: Readonly<Record<keyof RateLimits, SubjectOf>> = {
+  key: (request) => spenderOf(credentialOf(request)),
+  receipts: networkOfRequest,
+  log: networkOfRequest,
+  refusals: networkOfRequest,
+  oauth: networkOfRequest,
+}
+
+export async function createLimiters(app: App, limits: RateLimits, counters: Counters): Promise<Limiters> {
+  await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, store: storeOver(counters) })
+  const limiters = Object.entries(SUBJECTS).map(([name, subjectOf]) => {
+    return [name, createLimiter(app, name, limits[name as keyof RateLimits], subjectOf)]
+  })
+  return Object.fromEntries(limiters)
+}
+
+function networkOfRequest(request: FastifyRequest): string {
+  return networkOf(request.ip)
 }
 
 /** Counts tokens by their grant, so that a client gains nothing by asking for new tokens. */
-function subjectOf(credential: Credential): string {
+function spenderOf(credential: Credential): string {
   return credential.kind === 'key' ? credential.keyId : credential.grantId
 }
 
-function createLimiter(
-  name: keyof RateLimits,
-  max: number,
-  counters: Counters,
-  subject: (request: FastifyRequest) => string,
-): Limiter {
+function createLimiter(app: App, name: string, max: number, subjectOf: SubjectOf): Limiter {
   if (max === 0) return UNLIMITED
+  const ask = app.createRateLimit({ max, keyGenerator: (request) => `${name} ${subjectOf(request)}` })
 
-  function setLimitHeaders(reply: FastifyReply, { count, leftMs }: Count): void {
-    const remaining = Math.max(0, max - count)
-    const seconds = toSeconds(leftMs)
+  async function check(request: FastifyRequest, reply: FastifyReply, increment: boolean): Promise<void> {
+    const asked = await ask(request, { increment })
+    if (asked.isAllowed) return
+    const { remaining, ttlInSeconds, isExceeded } = asked
+    if (!increment && remaining > 0) return
     reply.headers({
       // The fields of draft 6, which most clients know, and the two fields of draft 10.
       'ratelimit-limit': max,
       'ratelimit-remaining': remaining,
-      'ratelimit-reset': seconds,
+      'ratelimit-reset': ttlInSeconds,
       'ratelimit-policy': `"${name}";q=${max};w=${WINDOW_MS / 1000}`,
-      ratelimit: `"${name}";r=${remaining};t=${seconds}`,
+      ratelimit: `"${name}";r=${remaining};t=${ttlInSeconds}`,
     })
-  }
-
-  function refuse(reply: FastifyReply, { leftMs }: Count): never {
-    reply.header('retry-after', toSeconds(leftMs))
+    if (increment && !isExceeded) return
+    reply.header('retry-after', ttlInSeconds)
     throw new HttpError(429, `too many requests: at most ${max} a minute`)
   }
 
   return {
-    async count(request, reply) {
-      const counted = await counters.add(name, subject(request))
-      setLimitHeaders(reply, counted)
-      if (counted.count > max) refuse(reply, counted)
-    },
-    async peek(request, reply) {
-      const counted = counters.last(name, subject(request))
-      if (counted.count < max) return
-      setLimitHeaders(reply, counted)
-      refuse(reply, counted)
-    },
+    count: (request, reply) => check(request, reply, true),
+    peek: (request, reply) => check(request, reply, false),
   }
 }
 
 const UNLIMITED: Limiter = { count: async () => {}, peek: async () => {} }
 
-function toSeconds(ms: number): number {
-  return Math.ceil(ms / 1000)
+type Answer = (error: Error | null, result?: { readonly current: number; readonly ttl: number }) => void
+
+/** The library's store over our counters, which count over all hosts. A key is the limiter's name, a space and the subject. */
+function storeOver(counters: Counters) {
+  return class CounterStore {
+    child(): CounterStore {
+      return this
+    }
+
+    incr(key: string, done: Answer): void {
+      const [limiter, subject] = partsOf(key)
+      counters.add(limiter, subject).then((count) => done(null, toResult(count)), done)
+    }
+
+    read(key: string, done: Answer): void {
+      const [limiter, subject] = partsOf(key)
+      done(null, toResult(counters.last(limiter, subject)))
+    }
+  }
+}
+
+function partsOf(key: string): [limiter: string, subject: string] {
+  const space = key.indexOf(' ')
+  return [key.slice(0, space), key.slice(space + 1)]
+}
+
+function toResult({ count, leftMs }: Count) {
+  return { current: count, ttl: leftMs }
 }
