@@ -5,7 +5,6 @@ import {
   type CheckContext,
   type CheckRecord,
   type Claim,
-  type Connection,
   DestinationError,
   defineConnectionType,
   defineVerifier,
@@ -13,9 +12,12 @@ import {
   secret,
 } from '@claimcheck/core'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
+import { type ClockDoubt, createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import type { OpenConnection } from '@claimcheck/server/workspaces/connections'
+import { createSources } from '@claimcheck/server/workspaces/sources'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
@@ -23,6 +25,8 @@ import { claimNumber } from '../support/claim-row.ts'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
 const TOKEN = 'quoted"s3cret'
+const SECRETS = { derive: (purpose: string) => Buffer.from(purpose) }
+const SILENT = { error() {}, info() {} }
 
 const profile = {
   action: 'test.outcome.reach',
@@ -35,6 +39,7 @@ const profile = {
   toleranceMs: 1000,
   deadlineMs: 2000,
   maxDeadlineMs: 2000,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: true },
 } as const
 
@@ -43,6 +48,7 @@ const connectionType = defineConnectionType({
   title: 'Test',
   help: 'None.',
   options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
+  baseUrl: ({ host }) => `http://${host}`,
   fits: () => true,
   probe: async () => ({ scopes: [], warnings: [] }),
 })
@@ -68,34 +74,53 @@ function runner(
   check: Check,
   over: {
     options?: JsonObject
-    openById?: (id: string) => Promise<Connection | undefined>
+    openById?: (id: string) => Promise<OpenConnection | undefined>
+    /** The operator's public places of the provider. */
+    listed?: string[]
+    clockDoubt?: ClockDoubt
+    now?: () => number
     allowPrivate?: string[]
     timeoutMs?: number
   } = {},
 ) {
-  const connection = { id: 'conn_1', provider: 'test', options: over.options ?? { host: 'a', token: TOKEN } }
-  const verifier = defineVerifier({ profile, providers: ['test'], check: check as () => Promise<typeof ABSENT> })
+  const connection = {
+    id: 'conn_1',
+    provider: 'test',
+    options: over.options ?? { host: 'a', token: TOKEN },
+    publishesAddress: true,
+  }
+  const verifier = defineVerifier({
+    profile,
+    providers: ['test'],
+    anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
+    check: check as () => Promise<typeof ABSENT>,
+  })
   const logged: unknown[][] = []
   const noted: string[] = []
   const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
   const outbound = createOutbound({ allowPrivate: over.allowPrivate ?? [] })
   t.teardown(() => outbound.close())
   const tools = { logger, cache: createCheckCache() }
+  const now = over.now ?? (() => NOON)
   const { check: run } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
     registry: {
       plugins: [],
       anchorer: undefined,
-      verifierFor: (action) => (action === profile.action ? { verifier, providers: ['test'], tools } : undefined),
+      verifierFor: (action, version) =>
+        action === profile.action && version === profile.version ? { verifier, providers: ['test'], tools } : undefined,
       connectionTypes: () => [],
       connectionType: () => connectionType,
       profiles: () => [profile],
+      allProfiles: () => [profile],
       actionsFor: () => [profile.action],
       publicActions: () => [],
     },
     connections: { openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)) },
     outbound,
-    now: () => NOON,
+    now,
+    sources: createSources({ config: { sources: { test: over.listed ?? [] } }, secrets: SECRETS }),
+    clockDoubt: over.clockDoubt ?? createClockDoubt({ now, logger: SILENT }),
     logger,
     config: {
       checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
@@ -253,13 +278,13 @@ t.test('what a verifier changes in what it was given is changed nowhere else', a
     params.list.push(3)
     Object.assign(given, { target: 'elsewhere' })
     Object.assign(context.connection!.options, { token: 'another' })
-    Object.assign(context.previous[0]!, { kind: 'present', facts: {}, differs: [] })
+    Object.assign(context.previous[0]!.observation, { kind: 'present', facts: {}, differs: [] })
     return ABSENT
   })
   t.match(await run(claim, history), { observation: ABSENT })
   t.same({ claim, history }, before)
   t.equal(connection.options.token, TOKEN)
-  t.same(previous, [seen.observation], 'what could not be read is no observation')
+  t.same(previous, [{ sentAt: NOON, observation: seen.observation }], 'what could not be read is no observation')
 })
 
 t.test('what is recorded is what was judged, and the members of the contract alone', async (t) => {
@@ -286,6 +311,9 @@ t.test('what is recorded is what was judged, and the members of the contract alo
       appeared: { notBefore: NOON - 1, notAfter: NOON },
     },
     clockOffsetMs: 0,
+    dated: false,
+    ageMs: 0,
+    source: { provider: 'test', listed: false, baseUrl: 'http://a' },
   })
   const absent = runner(t, () => ({ ...ABSENT, differs: ['content'], appeared: { notAfter: 1 } }))
   t.match(await absent.run(claim, []), { observation: { differs: undefined, appeared: undefined } })
@@ -352,7 +380,12 @@ t.test('what a check remembers is for checks through the same connection with th
     cache.set('read', connection ? `${connection.id} ${connection.options.token}` : 'public')
     return ABSENT
   }
-  const openById = async (id: string) => ({ id, provider: 'test', options: { host: 'a', token } })
+  const openById = async (id: string) => ({
+    id,
+    provider: 'test',
+    options: { host: 'a', token },
+    publishesAddress: true,
+  })
   const { run } = runner(t, remember, { openById })
   const through = (connectionId: string | null) =>
     run({ ...claim, connectionId, access: connectionId === null ? 'anonymous' : 'connection' }, [])

@@ -9,6 +9,8 @@ import { Type } from 'typebox'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
+/** Of the targets `a` and `b`, the operator lists the place of `a`. */
+const LISTED: readonly string[] = ['https://a.example']
 
 const profile = {
   action: 'test.thing.do',
@@ -22,6 +24,7 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: DAY_MS,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: false },
 } as const
 
@@ -29,6 +32,7 @@ function registryOf(anonymous: boolean): Registry {
   const verifier = defineVerifier({
     profile: { ...profile, access: { permission: 'none', anonymous } },
     providers: ['one', 'two'],
+    anonymousSource: ({ target }) => ({ provider: 'one', baseUrl: `https://${target}.example` }),
     normalize: ({ target, params }) => ({ target, params: { name: params.name.toLowerCase() } }),
     check: async () => ({ kind: 'absent', facts: {} }),
   })
@@ -39,6 +43,7 @@ function registryOf(anonymous: boolean): Registry {
       title: provider,
       help: 'None.',
       options: Type.Object({ owner: Type.String() }),
+      baseUrl: ({ owner }) => `https://${owner}.example`,
       fits: ({ owner }, { target }) => owner === target,
       probe: async () => ({ scopes: [], warnings: [] }),
     })
@@ -65,9 +70,10 @@ const input: ClaimInput = {
 
 function plan(
   over: Partial<ClaimInput> = {},
-  { anonymous = false, connections = [] as readonly Connection[], now = NOON } = {},
+  { anonymous = false, connections = [] as readonly Connection[], now = NOON, listed = LISTED } = {},
 ) {
-  const options = { registry: registryOf(anonymous), connections: async () => connections }
+  const sources = { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) }
+  const options = { registry: registryOf(anonymous), sources, connections: async () => connections }
   return planClaim('ws_1', { ...input, ...over }, now, options)
 }
 

@@ -39,6 +39,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
       },
       { additionalProperties: false },
     ),
+    baseUrl: ({ host }) => (host.includes('://') ? host : `https://${host}`),
     fits: () => true,
     probe,
   })
@@ -82,7 +83,7 @@ t.test('a connection keeps its secret sealed, and gives it to checks alone', asy
   t.notMatch(JSON.stringify([added, listed]), TOKEN)
   t.notMatch(JSON.stringify(await db('connections')), TOKEN)
   for (const [opened] of [await service.open(workspace.id), await connections().open(workspace.id)]) {
-    t.same(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN } })
+    t.same(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN }, publishesAddress: false })
   }
   t.same(await service.openById(added.id), (await service.open(workspace.id))[0])
   t.strictSame(await service.open('ws_other'), [], 'and not to those of another workspace')
