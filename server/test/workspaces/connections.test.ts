@@ -39,7 +39,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
       },
       { additionalProperties: false },
     ),
-    baseUrl: ({ host }) => (host.includes('://') ? host : `https://${host}`),
+    baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
     fits: () => true,
     probe,
   })
@@ -186,7 +186,12 @@ t.test('other secrets are opened wherever the connection is, also where it was o
   t.match(replaced, { connection, failure: null })
   t.notMatch(JSON.stringify(replaced), 'newer')
   for (const each of [service, other, connections()]) {
-    t.same(await each.openById(id), { id, provider: 'test', options: { host: 'a', token: 'newer' } })
+    t.same(await each.openById(id), {
+      id,
+      provider: 'test',
+      options: { host: 'a', token: 'newer' },
+      publishesAddress: false,
+    })
     t.match(await each.open(workspace.id), [{ options: { token: 'newer' } }])
   }
   t.notMatch(JSON.stringify(await db('connections')), 'newer')
