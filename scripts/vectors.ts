@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { acceptedVectors } from './vectors/accepted.ts'
+import { type EvidenceVector, evidenceVectors, PROFILES } from './vectors/evidence.ts'
 import { consistencyVectors, treeHeadVectors } from './vectors/log-documents.ts'
 import { refusedProofs } from './vectors/refused-proofs.ts'
 import { refusedStructures } from './vectors/refused-structure.ts'
@@ -10,6 +11,7 @@ import { keyDocument, PIPELINE, toText, type Vector } from './vectors/world.ts'
 
 const KEYS = 'keys.json'
 const PIPELINE_FILE = 'pipeline.json'
+const PROFILES_FILE = 'profiles.json'
 
 const folder = process.argv[2] ?? 'test/vectors'
 await mkdir(folder, { recursive: true })
@@ -22,10 +24,16 @@ const entries = [
 ]
 const treeHeads = await treeHeadVectors()
 const consistency = await consistencyVectors()
+const evidence = await evidenceVectors()
 
 for (const vector of [...entries, ...treeHeads, ...consistency]) {
   await writeFile(join(folder, fileOf(vector)), vector.text)
 }
+for (const { name, receipt, evidence: text } of evidence) {
+  await writeFile(join(folder, receiptFileOf(name)), receipt)
+  await writeFile(join(folder, evidenceFileOf(name)), text)
+}
+await writeFile(join(folder, PROFILES_FILE), toText(PROFILES))
 await writeFile(join(folder, KEYS), toText(keyDocument()))
 await writeFile(join(folder, PIPELINE_FILE), toText(PIPELINE))
 await writeFile(
@@ -35,6 +43,8 @@ await writeFile(
     vectors: entries.map(listed),
     tree_head_vectors: treeHeads.map(listed),
     consistency_vectors: consistency.map(listed),
+    profiles: PROFILES_FILE,
+    evidence_vectors: evidence.map(listedEvidence),
   }),
 )
 
@@ -50,4 +60,16 @@ function listed(vector: Vector) {
     ...(vector.withPipeline ? { pipeline: PIPELINE_FILE } : {}),
     expected: vector.expected,
   }
+}
+
+function receiptFileOf(name: string): string {
+  return `evidence-${name}-receipt.json`
+}
+
+function evidenceFileOf(name: string): string {
+  return `evidence-${name}.json`
+}
+
+function listedEvidence({ name, rule, description, expected }: EvidenceVector) {
+  return { file: receiptFileOf(name), evidence: evidenceFileOf(name), rule, description, expected }
 }

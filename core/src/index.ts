@@ -94,6 +94,7 @@ export {
   claimDigest,
   digestOf,
   type SubmittedClaim,
+  sha256Text,
   textFingerprint,
   type WireClaim,
 } from './receipt/digest.ts'

@@ -6,12 +6,13 @@ import t from 'tap'
 const L = 600_000
 const D = 900_000
 const CLAIM: ClaimTimes = { claimedAt: 0, deadlineAt: D, submittedAt: 1000 }
-const RULES: Rules = { required: {}, toleranceMs: L }
+const RULES: Rules = { rulesVersion: 2, required: {}, toleranceMs: L }
 
-const read = (sentAt: number, present = false, took = 100): CheckRecord => ({
+const read = (sentAt: number, present = false, took = 100, ageMs = 0): CheckRecord => ({
   sentAt,
   answeredAt: sentAt + took,
   clockOffsetMs: 0,
+  ageMs,
   observation: present ? { kind: 'present', facts: {}, differs: [] } : { kind: 'absent', facts: {} },
 })
 const failed = (sentAt: number, retryAt?: number): CheckRecord => ({
@@ -25,7 +26,7 @@ t.test('a new claim is checked at once', async (t) => {
   t.equal(next([]), CLAIM.submittedAt)
 })
 
-t.test('the intervals between checks grow from five seconds to five minutes', async (t) => {
+t.test('the second check comes two seconds after the first, and the gaps grow to five minutes', async (t) => {
   const history: CheckRecord[] = []
   const gaps: number[] = []
   const claim = { ...CLAIM, deadlineAt: 10_000_000 }
@@ -35,45 +36,53 @@ t.test('the intervals between checks grow from five seconds to five minutes', as
     gaps.push(at - (history.at(-1)?.answeredAt ?? at))
     history.push(read(at))
   }
-  t.strictSame(gaps, [0, 5000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000])
+  t.strictSame(gaps, [0, 2000, 5000, 12_500, 31_250, 78_125, 195_313, 300_000, 300_000])
 })
 
-t.test('there is a pair of checks around the end of the tolerance, and one around the deadline', async (t) => {
-  const history: CheckRecord[] = []
-  while ((history.at(-1)?.sentAt ?? 0) < D) history.push(read(next(history)))
-  const sent = history.map((record) => record.sentAt)
-  for (const moment of [L - 500, L, D - 500, D]) t.ok(sent.includes(moment), `checked at ${moment}`)
-  t.ok(sent.length <= 16, `${sent.length} checks in all`)
-})
+t.test(
+  'there is a pair of checks around each deciding moment, and an early one before the tolerance ends',
+  async (t) => {
+    const history: CheckRecord[] = []
+    while ((history.at(-1)?.sentAt ?? 0) < D) history.push(read(next(history)))
+    const sent = history.map((record) => record.sentAt)
+    for (const moment of [L - 5500, L - 500, L, D - 500, D]) t.ok(sent.includes(moment), `checked at ${moment}`)
+    t.ok(sent.length <= 16, `${sent.length} checks in all`)
+  },
+)
 
 t.test('the first check of a pair is early by twice the time that the slowest check took', async (t) => {
-  t.equal(next([read(L - 8000, false, 2000)]), L - 4000)
-  t.equal(
-    next([read(L - 60_000, false, 9000), read(L - 50_000), read(L - 49_000), read(L - 30_000)]),
-    L - 10_000,
-    'at most ten seconds',
-  )
+  t.equal(next([read(L - 30_000, false, 2000), read(L - 8000)]), L - 4000)
+  const slow = [read(L - 60_000, false, 9000), read(L - 50_000), read(L - 49_000), read(L - 14_000)]
+  t.equal(next(slow), L - 10_000, 'at most ten seconds')
 })
 
 t.test('when answers can be old, the second check of a pair is later by that age', async (t) => {
-  const rules = { ...RULES, lagMs: 2000 }
-  t.equal(next([read(L - 400)], rules), L + 2000)
-  t.equal(next([read(D - 400)], rules), D + 2000)
+  const rules = { ...RULES, ageMs: 2000 }
+  const many = Array.from({ length: 8 }, (_, index) => read(index * 1000))
+  t.equal(next([...many, read(L - 400)], rules), L + 2000)
+  t.equal(next([...many, read(D - 400)], rules), D + 2000)
+  t.equal(next([...many, read(L - 400, false, 100, 7000)], rules), L + 7000, 'by the age that answers told')
 })
 
 t.test('an outcome that was seen is checked again until the deadline', async (t) => {
-  t.equal(
-    next([read(L - 20_000, true)]),
-    L - 14_900,
-    'at growing intervals, because the destination may say the time later',
-  )
+  t.equal(next([read(L - 20_000, true)]), L - 17_900, 'at growing gaps, because the log may list it later')
   t.equal(next([read(D - 1000, true)]), D)
+})
+
+t.test('a check that fails near a deciding moment is made again within a second', async (t) => {
+  const many = Array.from({ length: 6 }, (_, index) => read(index * 1000))
+  for (const moment of [L - 9000, L + 300, L + 9000, D - 5000]) {
+    const gap = next([...many, failed(moment)]) - (moment + 100)
+    t.ok(gap > 0 && gap <= 1000, `${gap} ms after a failure at ${moment}`)
+  }
+  t.equal(next([...many, failed(L - 60_000)]), L - 5500, 'not elsewhere')
+  t.equal(next([...many, failed(L - 1000, L + 8000)]), L + 8000, 'nor before a Retry-After')
 })
 
 t.test('no check is made before a Retry-After', async (t) => {
   t.equal(next([failed(1000, 400_000)]), 400_000)
   t.equal(next([failed(1000, L + 5000)]), L + 5000, 'not even for a pair of checks')
-  t.equal(next([failed(1000, 2000)]), 6100)
+  t.equal(next([failed(1000, 2000)]), 3100)
 })
 
 t.test('after the deadline failing checks are repeated, the last time when the grace ends', async (t) => {
@@ -82,6 +91,12 @@ t.test('after the deadline failing checks are repeated, the last time when the g
   while (history.at(-1)!.sentAt < D + CLOSING.graceMs) history.push(failed(next(history)))
   t.equal(history.at(-1)!.sentAt, D + CLOSING.graceMs)
   t.ok(history.length < 20, `${history.length} tries`)
+})
+
+t.test('a closing read that no other confirms yet is followed by a second that is far enough from it', async (t) => {
+  const history = [read(D)]
+  while (history.at(-1)!.sentAt < D + 2000) history.push(read(next(history)))
+  t.ok(history.at(-1)!.sentAt <= D + CLOSING.closingMs)
 })
 
 t.test('a host that was down at the deadline checks at once when it is back', async (t) => {

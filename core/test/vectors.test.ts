@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { VERDICTS } from '@claimcheck/core'
 import t from 'tap'
 import { readManifest, runVectors } from './vector-suite.ts'
 
@@ -52,6 +53,17 @@ t.test('for each check of a tree head there is a vector that it refuses', async 
       check,
     )
   }
+})
+
+t.test('there is evidence for each finding, and for each verdict evidence that it follows from', async (t) => {
+  const vectors = readManifest(FOLDER).evidence_vectors!
+  const findings = new Set(vectors.map(({ expected }) => expected.evidence))
+  t.strictSame([...findings].sort(), ['absent', 'digest_differs', 'does_not_follow', 'follows', 'not_checked'])
+  const followed = vectors.filter(({ rule }) => rule === 'follows')
+  const verdicts = followed.map(({ file }) => JSON.parse(readFileSync(join(FOLDER, file), 'utf8')).body.verdict.value)
+  t.strictSame([...new Set(verdicts)].sort(), [...VERDICTS].sort())
+  const rules = vectors.map(({ rule }) => rule).filter((rule) => rule !== 'follows')
+  t.equal(new Set(rules).size, rules.length, 'each way to cheat has one')
 })
 
 t.test('each rule is broken by one vector at most', async (t) => {

@@ -17,12 +17,14 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: true },
 } as const
 
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: [],
+  anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
   check: () => new Promise(() => {}),
 })
 

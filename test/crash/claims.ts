@@ -10,7 +10,7 @@ export interface PlannedClaim {
 }
 
 interface Situation {
-  readonly params: ClaimRequest['params']
+  readonly params: NonNullable<ClaimRequest['params']>
   readonly truths: readonly VerdictValue[]
   /** When the tolerance ends and when the deadline is, from now; without, there is time. */
   readonly ends?: readonly [toleranceMs: number, deadlineMs: number]
@@ -55,7 +55,7 @@ function plan(id: string, { params, truths, ends }: Situation, now: number): Pla
 }
 
 function short(
-  params: ClaimRequest['params'],
+  params: NonNullable<ClaimRequest['params']>,
   truths: readonly VerdictValue[],
   toleranceMs: number,
   moreMs: number,
@@ -63,6 +63,6 @@ function short(
   return { params, truths, ends: [toleranceMs, toleranceMs + moreMs] }
 }
 
-function appearing(at: number): ClaimRequest['params'] {
+function appearing(at: number): NonNullable<ClaimRequest['params']> {
   return { see: 'absent', later: { at, see: 'present' } }
 }

@@ -1,4 +1,5 @@
 /** Whether a receipt's verdict follows from its evidence. It shows that the two are consistent; it cannot show that no check was left out. */
+import { utf8 } from '../encoding.ts'
 import { FAILURE_CODES, MARKS } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ACTION_PATTERN, type Rules } from '../profile.ts'
@@ -6,9 +7,9 @@ import { decide, knowsRules } from '../rules/decide.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import { toWireInterval, toWireSource } from './body.ts'
 import { sha256Text } from './digest.ts'
-import { caseOf, type EvidenceDocument, signedEvidence } from './evidence.ts'
+import { caseOf, type EvidenceDocument, LARGEST_EVIDENCE_BYTES, signedEvidence } from './evidence.ts'
 import { canonicalize } from './jcs.ts'
-import { array, closedObject, integer, matching, oneOf, type Shape, text } from './shape.ts'
+import { array, closedObject, integer, matching, object, oneOf, type Shape, text } from './shape.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 export type EvidenceFinding =
@@ -37,26 +38,34 @@ export function checkEvidence(
   evidence: string | undefined,
   publishedRules: PublishedRules = () => undefined,
 ): EvidenceFinding {
-  const observation = body.observation as JsonObject
-  const { evidence_digest: digest } = observation
+  const { observation } = body
+  const digest = observation !== undefined && isJsonObject(observation) ? observation.evidence_digest : undefined
   if (digest === undefined) return { evidence: 'absent' }
   if (evidence === undefined) return { evidence: 'not_checked' }
   if (digest !== sha256Text(evidence)) return { evidence: 'digest_differs' }
-  const document = readDocument(evidence)
-  if (!document) return { evidence: 'does_not_follow', differs: ['form'] }
-  if (!knowsRules(document.rules_version)) return { evidence: 'not_checked' }
+  const value = readEvidence(evidence)
+  if (isOfUnknownVersion(value)) return { evidence: 'not_checked' }
+  if (!isDocument(value)) return { evidence: 'does_not_follow', differs: ['form'] }
+  const document = value as unknown as EvidenceDocument
   const differs = differences(body, document)
   if (differs.length > 0) return { evidence: 'does_not_follow', differs }
   return { evidence: 'follows', rules: compareRules(document, publishedRules) }
 }
 
-function readDocument(evidence: string): EvidenceDocument | undefined {
+/** `null` for what cannot be evidence, whatever its version. */
+function readEvidence(evidence: string): JsonValue {
+  if (utf8(evidence).length > LARGEST_EVIDENCE_BYTES) return null
   try {
     const { value, integersOnly } = parseStrictJson(evidence)
-    return integersOnly && isDocument(value) ? (value as unknown as EvidenceDocument) : undefined
+    return integersOnly ? value : null
   } catch {
-    return undefined
+    return null
   }
+}
+
+/** Asked before the form is, which another version may change. */
+function isOfUnknownVersion(value: JsonValue): boolean {
+  return isVersioned(value) && !isKnownVersion(value)
 }
 
 /** The members of the signed body that the evidence says otherwise. */
@@ -126,32 +135,33 @@ const hiddenSource = closedObject({ provider: name, listed: oneOf(false), source
 const source: Shape = (value) => listedSource(value) || hiddenSource(value)
 const required: Shape = (value) => isJsonObject(value) && Object.values(value).every(oneOf('target', 'content'))
 
-const read = closedObject(
-  {
-    sent_at: timestamp,
-    answered_at: timestamp,
-    clock_offset_ms: lengthMs,
-    dated: boolean,
-    age_ms: lengthMs,
-    kind: oneOf('present', 'absent'),
-  },
-  {
-    source,
-    differs: array(name),
-    mark: oneOf(...MARKS),
-    stays: array(stay),
-    appeared: logTime,
-    settled: boolean,
-    facts: anyObject,
-  },
+const readRequired = {
+  sent_at: timestamp,
+  answered_at: timestamp,
+  clock_offset_ms: lengthMs,
+  dated: boolean,
+  age_ms: lengthMs,
+}
+const readOptional = { source, mark: oneOf(...MARKS), stays: array(stay), settled: boolean, facts: anyObject }
+// Without `differs` a read would count as one that shows the outcome as claimed.
+const presentRead = closedObject(
+  { ...readRequired, kind: oneOf('present'), differs: array(name) },
+  { ...readOptional, appeared: logTime },
 )
+const absentRead = closedObject({ ...readRequired, kind: oneOf('absent') }, readOptional)
 const failedCheck = closedObject({
   sent_at: timestamp,
   answered_at: timestamp,
   failure: closedObject({ code: oneOf(...FAILURE_CODES) }, { status: integer(0), retry_at: timestamp }),
 })
-const check: Shape = (value) => (isJsonObject(value) && 'failure' in value ? failedCheck(value) : read(value))
+const check: Shape = (value) =>
+  isJsonObject(value) && 'failure' in value ? failedCheck(value) : presentRead(value) || absentRead(value)
 
+const isVersioned = object({ evidence_version: integer(1), rules_version: integer(1) })
+const isKnownVersion = object({
+  evidence_version: oneOf(1),
+  rules_version: (version) => knowsRules(version as number),
+})
 const isDocument = closedObject({
   evidence_version: oneOf(1),
   rules_version: integer(1),

@@ -75,12 +75,18 @@ async function appendAndProve({ sequencer, log, now }: Claimcheck, workspaceId: 
     observation: { kind: 'present', facts: {}, differs: [] },
     clockOffsetMs: 0,
   } as const
-  const decision = { verdict: { value: 'verified' }, basis: record } as const
+  const decided = {
+    verdict: { value: 'verified' },
+    basis: record,
+    facts: {},
+    source: undefined,
+    evidence: undefined,
+  } as const
   const numbers = Array.from({ length: RECEIPTS_A_ROUND }, (_, index) => index)
   await Promise.all(
     numbers.map((number) => {
       const claim = queuedClaim(workspaceId, `round-${round}-${number}`, at)
-      return sequencer.storeChecked({ claim, record, decision, nextCheckAt: null })
+      return sequencer.storeChecked({ claim, record, decided, nextCheckAt: null })
     }),
   )
   const { treeSize } = await log.entries(undefined, 1)

@@ -56,7 +56,14 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
     observation: { kind: 'present', facts: { seen: 'present' }, differs: [] },
     clockOffsetMs: 0,
   } as const
-  const content = receiptContent(claim, { verdict: { value: 'verified' }, appeared, basis: lastCheck })
+  const content = receiptContent(claim, {
+    verdict: { value: 'verified' },
+    appeared,
+    basis: lastCheck,
+    facts: lastCheck.observation.facts,
+    source: undefined,
+    evidence: undefined,
+  })
   const issuer = { keyId: signer.keyId }
   const body = receiptBody({ ...content, receiptId: RECEIPT_ID, issuedAt: at, issuer })
   const { claim_digest, ...claimed } = body.claim
@@ -73,7 +80,7 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
     const decided = { state: 'decided', attempts: 1, dueAt: null, nextCheckAt: null, verdict: 'verified' } as const
     return {
       claim: { ...claim, ...decided, claimId, clientClaimId, claimDigest, receiptId, lastCheck },
-      draft: { claimId, receiptId, issuedAt: at, content, keyId: signer.keyId, entry, leafHash },
+      draft: { claimId, receiptId, issuedAt: at, content, evidence: undefined, keyId: signer.keyId, entry, leafHash },
     }
   }
 }

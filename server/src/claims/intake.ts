@@ -110,10 +110,10 @@ function normalized(registered: RegisteredVerifier | undefined, given: Normaliza
 
 /** @throws TypeError for what its own profile would refuse */
 function readNormalized(profile: ActionProfile, returned: unknown): Normalizable {
-  const { target, params } = returned as Normalizable
+  const { target, params } = copyJson(returned as Normalizable)
   const [issue] = profileIssues(profile, { target, params })
   if (issue) throw new TypeError(`${issue.loc.join('.')}: ${issue.msg}`)
-  return { target, params: copyJson(params) }
+  return { target, params }
 }
 
 function profileIssues(profile: ActionProfile, input: Normalizable): Issue[] {

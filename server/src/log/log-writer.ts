@@ -37,8 +37,12 @@ export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
 export type Append = Pick<Changes, 'log' | 'receipts' | 'evidence' | 'tiles' | 'heads'>
 
 export interface LogWriter {
-  /** Signs a receipt before the log is locked, because signing is most of the cost of an append. @param evidence is published beside it */
-  draft(claimId: string, content: ReceiptContent, evidence?: string): Promise<Draft>
+  /**
+   * Signs a receipt before the log is locked, because signing is most of the cost of an append.
+   * @param evidence is published beside it
+   * @param decidedAt the receipt is not issued before
+   */
+  draft(claimId: string, content: ReceiptContent, evidence?: string, decidedAt?: Instant): Promise<Draft>
   /**
    * Plans to append the drafts to the locked log, and signs the new head. Signs a draft again when another key signed it than the log's
    * current one, or when its time is before the log's.
@@ -135,9 +139,9 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
   }
 
   return {
-    async draft(claimId, content, evidence) {
+    async draft(claimId, content, evidence, decidedAt = content.observation.observedAt) {
       // The time of the check comes from another thread, whose clock may be slightly ahead.
-      const issuedAt = Math.max(now(), content.observation.observedAt)
+      const issuedAt = Math.max(now(), content.observation.observedAt, decidedAt)
       return sign(
         { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence },
         await signingKeys.latest(),

@@ -139,8 +139,10 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
-    const { claim, decided } = outcome
-    const draft = decided && (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence))
+    const { claim, decided, record } = outcome
+    const draft =
+      decided &&
+      (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
     const next = claimAfter(outcome, draft?.receiptId ?? null)
     const isApplied = await add({ isNew, attempts: claim.attempts, claim: next, draft })
     return isApplied ? next : undefined

@@ -145,13 +145,20 @@ function duplicates(plugins: readonly LoadedPlugin[]): string[] {
 }
 
 function offersOf(name: string, { connections = [], verifiers = [], anchorer }: PluginParts): string[] {
-  // Of one action a plugin may offer several versions, each once.
-  const actions = new Set(verifiers.flatMap(({ profile }) => [profile.action, ...Object.keys(profile.aliases ?? {})]))
+  // A name stands for one action, of which a plugin may offer several versions, each once.
+  const named = verifiers.flatMap(({ profile: { action, aliases = {}, version } }) =>
+    [action, ...Object.keys(aliases)].map((name) => ({ name, action, version })),
+  )
+  const actions = new Map(
+    named.map(({ name, action, version }, index) => {
+      const again = named.slice(0, index).filter((one) => one.name === name && one.version === version).length
+      return [`${name} ${action} ${again}`, name]
+    }),
+  )
   return [
     `plugin ${name}`,
     ...connections.map(({ provider }) => `provider ${provider}`),
-    ...verifiers.map(({ profile }) => `version ${profile.version} of ${profile.action}`),
-    ...[...actions].map((action) => `action ${action}`),
+    ...[...actions.values()].map((action) => `action ${action}`),
     ...(anchorer ? ['anchorer'] : []),
   ]
 }

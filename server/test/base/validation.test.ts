@@ -67,7 +67,6 @@ t.test('each finding has the type and context that clients of FastAPI services k
       ctx: { error: 'written as 2026-09-25T14:02:11.000Z' },
     },
     { schema: withDate, value: '2026-09-25T14:02:11', type: 'timezone_aware' },
-    { schema: withDate, value: '2026-09-25T14:02:11+02:00', type: 'timezone_offset', ctx: { tz_expected: 0 } },
     {
       schema: withDate,
       value: '1969-09-25T14:02:11Z',

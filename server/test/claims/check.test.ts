@@ -5,7 +5,6 @@ import {
   type CheckContext,
   type CheckRecord,
   type Claim,
-  type Connection,
   DestinationError,
   defineConnectionType,
   defineVerifier,
@@ -13,9 +12,12 @@ import {
   secret,
 } from '@claimcheck/core'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
+import { type ClockDoubt, createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import type { OpenConnection } from '@claimcheck/server/workspaces/connections'
+import { createSources } from '@claimcheck/server/workspaces/sources'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
@@ -23,6 +25,8 @@ import { claimNumber } from '../support/claim-row.ts'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
 const TOKEN = 'quoted"s3cret'
+const SECRETS = { derive: (purpose: string) => Buffer.from(purpose) }
+const SILENT = { error() {}, info() {} }
 
 const profile = {
   action: 'test.outcome.reach',
@@ -35,6 +39,7 @@ const profile = {
   toleranceMs: 1000,
   deadlineMs: 2000,
   maxDeadlineMs: 2000,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: true },
 } as const
 
@@ -43,6 +48,7 @@ const connectionType = defineConnectionType({
   title: 'Test',
   help: 'None.',
   options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
+  baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
   fits: () => true,
   probe: async () => ({ scopes: [], warnings: [] }),
 })
@@ -68,34 +74,53 @@ function runner(
   check: Check,
   over: {
     options?: JsonObject
-    openById?: (id: string) => Promise<Connection | undefined>
+    openById?: (id: string) => Promise<OpenConnection | undefined>
+    /** The operator's public places of the provider. */
+    listed?: string[]
+    clockDoubt?: ClockDoubt
+    now?: () => number
     allowPrivate?: string[]
     timeoutMs?: number
   } = {},
 ) {
-  const connection = { id: 'conn_1', provider: 'test', options: over.options ?? { host: 'a', token: TOKEN } }
-  const verifier = defineVerifier({ profile, providers: ['test'], check: check as () => Promise<typeof ABSENT> })
+  const connection = {
+    id: 'conn_1',
+    provider: 'test',
+    options: over.options ?? { host: 'a', token: TOKEN },
+    publishesAddress: true,
+  }
+  const verifier = defineVerifier({
+    profile,
+    providers: ['test'],
+    anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
+    check: check as () => Promise<typeof ABSENT>,
+  })
   const logged: unknown[][] = []
   const noted: string[] = []
   const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
   const outbound = createOutbound({ allowPrivate: over.allowPrivate ?? [] })
   t.teardown(() => outbound.close())
   const tools = { logger, cache: createCheckCache() }
+  const now = over.now ?? (() => NOON)
   const { check: run } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
     registry: {
       plugins: [],
       anchorer: undefined,
-      verifierFor: (action) => (action === profile.action ? { verifier, providers: ['test'], tools } : undefined),
+      verifierFor: (action, version) =>
+        action === profile.action && version === profile.version ? { verifier, providers: ['test'], tools } : undefined,
       connectionTypes: () => [],
       connectionType: () => connectionType,
       profiles: () => [profile],
+      allProfiles: () => [profile],
       actionsFor: () => [profile.action],
       publicActions: () => [],
     },
     connections: { openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)) },
     outbound,
-    now: () => NOON,
+    now,
+    sources: createSources({ config: { sources: { test: over.listed ?? [] } }, secrets: SECRETS }),
+    clockDoubt: over.clockDoubt ?? createClockDoubt({ now, logger: SILENT }),
     logger,
     config: {
       checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
@@ -213,7 +238,7 @@ t.test('when a check is over, so are its requests', async (t) => {
     return ABSENT
   })
   t.ok(context!.signal.aborted)
-  await t.rejects(context!.fetch('https://example.com/'), { code: 'timeout' })
+  await t.rejects(context!.fetch('https://a/'), { code: 'timeout' })
 })
 
 t.test('the errors of another copy of core are known by their name and code', async (t) => {
@@ -253,13 +278,13 @@ t.test('what a verifier changes in what it was given is changed nowhere else', a
     params.list.push(3)
     Object.assign(given, { target: 'elsewhere' })
     Object.assign(context.connection!.options, { token: 'another' })
-    Object.assign(context.previous[0]!, { kind: 'present', facts: {}, differs: [] })
+    Object.assign(context.previous[0]!.observation, { kind: 'present', facts: {}, differs: [] })
     return ABSENT
   })
   t.match(await run(claim, history), { observation: ABSENT })
   t.same({ claim, history }, before)
   t.equal(connection.options.token, TOKEN)
-  t.same(previous, [seen.observation], 'what could not be read is no observation')
+  t.same(previous, [{ sentAt: NOON, observation: seen.observation }], 'what could not be read is no observation')
 })
 
 t.test('what is recorded is what was judged, and the members of the contract alone', async (t) => {
@@ -286,6 +311,9 @@ t.test('what is recorded is what was judged, and the members of the contract alo
       appeared: { notBefore: NOON - 1, notAfter: NOON },
     },
     clockOffsetMs: 0,
+    dated: false,
+    ageMs: 0,
+    source: { provider: 'test', listed: false, baseUrl: 'https://a' },
   })
   const absent = runner(t, () => ({ ...ABSENT, differs: ['content'], appeared: { notAfter: 1 } }))
   t.match(await absent.run(claim, []), { observation: { differs: undefined, appeared: undefined } })
@@ -330,18 +358,164 @@ t.test('a connection whose secrets do not open fails the check, and says nothing
   t.same(await failure(t, () => ABSENT, { openById }), { code: 'verifier_error' })
 })
 
-t.test("how far the destination's clock is off is recorded with what it answered", async (t) => {
-  const server = createServer((_, response) => response.setHeader('date', new Date(NOON + 60_000).toUTCString()).end())
+/** A destination that answers with these headers, and without a Date unless it is among them. */
+async function destination(t: Test, headers: Readonly<Record<string, string>>): Promise<string> {
+  const server = createServer((_, response) => {
+    response.sendDate = false
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    response.end()
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  const check: Check = async (_, { fetch }) => {
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const reading =
+  (host: string): Check =>
+  async (_, { fetch }) => {
     await (await fetch(`http://${host}/`)).text()
     return ABSENT
   }
-  const { run } = runner(t, check, { allowPrivate: [host], timeoutMs: 5000 })
-  t.match(await run(claim, []), { clockOffsetMs: 60_000 })
+const at = (offsetMs: number) => ({ date: new Date(NOON + offsetMs).toUTCString() })
+
+async function readAt(t: Test, headers: Readonly<Record<string, string>>, over: Parameters<typeof runner>[2] = {}) {
+  const host = await destination(t, headers)
+  const { run } = runner(t, reading(host), {
+    options: { host },
+    allowPrivate: [host],
+    timeoutMs: 5000,
+    ...over,
+    ...(over.listed ? { listed: [`http://${host}`] } : {}),
+  })
+  return { host, run }
+}
+
+t.test("how far the destination's clock is off is recorded with what it answered", async (t) => {
+  const { host, run } = await readAt(t, at(60_000))
+  t.match(await run(claim, []), {
+    clockOffsetMs: 60_999,
+    dated: true,
+    ageMs: 0,
+    source: { provider: 'test', listed: false, baseUrl: `http://${host}` },
+  })
+})
+
+t.test('an answer that does not tell its time is recorded as undated', async (t) => {
+  for (const headers of [{}, { date: 'yesterday' }]) {
+    const { run } = await readAt(t, headers)
+    t.match(await run(claim, []), { observation: ABSENT, clockOffsetMs: 0, dated: false })
+  }
+})
+
+t.test('the Age of an answer counts, at an address that a workspace chose up to a minute', async (t) => {
+  const rows: [age: string, unlisted: number, listed: number][] = [
+    ['7', 7000, 7000],
+    ['60', 60_000, 60_000],
+    ['3600', 60_000, 3_600_000],
+    ['999999999', 60_000, 24 * 3_600_000],
+    ['-5', 0, 0],
+    ['soon', 0, 0],
+  ]
+  for (const [age, unlisted, listed] of rows) {
+    const headers = { age, ...at(0) }
+    t.match(await (await readAt(t, headers)).run(claim, []), { ageMs: unlisted, source: { listed: false } }, age)
+    const { run } = await readAt(t, headers, { listed: [] })
+    t.match(await run(claim, []), { ageMs: listed, source: { listed: true } }, `${age}, listed`)
+  }
+})
+
+t.test('the age that a verifier tells adds to the Age of the answer', async (t) => {
+  const host = await destination(t, { age: '3', ...at(0) })
+  const check: Check = async (given, context) => {
+    await reading(host)(given, context)
+    return { ...ABSENT, ageMs: 10_000 }
+  }
+  const { run } = runner(t, check, { options: { host }, allowPrivate: [host], timeoutMs: 5000 })
+  const record = await run(claim, [])
+  t.match(record, { ageMs: 13_000 })
+  t.notOk('ageMs' in (record as { observation: object }).observation, 'it is recorded once')
+})
+
+t.test('a check reads the address of its connection, and no other', async (t) => {
+  const own = await destination(t, at(0))
+  const other = await destination(t, at(0))
+  const over = { options: { host: own }, allowPrivate: ['127.0.0.1'], timeoutMs: 5000 }
+  t.match(await runner(t, reading(own), over).run(claim, []), { observation: ABSENT })
+  t.same(await failure(t, reading(other), over), { code: 'unavailable' })
+  const elsewhere: Check = async (_, { resolve }) => resolve(`http://${other}/`)
+  t.same(await failure(t, elsewhere, over), { code: 'unavailable' })
+})
+
+t.test('what is read without a connection is read at the address that its verifier names', async (t) => {
+  const host = await destination(t, at(0))
+  const { run } = runner(t, reading(host), { allowPrivate: [host], timeoutMs: 5000 })
+  const anonymous = { ...claim, access: 'anonymous' as const, connectionId: null }
+  t.match(await run(anonymous, []), { failure: { code: 'unavailable' } })
+  const still = runner(t, () => ABSENT)
+  t.match(await still.run(anonymous, []), {
+    source: { provider: 'test', listed: false, baseUrl: 'https://example.com' },
+  })
+})
+
+t.test('checks that share a read inherit how far off its clock was', async (t) => {
+  const host = await destination(t, { age: '4', ...at(-3_600_000) })
+  let reads = 0
+  const share: Check = async (given, context) => {
+    await context.cache.share('one', async () => {
+      reads++
+      return reading(host)(given, context)
+    })
+    return ABSENT
+  }
+  const { run } = runner(t, share, { options: { host }, allowPrivate: [host], timeoutMs: 5000 })
+  const records = await Promise.all([run(claim, []), run(claim, []), run(claim, []), run(claim, [])])
+  t.ok(reads < records.length, `${reads} reads`)
+  for (const record of records) t.match(record, { clockOffsetMs: 3_600_000, dated: true, ageMs: 4000 })
+})
+
+t.test('a check that joins a read is made when that read is sent, and not before', async (t) => {
+  const host = await destination(t, at(0))
+  let now = NOON
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const share: Check = async (given, context) => {
+    await context.cache.share('one', async () => {
+      await held
+      return reading(host)(given, context)
+    })
+    return ABSENT
+  }
+  const { run } = runner(t, share, { options: { host }, allowPrivate: [host], timeoutMs: 5000, now: () => now })
+  const checks = [run(claim, [])]
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  now += 1000
+  checks.push(run(claim, []))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  now += 2000
+  release()
+  for (const record of await Promise.all(checks)) t.match(record, { sentAt: NOON + 3000, answeredAt: NOON + 3000 })
+})
+
+t.test('while the clock of this host is doubted, a check is recorded as unread', async (t) => {
+  const { run } = await readAt(t, at(120_000), { listed: [] })
+  t.match(await run(claim, []), { failure: { code: 'verifier_error' } }, 'a listed place says otherwise')
+  t.match(await (await readAt(t, at(120_000))).run(claim, []), { observation: ABSENT }, 'others are not asked')
+  const clockDoubt = createClockDoubt({ now: () => NOON, logger: SILENT })
+  clockDoubt.heard('https://elsewhere.example', { ahead: { least: -90_000, most: -89_000 }, isUndated: false })
+  const { run: doubted } = await readAt(t, at(0), { clockDoubt })
+  t.match(await doubted(claim, []), { failure: { code: 'verifier_error' } }, 'also at an address that is not listed')
+  clockDoubt.heard('https://elsewhere.example', { ahead: { least: -500, most: 499 }, isUndated: false })
+  t.match(await doubted(claim, []), { observation: ABSENT }, 'until that ends')
+})
+
+t.test('an address that is withheld is not recorded', async (t) => {
+  const connection = { id: 'conn_1', provider: 'test', options: { host: 'a' }, publishesAddress: false }
+  const record = await runner(t, () => ABSENT, { openById: async () => connection }).run(claim, [])
+  t.match(record, { source: { provider: 'test', listed: false, sourceId: /^[A-Za-z0-9_-]{43}$/ } })
+  t.notOk(JSON.stringify(record).includes('https://a'))
 })
 
 t.test('what a check remembers is for checks through the same connection with the same credentials', async (t) => {
@@ -352,7 +526,12 @@ t.test('what a check remembers is for checks through the same connection with th
     cache.set('read', connection ? `${connection.id} ${connection.options.token}` : 'public')
     return ABSENT
   }
-  const openById = async (id: string) => ({ id, provider: 'test', options: { host: 'a', token } })
+  const openById = async (id: string) => ({
+    id,
+    provider: 'test',
+    options: { host: 'a', token },
+    publishesAddress: true,
+  })
   const { run } = runner(t, remember, { openById })
   const through = (connectionId: string | null) =>
     run({ ...claim, connectionId, access: connectionId === null ? 'anonymous' : 'connection' }, [])

@@ -1,4 +1,4 @@
-import { type Connection, claimDigest, defineConnectionType, defineVerifier } from '@claimcheck/core'
+import { type Connection, claimDigest, defineConnectionType, defineVerifier, type Verifier } from '@claimcheck/core'
 import type { ClaimInput } from '@claimcheck/server/claims/intake'
 import { planClaim } from '@claimcheck/server/claims/intake'
 import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
@@ -9,6 +9,8 @@ import { Type } from 'typebox'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
+/** Of the targets `a` and `b`, the operator lists the place of `a`. */
+const LISTED: readonly string[] = ['https://a.example']
 
 const profile = {
   action: 'test.thing.do',
@@ -22,14 +24,19 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: DAY_MS,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: false },
 } as const
 
-function registryOf(anonymous: boolean): Registry {
+type Normalize = NonNullable<Verifier<typeof profile.params>['normalize']>
+const toLowerCase: Normalize = ({ target, params }) => ({ target, params: { name: params.name.toLowerCase() } })
+
+function registryOf(anonymous: boolean, normalize = toLowerCase): Registry {
   const verifier = defineVerifier({
     profile: { ...profile, access: { permission: 'none', anonymous } },
     providers: ['one', 'two'],
-    normalize: ({ target, params }) => ({ target, params: { name: params.name.toLowerCase() } }),
+    anonymousSource: ({ target }) => ({ provider: 'one', baseUrl: `https://${target}.example` }),
+    normalize,
     check: async () => ({ kind: 'absent', facts: {} }),
   })
   const tools = { logger: { debug() {}, info() {}, warn() {} }, cache: createCheckCache() }
@@ -39,6 +46,7 @@ function registryOf(anonymous: boolean): Registry {
       title: provider,
       help: 'None.',
       options: Type.Object({ owner: Type.String() }),
+      baseUrl: ({ owner }) => `https://${owner}.example`,
       fits: ({ owner }, { target }) => owner === target,
       probe: async () => ({ scopes: [], warnings: [] }),
     })
@@ -65,9 +73,16 @@ const input: ClaimInput = {
 
 function plan(
   over: Partial<ClaimInput> = {},
-  { anonymous = false, connections = [] as readonly Connection[], now = NOON } = {},
+  {
+    anonymous = false,
+    connections = [] as readonly Connection[],
+    now = NOON,
+    listed = LISTED,
+    normalize = toLowerCase,
+  } = {},
 ) {
-  const options = { registry: registryOf(anonymous), connections: async () => connections }
+  const sources = { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) }
+  const options = { registry: registryOf(anonymous, normalize), sources, connections: async () => connections }
   return planClaim('ws_1', { ...input, ...over }, now, options)
 }
 
@@ -158,3 +173,89 @@ for (const [name, connections, action, anonymous, access, connectionId] of acces
     t.match(await plan({ action }, { connections, anonymous }), { access, connectionId })
   })
 }
+
+t.test('an alias fits addresses only that the operator lists', async (t) => {
+  const listed = ['https://a.example']
+  const claimed = { action: 'one.thing.do', target: 'b' }
+  const [own, unlisted] = [connection('1', 'one', 'a'), connection('2', 'one', 'b')]
+  t.match(await plan({ ...claimed, target: 'a' }, { connections: [own, unlisted], listed }), { connectionId: '1' })
+  const refused = { access: 'no_connection', connectionId: null }
+  t.match(await plan(claimed, { connections: [own, unlisted], listed }), refused)
+  t.match(
+    await plan(claimed, { connections: [unlisted], listed, anonymous: true }),
+    refused,
+    'nor without a connection',
+  )
+  t.match(await plan({ ...claimed, target: 'a' }, { listed, anonymous: true }), { access: 'anonymous' })
+  const byAction = { ...claimed, action: 'test.thing.do' }
+  t.match(await plan(byAction, { connections: [unlisted], listed }), { connectionId: '2' }, 'the action fits them all')
+})
+
+t.test('a claim that fits a connection is never read without one', async (t) => {
+  const connections = [connection('1', 'one', 'a')]
+  t.match(await plan({}, { connections, anonymous: true }), { access: 'connection', connectionId: '1' })
+})
+
+const nonsense: [name: string, normalize: (given: { target: string; params: { name: string } }) => unknown][] = [
+  ['returns a number as the target', ({ params }) => ({ target: 5, params })],
+  ['returns a target that the profile refuses', ({ params }) => ({ target: 'too long', params })],
+  ['returns params that the profile refuses', ({ target }) => ({ target, params: { name: 1 } })],
+  [
+    'returns params that the profile does not know',
+    ({ target, params }) => ({ target, params: { ...params, more: 1 } }),
+  ],
+  ['returns no params', ({ target }) => ({ target })],
+  ['returns nothing', () => undefined],
+  ['returns null', () => null],
+  ['returns text', () => 'a'],
+  ['returns a promise', async (given) => given],
+  [
+    'throws',
+    () => {
+      throw new TypeError('a mistake')
+    },
+  ],
+  [
+    'throws nothing',
+    () => {
+      throw undefined
+    },
+  ],
+  ['adds to what it made before', ({ target, params }) => ({ target, params: { name: `${params.name}x` } })],
+  [
+    'turns its result round',
+    ({ target, params }) => ({ target, params: { name: [...params.name].reverse().join('') } }),
+  ],
+  ['returns another text each time', ({ target }) => ({ target, params: { name: String(Math.random()) } })],
+]
+for (const [name, normalize] of nonsense) {
+  t.test(`a claim is refused whose plugin ${name} when it normalizes`, async (t) => {
+    await t.rejects(plan({}, { normalize: normalize as Normalize }), { code: 'unavailable' })
+  })
+}
+
+t.test('what normalize changes in its argument, and keeps of its result, changes no claim', async (t) => {
+  const given = { ...input, params: { name: 'Name' } }
+  let kept: { target: string; params: { name: string } } | undefined
+  const normalize: Normalize = (claim) => {
+    claim.params.name = claim.params.name.toLowerCase()
+    kept = claim
+    return claim
+  }
+  const row = await plan(given, { normalize })
+  kept!.params.name = 'later'
+  t.strictSame(row.params, { name: 'name' })
+  t.strictSame(given.params, { name: 'Name' })
+})
+
+t.test('what normalize returns is copied before it is held against the profile', async (t) => {
+  let reads = 0
+  const normalize: Normalize = ({ target }) => ({
+    target,
+    get params() {
+      return { name: reads++ % 2 === 0 ? 'name' : (5 as never) }
+    },
+  })
+  const row = await plan({}, { normalize }).catch((error: { code: string }) => error.code)
+  t.match(typeof row === 'string' ? row : row.params.name, /^(name|unavailable)$/)
+})

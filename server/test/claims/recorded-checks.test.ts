@@ -1,6 +1,8 @@
 import { type CheckRecord, DestinationError, defineVerifier, type Observation } from '@claimcheck/core'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
+import { createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { createSources } from '@claimcheck/server/workspaces/sources'
 import t from 'tap'
 import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
@@ -19,6 +21,7 @@ const profile = {
   toleranceMs: 1000,
   deadlineMs: 2000,
   maxDeadlineMs: 2000,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: true },
 } as const
 
@@ -35,7 +38,8 @@ const claim = claimNumber(1, {
 
 /** What is recorded of a check that ends like this. */
 async function recorded(see: () => Observation, now: () => number = () => NOON): Promise<CheckRecord> {
-  const verifier = defineVerifier({ profile, providers: [], check: async () => see() })
+  const anonymousSource = () => ({ provider: 'test', baseUrl: 'https://example.com' })
+  const verifier = defineVerifier({ profile, providers: [], anonymousSource, check: async () => see() })
   const logger = { debug() {}, info() {}, warn() {} }
   const cache = { get: () => undefined, set() {}, share: <T>(_: string, read: () => Promise<T>) => read() }
   const outbound = createOutbound({ allowPrivate: [] })
@@ -48,12 +52,15 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
       connectionTypes: () => [],
       connectionType: () => undefined,
       profiles: () => [profile],
+      allProfiles: () => [profile],
       actionsFor: () => [],
       publicActions: () => [profile.action],
     },
     connections: { openById: async () => undefined },
     outbound,
     now,
+    sources: createSources({ config: { sources: {} }, secrets: { derive: (purpose) => Buffer.from(purpose) } }),
+    clockDoubt: createClockDoubt({ now, logger: { error() {}, info() {} } }),
     logger,
     config: { checks: { timeoutMs: 1000, firstAnswerMs: 1000, concurrency: 1, closingMs: 1000, graceMs: 1000 } },
   })

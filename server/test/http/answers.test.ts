@@ -2,17 +2,20 @@ import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/base/err
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { afterFile } from '../../../test/support/after-file.ts'
-import { CLAIM, exchange, KEY, startApp } from './support/server.ts'
+import { CLAIM, exchange, KEY, PROFILE, startApp } from './support/server.ts'
 import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts } from './support/services.ts'
 
 const RECEIPT = '{ "body" : {"receipt_id":"rcpt_1"} , "signature":{} }'
 
+const EVIDENCE = '{"b" : 1,  "a":"\u00e9\\u00e9"}'
+
 const app = await startApp({
+  allProfiles: [PROFILE, { ...PROFILE, version: '2', ageMs: 10_000, removedWithinMs: 5 }],
   services: {
     claims: memoryClaims(),
     keys: memoryKeys({}),
     log: memoryLog(1),
-    receipts: memoryReceipts({ rcpt_1: RECEIPT }),
+    receipts: memoryReceipts({ rcpt_1: RECEIPT, rcpt_before: RECEIPT }, { rcpt_1: EVIDENCE }),
     connections: memoryConnections([]),
   },
 })
@@ -23,6 +26,40 @@ t.test('a receipt is sent byte for byte as it is kept', async (t) => {
   t.equal(answer.status, 200)
   t.equal(answer.text, RECEIPT)
   t.match(answer.headers, { 'content-type': /^application\/json/, 'cache-control': /^public, max-age=\d$/ })
+})
+
+t.test('evidence is sent byte for byte as it is kept', async (t) => {
+  const answer = await app.ask('/v1/receipts/rcpt_1/evidence')
+  t.equal(answer.status, 200)
+  t.equal(answer.text, EVIDENCE)
+  t.match(answer.headers, { 'content-type': /^application\/json/, 'content-length': `${Buffer.byteLength(EVIDENCE)}` })
+})
+
+t.test('a receipt of before there was evidence has none, as has no receipt', async (t) => {
+  t.equal((await app.ask('/v1/receipts/rcpt_before')).status, 200)
+  for (const id of ['rcpt_before', 'rcpt_2', '__proto__', '%00', 'x'.repeat(5000)]) {
+    const answer = await app.ask(`/v1/receipts/${id}/evidence`)
+    t.match(answer, { status: 404, headers: { 'cache-control': 'no-store' } }, id.slice(0, 20))
+  }
+})
+
+t.test('the rules of every loaded version of a profile are published, to anyone', async (t) => {
+  const { status, json, headers } = await app.ask('/v1/profiles')
+  t.equal(status, 200)
+  t.match(headers, { 'cache-control': /^public/ })
+  const rules = {
+    action: PROFILE.action,
+    version: '1',
+    rules_version: 2,
+    summary: PROFILE.summary,
+    required: { sha: 'content' },
+    tolerance_ms: 600_000,
+    deadline_ms: 900_000,
+    max_deadline_ms: 86_400_000,
+    age_ms: 0,
+    removed_within_ms: 0,
+  }
+  t.strictSame(json, { profiles: [rules, { ...rules, version: '2', age_ms: 10_000, removed_within_ms: 5 }] })
 })
 
 t.test('what names no receipt is not found, and the answer is not kept', async (t) => {

@@ -59,7 +59,6 @@ t.test('each claim field out of its bounds is named', async (t) => {
     ['5 KiB of params', claimWith({ action: 'a.b.c', params: { x: 'x'.repeat(5120) } }), ['params'], 'bytes_too_long'],
     ['another member', claimWith({ verdict: 'verified' }), ['verdict'], 'extra_forbidden'],
     ['claimed_at without a zone', claimWith({ claimed_at: '2026-09-25T14:02:11' }), ['claimed_at'], 'timezone_aware'],
-    ['claimed_at elsewhere', claimWith({ claimed_at: '2026-09-25T14:02:11+02:00' }), ['claimed_at'], 'timezone_offset'],
     ['claimed_at before 1970', claimWith({ claimed_at: '1969-12-31T23:59:59Z' }), ['claimed_at'], 'greater_than_equal'],
     [
       'claimed_at on 30 February',

@@ -124,7 +124,9 @@ t.test('the description is OpenAPI 3.1 and names every endpoint', async (t) => {
     'get /v1/log/entries',
     'get /v1/log/head',
     'get /v1/log/proof',
+    'get /v1/profiles',
     'get /v1/receipts/{receipt_id}',
+    'get /v1/receipts/{receipt_id}/evidence',
     'get /v1/whoami',
     'post /v1/claims',
   ])

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { type CheckRecord, claimDigest, type Decision } from '@claimcheck/core'
+import { type CheckRecord, claimDigest } from '@claimcheck/core'
 import { createBatch } from '@claimcheck/server/base/batch'
 import { createStoredLog } from '@claimcheck/server/log/log-view'
 import { createLogWriter } from '@claimcheck/server/log/log-writer'
+import type { Decided } from '@claimcheck/server/log/receipt-content'
 import { createSequencer, type Outcome } from '@claimcheck/server/log/sequencer'
 import { createKeyFiles } from '@claimcheck/server/log/signing/key-files'
 import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
@@ -63,9 +64,15 @@ const record: CheckRecord = {
   clockOffsetMs: 0,
   observation: { kind: 'present', facts: {}, differs: [] },
 }
-const decision: Decision = { verdict: { value: 'verified' }, basis: record }
-const decided = (claim: ClaimRow): Outcome => ({ claim, record, decision, nextCheckAt: null })
-const waiting = (claim: ClaimRow): Outcome => ({ claim, record, decision: undefined, nextCheckAt: NOON + 5000 })
+const decision: Decided = {
+  verdict: { value: 'verified' },
+  basis: record,
+  facts: {},
+  source: undefined,
+  evidence: undefined,
+}
+const decided = (claim: ClaimRow): Outcome => ({ claim, record, decided: decision, nextCheckAt: null })
+const waiting = (claim: ClaimRow): Outcome => ({ claim, record, decided: undefined, nextCheckAt: NOON + 5000 })
 
 t.test('a decision, its check, its receipt and the head come together', async (t) => {
   const { storage, sequencer } = await open(t)

@@ -5,7 +5,8 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { DestinationError } from '@claimcheck/core'
-import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { type CheckRequests, createOutbound } from '@claimcheck/server/outbound/outbound'
+import { clockOffset } from '@claimcheck/server/outbound/readings'
 import t, { type Test } from 'tap'
 
 const MIB = 1024 * 1024
@@ -52,7 +53,19 @@ function requests(
 ) {
   const outbound = createOutbound({ allowPrivate }, resolver ? { resolver } : {})
   t.teardown(() => outbound.close())
-  return outbound.forCheck({ signal }, now)
+  // A check for each origin, so that no request is refused because its check may read another one.
+  const checks = new Map<string, CheckRequests>()
+  const checkOf = (url: string): CheckRequests => {
+    const origin = URL.canParse(url) ? new URL(url).origin : ''
+    const check = checks.get(origin) ?? outbound.forCheck({ signal }, now, origin)
+    checks.set(origin, check)
+    return check
+  }
+  return {
+    fetch: (...[url, init]: Parameters<CheckRequests['fetch']>) => checkOf(url).fetch(url, init),
+    resolve: (url: string) => checkOf(url).resolve(url),
+    readings: (url: string) => checkOf(url).readings(),
+  }
 }
 
 async function code(work: Promise<unknown>): Promise<string> {
@@ -177,17 +190,48 @@ t.test('nobody at home, and an answer that is no HTTP, are unavailable', async (
   t.equal(await code(fetch('http://127.0.0.1:1/')), 'unavailable')
 })
 
-t.test("the destination's clock is measured, beyond what the Date header cannot tell", async (t) => {
+t.test("the destination's clock is measured, with the whole second of the Date header as doubt", async (t) => {
   const dates = [0, 0, 90_000, -3_600_000].map((offset) => new Date(Date.now() + offset).toUTCString())
   const host = await serve(t, (_, response) => response.setHeader('date', dates.shift()!).end())
-  const check = requests(t, [host])
-  await (await check.fetch(`http://${host}/`)).text()
-  t.equal(check.clockOffsetMs(), 0)
-  await (await check.fetch(`http://${host}/`)).text()
-  await (await check.fetch(`http://${host}/`)).text()
-  t.ok(Math.abs(check.clockOffsetMs() - 89_500) < 1500, `${check.clockOffsetMs()}`)
-  await (await check.fetch(`http://${host}/`)).text()
-  t.ok(Math.abs(check.clockOffsetMs() - 3_600_000) < 2500, 'the largest counts')
+  const { fetch, readings } = requests(t, [host])
+  const url = `http://${host}/`
+  await (await fetch(url)).text()
+  t.ok(clockOffset(readings(url))! < 2500, `${clockOffset(readings(url))}`)
+  await (await fetch(url)).text()
+  await (await fetch(url)).text()
+  t.ok(Math.abs(clockOffset(readings(url))! - 90_000) < 2500, `${clockOffset(readings(url))}`)
+  await (await fetch(url)).text()
+  t.ok(Math.abs(clockOffset(readings(url))! - 3_600_000) < 2500, 'the largest counts')
+})
+
+t.test('an answer without a Date header leaves the clock unknown, also after others that had one', async (t) => {
+  let isDated = true
+  const host = await serve(t, (_, response) => {
+    response.sendDate = isDated
+    response.setHeader('age', '7').end()
+  })
+  const { fetch, readings } = requests(t, [host])
+  const url = `http://${host}/`
+  await (await fetch(url)).text()
+  t.match(readings(url), { isUndated: false, ageMs: 7000 })
+  isDated = false
+  await (await fetch(url)).text()
+  t.match(readings(url), { isUndated: true, ageMs: 7000 })
+  t.equal(clockOffset(readings(url)), undefined)
+})
+
+t.test("a check reads its connection's origin only", async (t) => {
+  const host = await serve(t, (_, response) => response.end())
+  const other = await serve(t, () => t.fail('it was reached'))
+  const outbound = createOutbound({ allowPrivate: ['127.0.0.1'] })
+  t.teardown(() => outbound.close())
+  const { fetch, resolve } = outbound.forCheck(new AbortController(), Date.now, `http://${host}`)
+  t.equal((await fetch(`http://${host}/any/path`)).status, 200)
+  t.match(await resolve(`http://${host}/`), { address: '127.0.0.1' })
+  for (const url of [`http://${other}/`, `https://${host}/`, 'https://example.com/']) {
+    t.equal(await code(fetch(url)), 'unavailable', url)
+    t.equal(await code(resolve(url)), 'unavailable', url)
+  }
 })
 
 t.test('a check makes a bounded number of requests', async (t) => {

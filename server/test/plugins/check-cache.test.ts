@@ -1,7 +1,19 @@
 import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
+import { mergeReadings, NO_READINGS, type Readings } from '@claimcheck/server/outbound/readings'
 import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import t, { type Test } from 'tap'
+
+/** The readings of one check. */
+function readable() {
+  let readings = NO_READINGS
+  return {
+    readings: () => readings,
+    inherit(others: Readings) {
+      readings = mergeReadings(readings, others)
+    },
+  }
+}
 
 function gate() {
   let open: () => void = () => {}
@@ -139,10 +151,11 @@ t.test('after a read for several, those who come together share one read, the fi
 
 t.test('what was read through a connection is known there alone, and while it has the same credentials', async (t) => {
   const cache = createCheckCache()
-  const part = (id: string, token: string) => cacheFor({ id, provider: 'mailbox', options: { token } }, cache)
+  const part = (id: string, token: string) =>
+    cacheFor({ id, provider: 'mailbox', options: { token } }, cache, readable())
   const own = part('conn_1', 'old')
   own.set('seen', 1)
-  const others = [part('conn_2', 'old'), part('conn_1', 'new'), cacheFor(null, cache)]
+  const others = [part('conn_2', 'old'), part('conn_1', 'new'), cacheFor(null, cache, readable())]
   t.equal(part('conn_1', 'old').get('seen'), 1)
   for (const other of others) t.equal(other.get('seen'), undefined)
 
@@ -152,4 +165,33 @@ t.test('what was read through a connection is known there alone, and while it ha
   t.strictSame(elsewhere, [0, 1, 2], 'nobody waits for a read with other credentials')
   held.open()
   await first
+})
+
+t.test('checks that share a read inherit when it was sent, and what it told of clocks and ages', async (t) => {
+  const cache = createCheckCache()
+  const checks = [readable(), readable(), readable()]
+  const caches = checks.map((check) => cacheFor(null, cache, check))
+  const held = gate()
+  const read = (check: ReturnType<typeof readable>, at: number) => async () => {
+    await held.opened
+    check.inherit({ sentAt: at, ahead: { least: at, most: at + 999 }, isUndated: at === 2, ageMs: at * 1000 })
+    return at
+  }
+  const [first, ...others] = caches.map((each, index) => each.share('read', read(checks[index]!, index)))
+  held.open()
+  t.equal(await first, 0)
+  t.strictSame(await Promise.all(others), [2, 2], 'the others share the read of the last')
+  t.match(checks[0]!.readings(), { sentAt: 0, isUndated: false, ageMs: 0 })
+  for (const check of checks.slice(1)) {
+    t.strictSame(check.readings(), { sentAt: 2, ahead: { least: 2, most: 1001 }, isUndated: true, ageMs: 2000 })
+  }
+})
+
+t.test('a shared read that fails fails for each, and tells nothing of clocks', async (t) => {
+  const cache = createCheckCache()
+  const checks = [readable(), readable()]
+  const fails = async () => Promise.reject(new TypeError('a mistake'))
+  const both = checks.map((check) => cacheFor(null, cache, check).share('read', fails))
+  for (const one of both) await t.rejects(one, TypeError)
+  for (const check of checks) t.same(check.readings(), NO_READINGS)
 })

@@ -12,7 +12,7 @@ const logger = {
   warn() {},
   child: () => logger,
 }
-const options = { logger, now: Date.now, setupTimeoutMs: 100 }
+const options = { logger, now: Date.now, setupTimeoutMs: 500 }
 
 /** The text of a plugin module; what is given replaces what a good one would have. */
 function plugin(
@@ -20,12 +20,12 @@ function plugin(
 ): string {
   const profile = `{ action: 'test.thing.do', version: '1', summary: 'A thing.', target: Type.String(),
     params: Type.Object({}), facts: Type.Object({}), required: { thing: 'content' }, toleranceMs: 1, deadlineMs: 2,
-    maxDeadlineMs: 3, access: { permission: 'none', anonymous: true }, ...${parts.profile ?? '{}'} }`
+    maxDeadlineMs: 3, rulesVersion: 2, access: { permission: 'none', anonymous: true }, ...${parts.profile ?? '{}'} }`
   return `import { definePlugin } from ${CORE}
     import Type from ${TYPEBOX}
     export default definePlugin({ name: '${parts.name ?? 'good'}', api: ${parts.api ?? '1'},
       options: ${parts.options ?? 'Type.Object({})'},
-      setup: ${parts.setup ?? `() => ({ verifiers: [{ providers: [], check() {}, profile: ${profile} }] })`} })`
+      setup: ${parts.setup ?? `() => ({ verifiers: [{ providers: [], anonymousSource() {}, check() {}, profile: ${profile} }] })`} })`
 }
 
 async function load(t: Test, modules: Record<string, string>, withOptions: Record<string, object> = {}) {
@@ -59,6 +59,48 @@ t.test('a plugin offers its actions, and public ones need no connection', async 
   )
 })
 
+const VERSIONS = (
+  versions: readonly string[],
+  over = '{}',
+) => `() => ({ verifiers: ${JSON.stringify(versions)}.map((version) => ({
+  providers: [], anonymousSource() {}, check() {},
+  profile: { action: 'test.thing.do', version, summary: 'A thing.', target: Type.String(), params: Type.Object({}),
+    facts: Type.Object({}), required: {}, toleranceMs: 1, deadlineMs: 2, maxDeadlineMs: 3, rulesVersion: 2,
+    access: { permission: 'none', anonymous: true }, ...${over} } })) })`
+
+t.test('versions of an action live side by side: the newest takes new claims', async (t) => {
+  const setup = VERSIONS(['9', '10', '2'], "{ aliases: { 'other.thing.do': { providers: ['x'] } } }")
+  const registry = await load(t, { 'good.mjs': plugin({ setup }) })
+  for (const action of ['test.thing.do', 'other.thing.do']) {
+    t.equal(registry.verifierFor(action)?.verifier.profile.version, '10')
+    for (const version of ['2', '9', '10']) {
+      t.equal(registry.verifierFor(action, version)?.verifier.profile.version, version)
+    }
+    t.equal(registry.verifierFor(action, '3'), undefined)
+  }
+  const versionsOf = (profiles: readonly { version: string }[]) => profiles.map(({ version }) => version)
+  t.strictSame(versionsOf(registry.profiles()), ['10'])
+  t.strictSame(versionsOf(registry.allProfiles()).sort(), ['10', '2', '9'])
+  t.strictSame(registry.publicActions(), ['test.thing.do'])
+})
+
+t.test('a name stands for one action, in each version once', async (t) => {
+  const twice = await problemsOf(load(t, { 'bad.mjs': plugin({ setup: VERSIONS(['1', '1']) }) }))
+  t.match(twice, [/already offers the action test\.thing\.do/])
+  const shared = VERSIONS(
+    ['1', '2'],
+    "{ action: 'test.thing.do' + version, aliases: { 'other.thing.do': { providers: ['x'] } } }",
+  )
+  t.match(await problemsOf(load(t, { 'shared.mjs': plugin({ setup: shared }) })), [
+    /already offers the action other\.thing\.do/,
+  ])
+  const two = {
+    'a.mjs': plugin({ name: 'a', setup: VERSIONS(['1']) }),
+    'b.mjs': plugin({ name: 'b', setup: VERSIONS(['2']) }),
+  }
+  t.match(await problemsOf(load(t, two)), [/b: a already offers the action test\.thing\.do/])
+})
+
 const refused: [name: string, text: string, problem: RegExp][] = [
   ['that is no plugin', 'export default {}', /definePlugin/],
   ['without a default export', 'export const plugin = 1', /definePlugin/],
@@ -67,7 +109,7 @@ const refused: [name: string, text: string, problem: RegExp][] = [
   ['for another api', plugin({ api: '2' }), /api 2/],
   ['whose options are not given', plugin({ options: 'Type.Object({ token: Type.String() })' }), /with\.token/],
   ['whose setup throws', plugin({ setup: '() => { throw new Error("no setup") }' }), /no setup/],
-  ['whose setup hangs', plugin({ setup: '() => new Promise(() => {})' }), /100 ms/],
+  ['whose setup hangs', plugin({ setup: '() => new Promise(() => {})' }), /500 ms/],
   ['whose setup gives nothing', plugin({ setup: '() => undefined' }), /setup result/],
   ['whose anchorer is nothing', plugin({ setup: '() => ({ anchorer: true })' }), /setup result\.anchorer/],
   ['whose setup gives a list', plugin({ setup: '() => []' }), /setup result/],
@@ -76,7 +118,7 @@ const refused: [name: string, text: string, problem: RegExp][] = [
   ['whose connections hold nothing', plugin({ setup: '() => ({ connections: [null] })' }), /connections\.0/],
   ['whose close is no function', plugin({ setup: '() => ({ close: 1 })' }), /close/],
   ['whose module throws what is no error', 'throw null', /null/],
-  ['whose module waits for ever', 'await new Promise(() => setTimeout(() => {}, 1000)); export default {}', /100 ms/],
+  ['whose module waits for ever', 'await new Promise(() => setTimeout(() => {}, 1000)); export default {}', /500 ms/],
   ['without a name', plugin({ name: '' }), /name/],
   ['without a setup', plugin({ setup: 'undefined' }), /setup/],
   ['without options', plugin({ options: 'undefined' }), /options/],
@@ -107,6 +149,14 @@ const refused: [name: string, text: string, problem: RegExp][] = [
   ['with a deadline within the tolerance', plugin({ profile: '{ toleranceMs: 2 }' }), /deadline/],
   ['with a furthest deadline before the deadline', plugin({ profile: '{ maxDeadlineMs: 1 }' }), /maxDeadlineMs/],
   ['with a role that is none', plugin({ profile: "{ required: { thing: 'other' } }" }), /required/],
+  ['of rules that core does not have', plugin({ profile: '{ rulesVersion: 3 }' }), /rulesVersion/],
+  ['without the version of its rules', plugin({ profile: '{ rulesVersion: undefined }' }), /rulesVersion/],
+  ['with an age that is no length of time', plugin({ profile: '{ ageMs: -1 }' }), /ageMs/],
+  [
+    'with a removal window that is no length of time',
+    plugin({ profile: '{ removedWithinMs: 0.5 }' }),
+    /removedWithinMs/,
+  ],
   ['with params that are no object', plugin({ profile: '{ params: Type.String() }' }), /params/],
   [
     'with a schema that does not compile',
@@ -125,17 +175,24 @@ for (const [name, text, problem] of refused) {
 const verifier = (over: string) => `() => {
   const profile = { action: 'test.thing.do', version: '1', summary: 'A thing.', target: Type.String(),
     params: Type.Object({}), facts: Type.Object({}), required: {}, toleranceMs: 1, deadlineMs: 2, maxDeadlineMs: 3,
-    access: { permission: 'none', anonymous: false } }
-  const connection = { provider: 'x', title: 'X', help: 'Help.', options: Type.Object({}), fits() {}, probe() {} }
+    rulesVersion: 2, access: { permission: 'none', anonymous: false } }
+  const connection = { provider: 'x', title: 'X', help: 'Help.', options: Type.Object({}), baseUrl() {}, fits() {},
+    probe() {} }
   return { verifiers: [{ profile, providers: ['x'], check() {}, ...${over}.verifier }],
     connections: [{ ...connection, ...${over}.connection }] }
 }`
 const misshapen: [name: string, over: string, problem: RegExp][] = [
   ['a verifier that checks nothing', '{ verifier: { check: 1 } }', /verifiers\.0\.check/],
+  [
+    'a verifier that is read without a connection, at no place',
+    "{ verifier: { profile: { ...profile, access: { permission: 'none', anonymous: true } } } }",
+    /anonymousSource/,
+  ],
   ['a verifier that normalizes by no function', '{ verifier: { normalize: {} } }', /verifiers\.0\.normalize/],
   ['a verifier without providers', '{ verifier: { providers: undefined } }', /verifiers\.0\.providers/],
   ['a verifier that reads through what nobody offers', "{ verifier: { providers: ['y'] } }", /provider y/],
   ['a connection without a provider', '{ connection: { provider: undefined } }', /connections\.0\.provider/],
+  ['a connection without an address', '{ connection: { baseUrl: undefined } }', /connections\.0\.baseUrl/],
   ['a connection without help', "{ connection: { help: '' } }", /connections\.0\.help/],
   [
     'a connection whose options are no object',

@@ -17,7 +17,7 @@ import { newDatabase, opened } from '../support/databases.ts'
 import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
-const MIGRATIONS = ['001-initial', '002-many-hosts', '003-anchors', '004-console', '005-plain-order']
+const MIGRATIONS = ['001-initial', '002-many-hosts', '003-anchors', '004-console', '005-plain-order', '006-evidence']
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
 const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
@@ -35,6 +35,8 @@ async function begin(t: Test, url: string, claims: readonly ClaimRow[] = []) {
   })
   return storage
 }
+
+const EVIDENCE = { receiptId: 'rcpt_0', document: '{"text":"\\n\u00e9\u{1f600} \'quoted\'"}' }
 
 function head(treeSize: number) {
   return { treeSize, issuedAt: NOON, rootHash: HASH, signed: '{}' }
@@ -145,7 +147,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     t.same(await hosts[0]!.read.log.state(), { ...LOG, treeSize: 10 })
   })
 
-  t.test('one statement changes the log, claims, checks, receipts, tiles and heads', async (t) => {
+  t.test('one statement changes the log, claims, checks, receipts, their evidence, tiles and heads', async (t) => {
     const storage = await begin(t, await fresh(t), [claimNumber(0)])
     const to = { ...LOG, treeSize: 2, rootHash: Buffer.from([1, 0, 255]), issuedAt: NOON + 1 }
     const progress = { ...claimNumber(0), attempts: 1, lastCheck: RECORD, dueAt: null, nextCheckAt: null }
@@ -158,6 +160,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       newClaims: [added],
       progress: [decided],
       receipts: [receipt(0), receipt(1)],
+      evidence: [EVIDENCE],
       tiles: [tile],
       heads: [newHead],
     })
@@ -167,6 +170,9 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     t.same(await claims.byIds(['clm_1']), [added])
     for (const id of ['clm_0', 'clm_1']) t.same(await claims.history(id), [RECORD])
     t.same(await log.receipts(0, 10), [receipt(0), receipt(1)])
+    t.equal(await log.evidenceOf('rcpt_0'), EVIDENCE.document, 'byte for byte')
+    t.equal(await log.evidenceOf('rcpt_1'), undefined)
+    t.equal(await log.evidenceOf('rcpt_2'), undefined)
     t.same(await log.tile(0, 0, 1), tile)
     t.same(await log.newestHead(), newHead)
   })
@@ -174,7 +180,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   t.test('where the log or a claim stands otherwise, nothing is changed', async (t) => {
     const storage = await begin(t, await fresh(t), [claimNumber(0)])
     const grown = { from: LOG, to: { ...LOG, treeSize: 1 } }
-    const rest = { receipts: [receipt(0)], heads: [head(1)] }
+    const rest = { receipts: [receipt(0)], evidence: [EVIDENCE], heads: [head(1)] }
     const otherwise = {
       'the log is larger': { log: { from: { ...LOG, treeSize: 5 }, to: { ...LOG, treeSize: 6 } }, ...rest },
       'the log has another root': { log: { ...grown, from: { ...LOG, rootHash: Buffer.alloc(32, 1) } }, ...rest },
@@ -188,6 +194,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       },
     }
     for (const [what, changes] of Object.entries(otherwise)) await t.rejects(storage.apply(changes), what)
+    t.equal(await storage.read.log.evidenceOf('rcpt_0'), undefined)
     t.same(await storage.read.log.state(), LOG)
     t.same(await storage.read.claims.byIds(['clm_0', 'clm_3', 'clm_7']), [claimNumber(0)])
     t.same(await storage.read.log.receipts(0, 10), [])
@@ -201,10 +208,11 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       log: { from: LOG, to: { ...LOG, treeSize: 1 } },
       progress: [{ ...claimNumber(0), attempts: 1, lastCheck: RECORD }],
       receipts: [receipt(0)],
+      evidence: [EVIDENCE],
       tiles: [{ level: 0, index: 0, width: 1, hashes: HASH }],
       heads: [head(1)],
     })
-    for (const table of ['checks', 'receipts', 'tiles', 'tree_heads']) {
+    for (const table of ['checks', 'receipts', 'evidence', 'tiles', 'tree_heads']) {
       const before = await query(url, `SELECT * FROM ${table}`)
       const [column] = Object.keys(before[0]!)
       const statements = [`UPDATE ${table} SET ${column} = ${column}`, `DELETE FROM ${table}`, ...rewrites(table)]
@@ -218,6 +226,57 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       t.same(await query(url, `SELECT * FROM ${table}`), before)
     }
   })
+
+  t.test('a receipt and its evidence are stored together or not at all', async (t) => {
+    const storage = await begin(t, await fresh(t), [claimNumber(0)])
+    const grown = { from: LOG, to: { ...LOG, treeSize: 1 } }
+    const wrong = {
+      'the evidence of another receipt': [EVIDENCE, { receiptId: 'rcpt_9', document: '{}' }],
+      'two documents for one receipt': [EVIDENCE, EVIDENCE],
+    }
+    for (const [what, evidence] of Object.entries(wrong)) {
+      await t.rejects(storage.apply({ log: grown, receipts: [receipt(0)], evidence, heads: [head(1)] }), what)
+      t.same(await storage.read.log.state(), LOG)
+      t.same(await storage.read.log.receipts(0, 10), [])
+      t.equal(await storage.read.log.evidenceOf('rcpt_0'), undefined)
+    }
+  })
+
+  t.test(
+    'a database of before gets its place for evidence, and its connections withhold their addresses',
+    async (t) => {
+      const url = await fresh(t)
+      const storage = await begin(t, url, [claimNumber(0)])
+      const grown = { from: LOG, to: { ...LOG, treeSize: 1 } }
+      await storage.apply({ log: grown, receipts: [receipt(0)], heads: [head(1)] })
+      const row = { id: 'conn_1', workspaceId: 'ws_1', provider: 'test', options: {}, sealedSecrets: {}, scopes: [] }
+      const times = { connectedAt: NOON, disconnectedAt: null }
+      await storage.write((tx) => tx.connections.insert({ ...row, ...UNREAD, ...times, address: 'published' }))
+      await storage.close()
+      await query(url, 'DROP TABLE evidence')
+      await query(url, 'ALTER TABLE connections DROP COLUMN address')
+      await query(url, `DELETE FROM migrations WHERE name = '006-evidence'`)
+
+      const later = await opened(t, url)
+      t.strictSame(later.migrated, ['006-evidence'])
+      t.match(await later.read.connections.activeById('conn_1'), { id: 'conn_1', address: 'withheld' })
+      t.same(await later.read.log.receipts(0, 10), [receipt(0)], 'its receipts stay as they were')
+      t.equal(await later.read.log.evidenceOf('rcpt_0'), undefined)
+      await t.rejects(
+        later.transaction((db) => db.query('DELETE FROM receipts')),
+        /append-only/,
+      )
+      const more = { from: grown.to, to: { ...LOG, treeSize: 2 } }
+      const second = { ...EVIDENCE, receiptId: 'rcpt_1' }
+      await later.write((tx) => tx.claims.insertNew([claimNumber(1)]))
+      await later.apply({ log: more, receipts: [receipt(1)], evidence: [second], heads: [head(2)] })
+      t.equal(await later.read.log.evidenceOf('rcpt_1'), EVIDENCE.document)
+      await t.rejects(
+        later.transaction((db) => db.query('DELETE FROM evidence')),
+        /append-only/,
+      )
+    },
+  )
 
   t.test('a claim is inserted once for its client_claim_id, also within one statement', async (t) => {
     const storage = await begin(t, await fresh(t), [claimNumber(1)])

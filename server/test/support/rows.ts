@@ -6,6 +6,7 @@ export const UNUSED = { createdBy: null, lastUsedAt: null } as const
 /** A connection that the command line made, and nothing was read through. */
 export const UNREAD = {
   connectedBy: null,
+  address: 'withheld',
   notes: [],
   lastReadAt: null,
   lastFailureAt: null,

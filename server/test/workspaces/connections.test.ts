@@ -39,6 +39,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
       },
       { additionalProperties: false },
     ),
+    baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
     fits: () => true,
     probe,
   })
@@ -82,7 +83,7 @@ t.test('a connection keeps its secret sealed, and gives it to checks alone', asy
   t.notMatch(JSON.stringify([added, listed]), TOKEN)
   t.notMatch(JSON.stringify(await db('connections')), TOKEN)
   for (const [opened] of [await service.open(workspace.id), await connections().open(workspace.id)]) {
-    t.same(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN } })
+    t.same(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN }, publishesAddress: false })
   }
   t.same(await service.openById(added.id), (await service.open(workspace.id))[0])
   t.strictSame(await service.open('ws_other'), [], 'and not to those of another workspace')
@@ -185,7 +186,12 @@ t.test('other secrets are opened wherever the connection is, also where it was o
   t.match(replaced, { connection, failure: null })
   t.notMatch(JSON.stringify(replaced), 'newer')
   for (const each of [service, other, connections()]) {
-    t.same(await each.openById(id), { id, provider: 'test', options: { host: 'a', token: 'newer' } })
+    t.same(await each.openById(id), {
+      id,
+      provider: 'test',
+      options: { host: 'a', token: 'newer' },
+      publishesAddress: false,
+    })
     t.match(await each.open(workspace.id), [{ options: { token: 'newer' } }])
   }
   t.notMatch(JSON.stringify(await db('connections')), 'newer')

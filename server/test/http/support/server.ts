@@ -29,6 +29,7 @@ export const PROFILE: ActionProfile = {
   toleranceMs: 600_000,
   deadlineMs: 900_000,
   maxDeadlineMs: 86_400_000,
+  rulesVersion: 2,
   access: { permission: 'Contents: read', anonymous: true },
 }
 
@@ -81,6 +82,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
       ]),
     },
     profiles: [PROFILE],
+    allProfiles: [PROFILE],
     publicActions: ['codehost.commit.push'],
     keyDocument: async () => ({ issuer: 'Claimcheck' }),
     readiness: async () => ({ ok: true, problems: [] }),

@@ -156,8 +156,14 @@ export function treeHead(treeSize: number): string {
 
 export const SIGNATURE = { alg: 'Ed25519', key_id: `ed25519:${hash('key')}`, value: 'A'.repeat(86) }
 
-export function memoryReceipts(receipts: Readonly<Record<string, string>>): ReceiptService {
-  return { get: async (receiptId) => (Object.hasOwn(receipts, receiptId) ? receipts[receiptId] : undefined) }
+export function memoryReceipts(
+  receipts: Readonly<Record<string, string>>,
+  evidence: Readonly<Record<string, string>> = {},
+): ReceiptService {
+  return {
+    get: async (receiptId) => (Object.hasOwn(receipts, receiptId) ? receipts[receiptId] : undefined),
+    evidence: async (receiptId) => (Object.hasOwn(evidence, receiptId) ? evidence[receiptId] : undefined),
+  }
 }
 
 /** The revoked key is simply not here, as with the real service. */

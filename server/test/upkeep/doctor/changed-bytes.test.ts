@@ -10,6 +10,12 @@ afterFile(() => kept.remove())
 const kinds: [table: string, kind: string, where: string, name: (row: Record<string, unknown>) => string][] = [
   ['receipts', 'in a full tile', 'leaf_index = 3', (row) => `(leaf ${row.leaf_index})`],
   ['receipts', 'newest', `leaf_index = ${LEAVES - 1}`, (row) => `(leaf ${row.leaf_index})`],
+  [
+    'evidence',
+    'of a receipt',
+    'receipt_id = (SELECT receipt_id FROM receipts WHERE leaf_index = 3)',
+    (row) => `receipt ${row.receipt_id}`,
+  ],
   ['tiles', 'of leaves', 'level = 0', (row) => `tile ${row.level}/${row.tile_index} of width ${row.width}`],
   ['tiles', 'above', 'level = 1', (row) => `tile ${row.level}/${row.tile_index} of width ${row.width}`],
   ['tree_heads', 'empty', 'tree_size = 0', (row) => `tree head ${row.tree_size}`],

@@ -1,7 +1,7 @@
 /** A log that holds every kind of row, with claims of each kind. */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { CheckRecord } from '@claimcheck/core'
+import type { CheckRecord, ReadRecord } from '@claimcheck/core'
 import { newId } from '@claimcheck/server/base/ids'
 import { planClaim } from '@claimcheck/server/claims/intake'
 import { loadConfig } from '@claimcheck/server/config/config'
@@ -22,7 +22,7 @@ const ABSENT: CheckRecord = {
   clockOffsetMs: 0,
 }
 const FAILED: CheckRecord = { sentAt: NOON + 4, answeredAt: NOON + 5, failure: { code: 'unavailable', status: 503 } }
-const PRESENT: CheckRecord = {
+const PRESENT: ReadRecord = {
   sentAt: NOON + 6,
   answeredAt: NOON + 9,
   observation: {
@@ -111,17 +111,24 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed): Prom
         claimedAt: NOON,
       },
       NOON,
-      { registry: claimcheck.registry, connections: async () => [] },
+      { registry: claimcheck.registry, sources: { isListed: () => false }, connections: async () => [] },
     )),
     access: 'connection',
     connectionId,
   })
-  const waiting = { decision: undefined, nextCheckAt: NOON + 1000 }
-  const decision = { verdict: { value: 'verified' as const }, basis: PRESENT }
-  await sequencer.storeChecked({ claim: await plan('one look'), record: PRESENT, decision, nextCheckAt: null })
+  const waiting = { decided: undefined, nextCheckAt: NOON + 1000 }
+  // As receipts of before there was evidence.
+  const decided = {
+    verdict: { value: 'verified' as const },
+    basis: PRESENT,
+    facts: PRESENT.observation.facts,
+    source: undefined,
+    evidence: undefined,
+  }
+  await sequencer.storeChecked({ claim: await plan('one look'), record: PRESENT, decided, nextCheckAt: null })
   let looked = await sequencer.storeChecked({ claim: await plan('three looks'), record: ABSENT, ...waiting })
   looked = await sequencer.advance({ claim: looked!, record: FAILED, ...waiting })
-  await sequencer.advance({ claim: looked!, record: PRESENT, decision, nextCheckAt: null })
+  await sequencer.advance({ claim: looked!, record: PRESENT, decided, nextCheckAt: null })
   await submit('absent')
   await sequencer.store(await plan('never looked at'))
 }

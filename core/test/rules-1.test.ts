@@ -1,4 +1,4 @@
-/** The verdict rules, one row for each case. */
+/** Version 1 of the verdict rules, one row for each case. */
 import {
   type CheckRecord,
   CLOSING,
@@ -16,7 +16,7 @@ const L = 600_000
 const D = 900_000
 const GRACE_END = D + CLOSING.graceMs
 const CLAIM: ClaimTimes = { claimedAt: 0, deadlineAt: D, submittedAt: 0 }
-const RULES: Rules = { required: { branch: 'target', sha: 'content' }, toleranceMs: L }
+const RULES: Rules = { rulesVersion: 1, required: { branch: 'target', sha: 'content' }, toleranceMs: L }
 
 type Shape = { appeared?: [number | undefined, number]; settled?: boolean; offset?: number; took?: number }
 
@@ -165,25 +165,25 @@ const rows: Row[] = [
   {
     name: 'with a lag, an absent read shows the state before the lag',
     history: [absent(L), present(L + 5000)],
-    rules: { lagMs: 10_000 },
+    rules: { ageMs: 10_000 },
     expected: undefined,
   },
   {
     name: 'with a lag, absence at the tolerance plus the lag makes a later outcome late',
     history: [absent(L + 10_000), present(L + 15_000)],
-    rules: { lagMs: 10_000 },
+    rules: { ageMs: 10_000 },
     expected: 'late/observed_after_tolerance',
   },
   {
     name: 'with a lag, a read at the deadline is not a closing read yet',
     history: [absent(D)],
-    rules: { lagMs: 10_000 },
+    rules: { ageMs: 10_000 },
     expected: undefined,
   },
   {
     name: 'with a lag, absence at the deadline plus the lag is failed',
     history: [absent(D + 10_000)],
-    rules: { lagMs: 10_000 },
+    rules: { ageMs: 10_000 },
     expected: 'failed/not_found',
   },
 

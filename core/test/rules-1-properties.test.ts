@@ -1,4 +1,4 @@
-/** What holds for every verdict, in simulated worlds and for arbitrary records. */
+/** What holds for every verdict of rules 1, in simulated worlds and for arbitrary records. */
 import {
   type CheckRecord,
   CLOSING,
@@ -18,9 +18,10 @@ function holds<T>(t: Test, property: fc.IProperty<T>, numRuns: number): void {
 }
 
 const rulesArb = fc.record({
+  rulesVersion: fc.constant(1 as const),
   required: fc.constant({ branch: 'target', sha: 'content' } as const),
   toleranceMs: fc.integer({ min: 1000, max: 60_000 }),
-  lagMs: fc.constantFrom(0, 0, 3000),
+  ageMs: fc.constantFrom(0, 0, 3000),
 })
 
 /** A simulated world: the outcome appears at most once, can be removed again, and is read at times by checks that can fail. */
@@ -59,7 +60,7 @@ function play(world: World): CheckRecord[] {
     const answeredAt = sentAt + read.tookMs
     now = answeredAt
     if (read.fails) return { sentAt, answeredAt, failure: { code: 'timeout' } }
-    const seenAt = sentAt + read.at * read.tookMs - read.stale * world.rules.lagMs
+    const seenAt = sentAt + read.at * read.tookMs - read.stale * world.rules.ageMs
     const there = seenAt >= world.appearsAt && seenAt < world.appearsAt + world.staysMs
     const clockOffsetMs = Math.abs(world.clockOffset)
     if (there) {
@@ -112,7 +113,7 @@ t.test('in every world, a verdict is never wrong', async (t) => {
           return (
             world.appearsAt >= deadlineAt ||
             !thereAt(deadlineAt) ||
-            !thereAt(deadlineAt + world.rules.lagMs + CLOSING.closingMs)
+            !thereAt(deadlineAt + world.rules.ageMs + CLOSING.closingMs)
           )
         case 'unverifiable':
           return true

@@ -1,0 +1,275 @@
+/** Whether a receipt follows from its evidence. The vectors have the ways to cheat; here is what no file can show. */
+import {
+  type Case,
+  type CheckRecord,
+  CLOSING,
+  canonicalize,
+  caseOf,
+  decide,
+  type EvidenceDocument,
+  evidenceText,
+  isRead,
+  type JsonObject,
+  LARGEST_EVIDENCE_BYTES,
+  type PublishedRules,
+  type Rules,
+  receiptBody,
+  sha256Text,
+  signedEvidence,
+} from '@claimcheck/core'
+import { checkEvidence } from '@claimcheck/core/checker'
+import fc from 'fast-check'
+import t from 'tap'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const MINUTE_MS = 60_000
+const L = NOON + 10 * MINUTE_MS
+const D = NOON + 15 * MINUTE_MS
+const TIMES = { claimedAt: NOON, deadlineAt: D, submittedAt: NOON }
+const RULES: Rules = {
+  rulesVersion: 2,
+  required: { branch: 'target', sha: 'content' },
+  toleranceMs: 10 * MINUTE_MS,
+  ageMs: 1000,
+  removedWithinMs: MINUTE_MS,
+}
+const SOURCE = { provider: 'git', listed: false, baseUrl: 'https://git.example' } as const
+
+function read(sentAt: number, observation: JsonObject): CheckRecord {
+  const observed = { facts: { at: sentAt - NOON }, ...observation } as never
+  return {
+    sentAt,
+    answeredAt: sentAt + 50,
+    observation: observed,
+    clockOffsetMs: 7,
+    dated: true,
+    ageMs: 0,
+    source: SOURCE,
+  }
+}
+const absent = (sentAt: number, over: JsonObject = {}) => read(sentAt, { kind: 'absent', ...over })
+const present = (sentAt: number, over: JsonObject = {}) => read(sentAt, { kind: 'present', differs: [], ...over })
+const failed = (sentAt: number): CheckRecord => ({
+  sentAt,
+  answeredAt: sentAt + 50,
+  failure: { code: 'rate_limited', status: 429, retryAt: sentAt + 60_000 },
+})
+
+function told(checks: readonly CheckRecord[], rules = RULES, over: Partial<Case> = {}) {
+  const decidedAt = checks.at(-1)!.answeredAt
+  const claim = { ...TIMES, claimDigest: sha256Text('claim') }
+  const profile = { action: 'test.thing.do', version: '7' }
+  const decided: Case = { profile, rules, closing: CLOSING, claim, checks, decidedAt, ...over }
+  const decision = decide(decided.rules, decided.claim, checks, decided.decidedAt, decided.closing)!
+  const evidence = evidenceText(decided, decision)
+  const { observedAt, facts, source } = signedEvidence(decision, checks)
+  const body = receiptBody({
+    receiptId: 'rcpt_1',
+    issuedAt: decided.decidedAt,
+    issuer: { keyId: 'ed25519:x' },
+    agentId: 'agent',
+    claim: {
+      action: 'test.thing.do',
+      target: 'somewhere',
+      params: {},
+      claimedAt: NOON,
+      clientClaimId: '1',
+      claimDigest: claim.claimDigest,
+    },
+    observation: {
+      verifier: { id: profile.action, version: profile.version },
+      observedAt,
+      deadlineAt: D,
+      attempts: checks.length,
+      facts,
+      ...(decision.appeared ? { appeared: decision.appeared } : {}),
+      ...(source ? { source } : {}),
+      evidenceDigest: sha256Text(evidence),
+    },
+    verdict: decision.verdict,
+  })
+  return { decided, decision, evidence, body: body as unknown as JsonObject }
+}
+
+/** The body, as if the issuer had signed this text as its evidence. */
+function signing(body: JsonObject, evidence: string): JsonObject {
+  return { ...body, observation: { ...(body.observation as JsonObject), evidence_digest: sha256Text(evidence) } }
+}
+
+const stays = [
+  { appeared: { notBefore: NOON + 1000, notAfter: NOON + 1999 } },
+  {
+    appeared: { notAfter: NOON - 9000 },
+    removed: { notBefore: NOON - 5000, notAfter: NOON - 4001 },
+    removedWhole: true,
+  },
+]
+const histories: [name: string, verdict: string, checks: CheckRecord[], rules?: Rules][] = [
+  ['seen in time', 'verified', [absent(NOON), present(NOON + 5000)]],
+  ['placed in time by the log', 'verified', [absent(NOON, { stays }), present(L + 5000, { stays, ageMs: 5 })]],
+  ['seen late', 'late', [absent(NOON), failed(NOON + 2000), absent(L + 2000), present(L + 60_000)]],
+  ['elsewhere', 'mismatch', [absent(NOON), read(D + 1000, { kind: 'present', differs: ['branch'] })]],
+  ['final', 'mismatch', [1, 4000].map((at) => read(NOON + at, { kind: 'present', differs: ['sha'], mark: 'final' }))],
+  ['never there', 'failed', [absent(NOON), absent(D + 1000, { mark: 'never_before' })]],
+  ['forgotten', 'unverifiable', [absent(NOON, { mark: 'may_have_been' }), absent(D + 1000)]],
+  ['unread at the end', 'unverifiable', [absent(NOON), failed(D), failed(D + 10 * MINUTE_MS)]],
+  ['never read', 'unverifiable', [{ sentAt: NOON, answeredAt: NOON, failure: { code: 'no_connection' } }]],
+  [
+    'judged by rules 1',
+    'verified',
+    [present(NOON + 5000, { appeared: { notBefore: NOON, notAfter: NOON + 999 }, settled: true })],
+    { rulesVersion: 1, required: {}, toleranceMs: 10 * MINUTE_MS },
+  ],
+]
+for (const [name, verdict, checks, rules] of histories) {
+  t.test(`an outcome that was ${name} is ${verdict}, and follows from its evidence`, async (t) => {
+    const { decided, decision, evidence, body } = told(checks, rules)
+    t.equal(decision.verdict.value, verdict)
+    t.strictSame(checkEvidence(body, evidence), { evidence: 'follows', rules: 'unknown' })
+    const again = caseOf(JSON.parse(evidence) as EvidenceDocument)
+    const back = decide(again.rules, again.claim, again.checks, again.decidedAt, again.closing)!
+    t.strictSame([back.verdict, back.appeared], [decision.verdict, decision.appeared], 'the way back decides the same')
+    t.equal(evidenceText(again, back), evidence, 'and tells the same')
+    t.equal(again.decidedAt, decided.decidedAt)
+  })
+}
+
+t.test('facts are told of the check that the verdict rests on, and of the last that read', async (t) => {
+  const { evidence } = told([absent(NOON), absent(NOON + 9000), absent(D + 1000), failed(D + 2000), absent(D + 4000)])
+  const { checks } = JSON.parse(evidence) as EvidenceDocument
+  t.strictSame(
+    checks.map((check) => 'facts' in check),
+    [false, false, true, false, true],
+  )
+})
+
+t.test(
+  'a verdict that could not be read to the end keeps the facts that were seen before, and the failure',
+  async (t) => {
+    const { body } = told([absent(NOON), failed(D), failed(D + 10 * MINUTE_MS)])
+    const { facts, source } = body.observation as JsonObject
+    t.strictSame(facts, { at: 0, error: 'rate_limited', status: 429 })
+    t.strictSame(source, { provider: 'git', listed: false, base_url: 'https://git.example' })
+  },
+)
+
+t.test('a receipt that names no evidence has none, whatever file is given', async (t) => {
+  const { body, evidence } = told([present(NOON)])
+  const { evidence_digest: _, ...observation } = body.observation as JsonObject
+  for (const text of [evidence, '', undefined]) {
+    t.strictSame(checkEvidence({ ...body, observation }, text), { evidence: 'absent' })
+  }
+  t.strictSame(checkEvidence({ entry_kind: 'change' }, evidence), { evidence: 'absent' }, 'nor has a change entry')
+})
+
+t.test('without the file nothing is checked, and another file is told', async (t) => {
+  const { body, evidence } = told([present(NOON)])
+  t.strictSame(checkEvidence(body, undefined), { evidence: 'not_checked' })
+  t.strictSame(checkEvidence(body, `${evidence} `), { evidence: 'digest_differs' })
+  const odd = { ...body, observation: { ...(body.observation as JsonObject), evidence_digest: 1 } }
+  t.strictSame(checkEvidence(odd, evidence), { evidence: 'digest_differs' })
+})
+
+t.test('the rules are published, unknown, or differ in any of their members', async (t) => {
+  const { body, evidence } = told([absent(NOON), present(NOON + 5000)])
+  const by = (rules: Rules | undefined): PublishedRules => {
+    return (action, version) => (action === 'test.thing.do' && version === '7' ? rules : undefined)
+  }
+  const rulesOf = (published: Rules | undefined) => checkEvidence(body, evidence, by(published))
+  t.strictSame(rulesOf(RULES), { evidence: 'follows', rules: 'published' })
+  t.strictSame(rulesOf(undefined), { evidence: 'follows', rules: 'unknown' })
+  const others: Partial<Rules>[] = [
+    { rulesVersion: 1 },
+    { required: { branch: 'target' } },
+    { required: { branch: 'content', sha: 'content' } },
+    { toleranceMs: 1 },
+    { ageMs: 0 },
+    { removedWithinMs: 0 },
+  ]
+  for (const other of others) {
+    t.strictSame(rulesOf({ ...RULES, ...other }), { evidence: 'follows', rules: 'differs' }, JSON.stringify(other))
+  }
+})
+
+t.test('ages and windows that a profile leaves out are 0', async (t) => {
+  const { ageMs: _, removedWithinMs: __, ...plain } = RULES
+  const { body, evidence } = told([present(NOON)], plain)
+  t.strictSame(
+    checkEvidence(body, evidence, () => plain),
+    { evidence: 'follows', rules: 'published' },
+  )
+  const zeros = { ...plain, ageMs: 0, removedWithinMs: 0 }
+  t.strictSame(
+    checkEvidence(body, evidence, () => zeros),
+    { evidence: 'follows', rules: 'published' },
+  )
+})
+
+t.test('evidence beyond its largest size is refused, also where it would follow', async (t) => {
+  const many = Array.from({ length: 3000 }, (_, index) => absent(NOON + index))
+  const { body, evidence } = told([...many, present(NOON + 5000)])
+  t.ok(Buffer.byteLength(evidence) > LARGEST_EVIDENCE_BYTES)
+  t.strictSame(checkEvidence(body, evidence), { evidence: 'does_not_follow', differs: ['form'] })
+})
+
+t.test('a source that withholds its address cannot be listed', async (t) => {
+  const { body, evidence } = told([present(NOON)])
+  const document = JSON.parse(evidence)
+  document.checks[0].source = { provider: 'git', listed: true, source_id: sha256Text('x') }
+  const text = canonicalize(document)
+  t.strictSame(checkEvidence(signing(body, text), text), { evidence: 'does_not_follow', differs: ['form'] })
+})
+
+t.test('no change of one value in the evidence goes with a verdict that is better for the agent', async (t) => {
+  const { body, evidence } = told([absent(NOON), absent(D + 1000)])
+  const claimed = { ...body, verdict: { value: 'verified' } }
+  const names = [
+    'kind',
+    'mark',
+    'age_ms',
+    'dated',
+    'clock_offset_ms',
+    'differs',
+    'stays',
+    'sent_at',
+    'answered_at',
+  ] as const
+  const values = fc.oneof(
+    fc.constantFrom('present', 'absent', 'final', 'never_before', 'may_have_been', true, false, null),
+    fc.integer(),
+    fc.date({ min: new Date(0), max: new Date(D), noInvalidDate: true }).map((date) => date.toISOString()),
+  )
+  const changes = fc.tuple(fc.constantFrom(0, 1), fc.constantFrom(...names), values)
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(changes, ([index, name, value]) => {
+        const document = JSON.parse(evidence)
+        document.checks[index][name] = value
+        const text = canonicalize(document)
+        return checkEvidence(signing(claimed, text), text).evidence !== 'follows'
+      }),
+      { numRuns: 2000 },
+    ),
+  )
+})
+
+t.test('whatever an issuer signs as evidence, the checker answers', async (t) => {
+  const { body, evidence } = told([absent(NOON, { stays }), failed(L), present(L + 5000, { stays })])
+  const cut = fc.tuple(fc.nat(evidence.length), fc.nat(40), fc.string()).map(([from, length, by]) => {
+    return evidence.slice(0, from) + by + evidence.slice(from + length)
+  })
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json(), cut), (text) => {
+        return ['does_not_follow', 'not_checked', 'follows'].includes(checkEvidence(signing(body, text), text).evidence)
+      }),
+      { numRuns: 2000 },
+    ),
+  )
+})
+
+t.test('of a read nothing but times, codes and what it showed is told', async (t) => {
+  const checks = [absent(NOON), present(NOON + 5000)]
+  const { evidence } = told(checks.map((check) => (isRead(check) ? { ...check, note: 'internal' } : check)))
+  t.notMatch(evidence, /internal/)
+})

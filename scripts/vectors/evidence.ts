@@ -1,0 +1,525 @@
+/** Receipts with their evidence: good ones for each verdict, and one for each way in which an issuer can cheat with it. */
+import {
+  type Case,
+  type CheckRecord,
+  CLOSING,
+  canonicalize,
+  claimDigest,
+  DOMAINS,
+  decide,
+  type EvidenceFinding,
+  evidenceText,
+  type JsonObject,
+  parseInstant,
+  type Rules,
+  receiptBody,
+  type Source,
+  sha256Text,
+  signedEvidence,
+} from '@claimcheck/core'
+import { type Draft, sign, signerA, toText } from './world.ts'
+
+/** A receipt, the file that is given as its evidence, and what a checker says of the two. */
+export interface EvidenceVector {
+  readonly name: string
+  readonly rule: string
+  readonly description: string
+  readonly receipt: string
+  readonly evidence: string
+  readonly expected: EvidenceFinding
+}
+
+const ACTION = 'codehost.commit.push'
+const CLAIMED_AT = parseInstant('2026-09-25T14:01:58.000Z')!
+const MINUTE_MS = 60_000
+const L = 10 * MINUTE_MS
+const D = 15 * MINUTE_MS
+const LISTED: Source = { provider: 'github', listed: true, baseUrl: 'https://api.github.com' }
+const WITHHELD: Source = { provider: 'git', listed: false, sourceId: sha256Text('where') }
+
+const RULES: Rules = {
+  rulesVersion: 2,
+  required: { repository: 'target', branch: 'target', sha: 'content' },
+  toleranceMs: L,
+  ageMs: 0,
+  removedWithinMs: 24 * 60 * MINUTE_MS,
+}
+
+/** As `GET /v1/profiles` answers, with the members that checkers compare. */
+export const PROFILES = {
+  profiles: [
+    {
+      action: ACTION,
+      version: '2',
+      rules_version: RULES.rulesVersion,
+      required: RULES.required,
+      tolerance_ms: RULES.toleranceMs,
+      age_ms: RULES.ageMs,
+      removed_within_ms: RULES.removedWithinMs,
+    },
+  ],
+}
+
+interface Seen {
+  readonly stays?: readonly { readonly appeared: { readonly notBefore: number; readonly notAfter: number } }[]
+  readonly mark?: 'final' | 'never_before' | 'may_have_been'
+  readonly source?: Source
+}
+
+// Times are milliseconds after the claim.
+function read(sentAt: number, observation: Draft, { source = LISTED, ...told }: Seen = {}): CheckRecord {
+  return {
+    sentAt: CLAIMED_AT + sentAt,
+    answeredAt: CLAIMED_AT + sentAt + 200,
+    observation: { ...observation, ...told },
+    clockOffsetMs: 1200,
+    dated: true,
+    ageMs: 0,
+    source,
+  }
+}
+const absent = (sentAt: number, seen?: Seen) =>
+  read(sentAt, { kind: 'absent', facts: { commit_found: false, read: sentAt } }, seen)
+const present = (sentAt: number, seen?: Seen) =>
+  read(sentAt, { kind: 'present', facts: { on_branch: true, read: sentAt }, differs: [] }, seen)
+const elsewhere = (sentAt: number, seen?: Seen) =>
+  read(sentAt, { kind: 'present', facts: { found_elsewhere: true, read: sentAt }, differs: ['branch'] }, seen)
+const failed = (sentAt: number): CheckRecord => ({
+  sentAt: CLAIMED_AT + sentAt,
+  answeredAt: CLAIMED_AT + sentAt + 200,
+  failure: { code: 'unavailable', status: 502, retryAt: CLAIMED_AT + sentAt + 1000 },
+})
+const stay = (at: number) => ({ appeared: { notBefore: CLAIMED_AT + at, notAfter: CLAIMED_AT + at + 999 } })
+
+const LATE = [absent(1000), absent(L + 1000), present(L + 30_000)]
+const GOOD: readonly [name: string, description: string, checks: readonly CheckRecord[]][] = [
+  ['verified', 'Seen in time.', [absent(1000), present(5000)]],
+  ['verified-by-the-log', "Placed in time by the destination's own log.", [present(L + 5000, { stays: [stay(2000)] })]],
+  ['late', 'Absent when the tolerance ended, and there before the deadline.', LATE],
+  ['mismatch', 'On another branch at the deadline.', [elsewhere(1000), elsewhere(D)]],
+  ['failed', 'Absent at the deadline, and read twice.', [absent(1000), absent(D)]],
+  [
+    'failed-never-before',
+    'Never there, by the own record of the destination.',
+    [absent(D, { mark: 'never_before' }), absent(D + 3000, { mark: 'never_before' })],
+  ],
+  ['unverifiable', 'A place that forgets.', [absent(1000, { mark: 'may_have_been' }), absent(D)]],
+  [
+    'unverifiable-unread',
+    'Not to be read at the end: what was seen before is kept.',
+    [absent(1000), failed(D), failed(D + CLOSING.graceMs)],
+  ],
+  ['withheld-source', 'Read at an address that is withheld.', [present(5000, { source: WITHHELD })]],
+]
+
+interface Told {
+  readonly body: Draft
+  document: Draft
+}
+
+/** An honest receipt's body with its evidence. */
+function told(checks: readonly CheckRecord[]): Told {
+  const claim = {
+    action: ACTION,
+    target: 'acme/widgets',
+    params: { sha: '0123456789abcdef0123456789abcdef01234567', branch: 'main' },
+    claimedAt: CLAIMED_AT,
+    clientClaimId: 'claim-1',
+  }
+  const digest = claimDigest(claim)
+  const profile = { action: ACTION, version: '2' }
+  const decidedAt = checks.at(-1)!.answeredAt
+  const times = { claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + D, submittedAt: CLAIMED_AT + 500 }
+  const decided: Case = {
+    profile,
+    rules: RULES,
+    closing: CLOSING,
+    claim: { ...times, claimDigest: digest },
+    checks,
+    decidedAt,
+  }
+  const decision = decide(RULES, times, checks, decidedAt, CLOSING)
+  if (!decision) throw new Error('the checks of a vector decide nothing')
+  const { observedAt, facts, source } = signedEvidence(decision, checks)
+  const body = receiptBody({
+    receiptId: 'rcpt_01K5ZQ6T3V8XJ2M4N7P9R0S1T2',
+    issuedAt: decidedAt + 5,
+    issuer: { keyId: signerA.keyId, name: 'Claimcheck test vectors' },
+    agentId: 'agent-1',
+    claim: { ...claim, claimDigest: digest },
+    observation: {
+      verifier: { id: profile.action, version: profile.version },
+      observedAt,
+      deadlineAt: times.deadlineAt,
+      attempts: checks.length,
+      facts,
+      ...(decision.appeared ? { appeared: decision.appeared } : {}),
+      ...(source ? { source } : {}),
+    },
+    verdict: decision.verdict,
+  })
+  return { body: structuredClone(body), document: JSON.parse(evidenceText(decided, decision)) }
+}
+
+type Cheat = (told: Told) => string | undefined
+
+/** @param cheat changes what is told, and may return the text that stands in the place of the evidence */
+async function signed(checks: readonly CheckRecord[], cheat: Cheat): Promise<{ receipt: string; evidence: string }> {
+  const tale = told(checks)
+  const text = cheat(tale)
+  const evidence = text ?? canonicalize(tale.document)
+  tale.body.observation.evidence_digest = sha256Text(evidence)
+  return { receipt: toText(await sign(tale.body, { domain: DOMAINS.receipt })), evidence }
+}
+
+const follows = (rules: 'published' | 'unknown' | 'differs'): EvidenceFinding => ({ evidence: 'follows', rules })
+const cheated = (...differs: string[]): EvidenceFinding => ({ evidence: 'does_not_follow', differs })
+const NOT_CHECKED: EvidenceFinding = { evidence: 'not_checked' }
+const FORM = cheated('form')
+
+/** What the issuer does to body and evidence before the receipt is signed. All start from the late outcome. */
+const CHEATS: readonly [
+  name: string,
+  description: string,
+  expected: EvidenceFinding,
+  cheat: (told: Told) => unknown,
+][] = [
+  [
+    'verdict',
+    'Another verdict is signed.',
+    cheated('verdict.value', 'verdict.reason_code'),
+    ({ body }) => {
+      body.verdict = { value: 'verified' }
+    },
+  ],
+  [
+    'check-removed',
+    'A check is left out of the evidence, and counted.',
+    cheated('observation.attempts'),
+    ({ document }) => document.checks.splice(0, 1),
+  ],
+  [
+    'check-removed-before-tolerance',
+    'The check that shows absence after the tolerance is left out, the number of checks with it.',
+    cheated('verdict'),
+    ({ body, document }) => {
+      document.checks.splice(1, 1)
+      body.observation.attempts = 2
+    },
+  ],
+  [
+    'check-invented',
+    'A check that was not made is added.',
+    cheated('observation.attempts'),
+    ({ document }) => document.checks.splice(1, 0, document.checks[0]),
+  ],
+  [
+    'check-swapped',
+    'The checks are in another order: absence comes after presence.',
+    cheated('verdict'),
+    ({ document }) => document.checks.reverse(),
+  ],
+  [
+    'time-of-the-basis',
+    'The check on which the verdict rests is earlier.',
+    cheated('observation.observed_at', 'observation.appeared'),
+    ({ document }) => {
+      document.checks[2].answered_at = document.checks[2].sent_at
+    },
+  ],
+  [
+    'time-of-absence',
+    'The read of absence is earlier, so that the interval is another.',
+    cheated('observation.appeared'),
+    ({ document }) => {
+      document.checks[1].sent_at = '2026-09-25T14:11:58.500Z'
+    },
+  ],
+  [
+    'interval',
+    'Another interval is signed.',
+    cheated('observation.appeared'),
+    ({ body }) => {
+      body.observation.appeared.not_after = body.observation.appeared.not_before
+    },
+  ],
+  [
+    'interval-left-out',
+    'No interval is signed.',
+    cheated('observation.appeared'),
+    ({ body }) => {
+      delete body.observation.appeared
+    },
+  ],
+  [
+    'attempts',
+    'Another number of checks is signed.',
+    cheated('observation.attempts'),
+    ({ body }) => {
+      body.observation.attempts = 9
+    },
+  ],
+  [
+    'facts',
+    'Other facts are signed.',
+    cheated('observation.facts'),
+    ({ body }) => {
+      body.observation.facts.on_branch = false
+    },
+  ],
+  [
+    'source',
+    'The evidence was read at another address.',
+    cheated('observation.source'),
+    ({ document }) => {
+      document.checks[2].source.base_url = 'https://evil.example/api'
+    },
+  ],
+  [
+    'source-listed',
+    'An address is signed as listed that is not.',
+    cheated('observation.source'),
+    ({ document }) => {
+      document.checks[2].source.listed = false
+    },
+  ],
+  [
+    'source-left-out',
+    'No source is signed.',
+    cheated('observation.source'),
+    ({ body }) => {
+      delete body.observation.source
+    },
+  ],
+  [
+    'claimed-at',
+    'The claim was made later than it says.',
+    cheated('claim.claimed_at'),
+    ({ document }) => {
+      document.claim.claimed_at = '2026-09-25T14:01:58.001Z'
+    },
+  ],
+  [
+    'deadline',
+    'The deadline was another.',
+    cheated('observation.deadline_at'),
+    ({ document }) => {
+      document.claim.deadline_at = '2026-09-25T14:20:00.000Z'
+    },
+  ],
+  [
+    'claim',
+    'The evidence is of another claim.',
+    cheated('claim.claim_digest'),
+    ({ document }) => {
+      document.claim.claim_digest = sha256Text('another')
+    },
+  ],
+  [
+    'action',
+    'The evidence is of another action.',
+    cheated('observation.verifier.id'),
+    ({ document }) => {
+      document.profile.action = 'codehost.tag.push'
+    },
+  ],
+  [
+    'version',
+    'The evidence is of another version of the profile.',
+    cheated('observation.verifier.version'),
+    ({ document }) => {
+      document.profile.version = '3'
+    },
+  ],
+  [
+    'answered-before-sent',
+    'A check was answered before it was sent.',
+    cheated('order'),
+    ({ document }) => {
+      document.checks[0].answered_at = '2026-09-25T14:01:58.000Z'
+    },
+  ],
+  [
+    'decided-before-the-last-check',
+    'It was decided before the last check was answered.',
+    cheated('order'),
+    ({ document }) => {
+      document.decided_at = '2026-09-25T14:02:00.000Z'
+    },
+  ],
+  [
+    'issued-before-it-was-decided',
+    'The receipt was issued before it was decided.',
+    cheated('order'),
+    ({ body }) => {
+      body.issued_at = '2026-09-25T14:02:00.000Z'
+    },
+  ],
+  [
+    'present-without-differs',
+    'A read shows something, and does not say what differs.',
+    FORM,
+    ({ document }) => {
+      delete document.checks[2].differs
+    },
+  ],
+  [
+    'absent-with-differs',
+    'A read shows nothing, and says that nothing differs.',
+    FORM,
+    ({ document }) => {
+      document.checks[0].differs = []
+    },
+  ],
+  [
+    'unknown-member',
+    'A check has a member that the form does not know.',
+    FORM,
+    ({ document }) => {
+      document.checks[0].note = 'x'
+    },
+  ],
+  [
+    'unknown-mark',
+    'A mark that there is not.',
+    FORM,
+    ({ document }) => {
+      document.checks[0].mark = 'surely'
+    },
+  ],
+  [
+    'no-checks',
+    'No check is told.',
+    FORM,
+    ({ document }) => {
+      document.checks = []
+    },
+  ],
+  [
+    'day-that-does-not-exist',
+    'A time that there is not.',
+    FORM,
+    ({ document }) => {
+      document.checks[0].sent_at = '2026-02-30T00:00:00.000Z'
+    },
+  ],
+  [
+    'duplicate-member',
+    'A member is there twice.',
+    FORM,
+    ({ document }) => `{"decided_at":"2026-09-25T14:02:00.000Z",${canonicalize(document).slice(1)}`,
+  ],
+  [
+    'fraction',
+    'A number is no integer.',
+    FORM,
+    ({ document }) => canonicalize(document).replace('"age_ms":0', '"age_ms":0.5'),
+  ],
+  ['no-json', 'The evidence is no JSON.', FORM, () => 'evidence'],
+  [
+    'rules-of-another-tolerance',
+    'The tolerance is not the published one.',
+    follows('differs'),
+    ({ document }) => {
+      document.rules.tolerance_ms -= 1000
+    },
+  ],
+  [
+    'rules-of-other-roles',
+    'A field has another role than the published one.',
+    follows('differs'),
+    ({ document }) => {
+      document.rules.required.sha = 'target'
+    },
+  ],
+  [
+    'rules-of-an-unpublished-profile',
+    'No rules of this version of the profile are published.',
+    follows('unknown'),
+    ({ body, document }) => {
+      document.profile.version = '9'
+      body.observation.verifier.version = '9'
+    },
+  ],
+  [
+    'rules-version-unknown',
+    'Rules of a version that the checker does not know.',
+    NOT_CHECKED,
+    ({ document }) => {
+      document.rules_version = 999
+    },
+  ],
+  [
+    'evidence-version-unknown',
+    'A form of a version that the checker does not know.',
+    NOT_CHECKED,
+    ({ document }) => {
+      document.evidence_version = 999
+      document.new_member = 1
+    },
+  ],
+]
+
+export async function evidenceVectors(): Promise<EvidenceVector[]> {
+  const vectors: EvidenceVector[] = []
+  for (const [name, description, checks] of GOOD) {
+    const expected = follows('published')
+    vectors.push({
+      name: `follows-${name}`,
+      rule: 'follows',
+      description,
+      ...(await signed(checks, () => undefined)),
+      expected,
+    })
+  }
+  for (const [name, description, expected, cheat] of CHEATS) {
+    const pair = await signed(LATE, (tale) => {
+      const text = cheat(tale)
+      return typeof text === 'string' ? text : undefined
+    })
+    vectors.push({ name, rule: `${expected.evidence}/${name}`, description, ...pair, expected })
+  }
+  vectors.push({
+    name: 'reason',
+    rule: 'does_not_follow/reason',
+    description: 'Another reason is signed.',
+    ...(await signed([elsewhere(1000), elsewhere(D)], ({ body }) => {
+      body.verdict.reason_code = 'content_mismatch'
+      return undefined
+    })),
+    expected: cheated('verdict.reason_code'),
+  })
+  const honest = await signed(LATE, () => undefined)
+  const other = await signed([absent(1000), present(5000)], () => undefined)
+  vectors.push(
+    {
+      name: 'digest-of-another-file',
+      rule: 'digest_differs/other',
+      description: 'The evidence is that of another receipt.',
+      receipt: honest.receipt,
+      evidence: other.evidence,
+      expected: { evidence: 'digest_differs' },
+    },
+    {
+      name: 'digest-of-other-bytes',
+      rule: 'digest_differs/bytes',
+      description: 'The evidence has the same values, and other bytes.',
+      receipt: honest.receipt,
+      evidence: `${honest.evidence}\n`,
+      expected: { evidence: 'digest_differs' },
+    },
+    {
+      name: 'absent',
+      rule: 'absent',
+      description: 'The receipt names no evidence.',
+      receipt: toText(await unnamed()),
+      evidence: honest.evidence,
+      expected: { evidence: 'absent' },
+    },
+  )
+  return vectors
+}
+
+async function unnamed(): Promise<JsonObject> {
+  return sign(told(LATE).body, { domain: DOMAINS.receipt })
+}
