@@ -14,6 +14,7 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  rulesVersion: 2,
   access: { permission: 'Messages: read', anonymous: false },
 } as const
 
@@ -28,6 +29,7 @@ const connection = defineConnectionType({
   title: 'Mailbox',
   help: 'None.',
   options: Type.Object({ token: secret({ description: 'A token.' }) }),
+  baseUrl: () => 'https://example.com',
   fits: () => true,
   probe: async () => ({ scopes: [], warnings: [] }),
 })

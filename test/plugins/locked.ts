@@ -22,6 +22,7 @@ const profile = {
   toleranceMs: MINUTE_MS,
   deadlineMs: 2 * MINUTE_MS,
   maxDeadlineMs: 3 * MINUTE_MS,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: false },
 } as const
 
@@ -30,6 +31,7 @@ const connectionType = defineConnectionType({
   title: 'Cave',
   help: 'The word is known.',
   options: Type.Object({ token: secret({ description: 'The word.' }) }, { additionalProperties: false }),
+  baseUrl: () => 'https://example.com',
   fits: () => true,
   probe: async () => ({ scopes: ['read'], warnings: [] }),
 })

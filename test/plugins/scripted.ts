@@ -32,12 +32,14 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  rulesVersion: 2,
   access: { permission: 'none', anonymous: true },
 } as const
 
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: [],
+  anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
   async check({ params }, context) {
     const { later } = params
     const see = later && context.now() >= later.at ? later.see : params.see
