@@ -60,7 +60,7 @@ export function ClaimPage(props: ClaimPageProps) {
             <Timeline moments={story} claim={claim} now={now} />
           </div>
           <div>
-            {receipt ? <WhatWasRead receipt={receipt} titleOf={titleOf} /> : null}
+            {receipt ? <WhatWasRead receipt={receipt} titleOf={titleOf} access={detail.access} /> : null}
             <h2>Receipt</h2>
             {receipt ? <ReceiptText receipt={receipt} origin={origin} /> : <p>{NO_RECEIPT[claim.state]}</p>}
           </div>
@@ -137,18 +137,20 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
 interface WhatWasReadProps {
   readonly receipt: Receipt
   readonly titleOf: (provider: string) => string
+  readonly access: ClaimDetail['access']
 }
 
-function WhatWasRead({ receipt: { body }, titleOf }: WhatWasReadProps) {
+function WhatWasRead({ receipt: { body }, titleOf, access }: WhatWasReadProps) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
   const told = factSentences(facts, claim.target)
   const vouched = vouchedFor(verdict.value)
+  const chosenBy = access === 'anonymous' ? 'service' : 'workspace'
   if (!source && told.length === 0 && vouched === undefined) return null
   return (
     <>
       <h2>What the receipt says</h2>
-      {source ? <p>Read at {sourceWords(source, titleOf(source.provider))}.</p> : null}
+      {source ? <p>Read at {sourceWords(source, { title: titleOf(source.provider), chosenBy })}.</p> : null}
       {told.length > 0 ? (
         <ul>
           {told.map((sentence) => (
