@@ -92,8 +92,6 @@ function ConnectionCard({ viewer, isOwner, connection, type, address, by, now }:
         <Options connection={connection} type={type} />
         <dt>Verifies</dt>
         <dd>{actions.length > 0 ? <Codes values={actions} /> : 'nothing: no loaded plugin verifies through it'}</dd>
-        <dt>Address in receipts</dt>
-        <dd>{ADDRESS_WORDS[address]}</dd>
         <dt>Permissions</dt>
         <dd>
           {scopes.length > 0 ? (
@@ -102,6 +100,8 @@ function ConnectionCard({ viewer, isOwner, connection, type, address, by, now }:
             <span class="none">unknown: the destination does not say</span>
           )}
         </dd>
+        <dt>Address in receipts</dt>
+        <dd>{ADDRESS_WORDS[address]}</dd>
         <dt>Connected</dt>
         <dd>
           <Time at={connectedAt} now={now} /> by {by}
