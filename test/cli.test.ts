@@ -69,7 +69,7 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   t.match(await cli.run(update), { code: 1, stdout: '', stderr: /Nothing was changed.*unavailable/ })
   t.match(await cli.json(...update, '--untested'), { id, provider: 'github', notes: [/could not be read just now/] })
   t.notOk((await dump(cli.databaseUrl)).includes('newer-token'))
-  const stays = { code: 1, stdout: '', stderr: /only these.*owners/s }
+  const stays = { code: 1, stdout: '', stderr: /only secrets.*owners/s }
   t.match(await cli.run(['connection', 'update', id, '--set', 'owners=gamma']), stays)
   t.match(await cli.run(['connection', 'update', 'conn_unknown', '--set', 'token=a']), {
     code: 1,

@@ -9,6 +9,7 @@ import { commandsIn, problemOf } from './docs/help.ts'
 import { type Block, readPage } from './docs/markdown.ts'
 import { PageShell } from './docs/page-shell.ts'
 import { World } from './docs/world.ts'
+import { afterFile } from './support/after-file.ts'
 
 /** Read one after the other in one checkout, the README first. */
 const PAGES = [
@@ -40,7 +41,7 @@ let world: World
 t.before(async () => {
   world = await World.create()
 })
-t.teardown(() => world.close())
+afterFile(() => world.close())
 
 async function runBlock(t: Test, { text, note }: Block): Promise<void> {
   const [, reason] = NOT_RUN.exec(note) ?? []
