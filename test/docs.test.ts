@@ -22,17 +22,17 @@ const NOT_RUN = /^not run: (.+)$/
 
 /** What blocks with these words print. That none of their commands fails is held of every block. */
 const PRINTS: [words: string, printed: RegExp][] = [
-  ['npm start', /listens on http/],
+  ['npm start', /is running on http/],
   ["-d '{", /"state":"decided".*"verdict":"verified"/],
   ['claims/clm_', /"state":"decided".*"verdict":"verified"/],
   ['connection add', /^(?!.*could not be read).*Connected github.*Connected git /s],
-  ['verify http', /valid/],
+  ['verify http', /^Valid receipt.*Evidence: the verdict follows/s],
   ['anchor now', /Anchored on eip155:84532 in block|anchored already/],
   ['/v1/log/anchors', /"chain":"eip155:84532"/],
-  ['--rpc', /trust level 2/],
+  ['--rpc', /Trust level 2/],
   ['log new', /has begun/],
-  ['doctor', /All is well/],
-  ['copy --from', /Copied \d+ rows, 1 receipts? among them/],
+  ['doctor', /No problems: \d+ receipts?/],
+  ['copy --from', /Copied \d+ rows, including 1 receipts?\./],
   ['/metrics', /claimcheck_log_tree_size 1/],
 ]
 

@@ -27,7 +27,7 @@ start_service() {
   setsid npm start > service.log 2>&1 &
   SERVICE=$!
   local tries=300
-  until grep -q 'listens on' service.log; do
+  until grep -q 'is running on' service.log; do
     kill -0 "$SERVICE" && [ $((tries--)) -gt 0 ] || { cat service.log; return 1; }
     sleep 0.1
   done

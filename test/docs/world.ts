@@ -108,7 +108,7 @@ export class World {
     const words: [RegExp, () => string][] = [
       [/(?<=^(?:\w+=\S+ )*)npm start$/gm, () => 'start_service'],
       [/^# stop the server.*$/gm, () => 'stop_service'],
-      [/http:\/\/127\.0\.0\.1:8080/g, () => `http://127.0.0.1:${this.#port}`],
+      [/http:\/\/(?:localhost|127\.0\.0\.1):8080/g, () => `http://127.0.0.1:${this.#port}`],
       [/OWNER\/REPO/g, () => 'acme/api'],
       [/40 hexadecimal characters/g, () => this.#sha],
       [/svc_sk_\.\.\./g, () => this.#last(/svc_sk_[\w-]{20,}/g)],
