@@ -69,7 +69,7 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   t.match(await cli.run(update), { code: 1, stdout: '', stderr: /Nothing was changed.*unavailable/ })
   t.match(await cli.json(...update, '--untested'), { id, provider: 'github', notes: [/could not be read just now/] })
   t.notOk((await dump(cli.databaseUrl)).includes('newer-token'))
-  const stays = { code: 1, stdout: '', stderr: /only secrets can be replaced.*owners/s }
+  const stays = { code: 1, stdout: '', stderr: /only secrets.*owners/s }
   t.match(await cli.run(['connection', 'update', id, '--set', 'owners=gamma']), stays)
   t.match(await cli.run(['connection', 'update', 'conn_unknown', '--set', 'token=a']), {
     code: 1,
@@ -80,6 +80,33 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   t.strictSame(await cli.json('connection', 'remove', id), { id })
   t.match(await cli.run(['connection', 'remove', id]), { code: 1 })
   t.strictSame(await cli.json('connection', 'list'), [])
+})
+
+t.test('whether receipts name the address of a connection is said when it is added, and listed', async (t) => {
+  const plugin = createRequire(join(process.cwd(), 'x.js')).resolve('@claimcheck/plugin-codehost')
+  const sources = { git: ['https://git.invalid'] }
+  const cli = await commandLine(t, { plugins: [{ use: plugin }], checks: { timeout_ms: 300 }, sources })
+  await cli.json('workspace', 'create', 'acme')
+  const rows: [base: string, args: readonly string[], address: string, told: RegExp][] = [
+    ['https://a.invalid', [], 'withheld', /withhold its address.*add it again with --publish-address/],
+    ['https://b.invalid', ['--publish-address'], 'published', /Receipts name its address\./],
+    ['https://git.invalid/', [], 'listed', /the operator lists it/],
+    ['https://git.invalid', ['--publish-address'], 'listed', /the operator lists it/],
+  ]
+  for (const [base, args, address, told] of rows) {
+    const add = ['connection', 'add', 'git', '--workspace', 'acme', '--set', `base_url=${base}`, '--untested', ...args]
+    t.match(await cli.json(...add), { provider: 'git', address }, base)
+    t.match((await cli.run(add)).stdout, told, base)
+  }
+  const listed = await cli.json('connection', 'list')
+  const addresses = rows.flatMap(([, , address]) => [address, address])
+  t.strictSame(
+    listed.map((connection: { address: string }) => connection.address),
+    addresses,
+  )
+  const { stdout } = await cli.run(['connection', 'list'])
+  t.match(stdout, /^ID +WORKSPACE +PROVIDER +ADDRESS +ACTIONS\n/)
+  t.match(stdout, / git +withheld +codehost/)
 })
 
 t.test('doctor finds a changed byte, and names the row', async (t) => {

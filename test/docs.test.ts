@@ -9,6 +9,7 @@ import { commandsIn, problemOf } from './docs/help.ts'
 import { type Block, readPage } from './docs/markdown.ts'
 import { PageShell } from './docs/page-shell.ts'
 import { World } from './docs/world.ts'
+import { afterFile } from './support/after-file.ts'
 
 /** Read one after the other in one checkout, the README first. */
 const PAGES = [
@@ -25,13 +26,13 @@ const PRINTS: [words: string, printed: RegExp][] = [
   ["-d '{", /"state":"decided".*"verdict":"verified"/],
   ['claims/clm_', /"state":"decided".*"verdict":"verified"/],
   ['connection add', /^(?!.*could not be read).*Connected github.*Connected git /s],
-  ['verify http', /^Valid receipt/m],
+  ['verify http', /^Valid receipt.*Evidence: the verdict follows/s],
   ['anchor now', /Anchored on eip155:84532 in block|the newest root is anchored/],
   ['/v1/log/anchors', /"chain":"eip155:84532"/],
   ['--rpc', /Trust level 2: signed/],
   ['log new', /has begun/],
-  ['doctor', /No problems/],
-  ['copy --from', /Copied \d+ rows, including 1 receipts/],
+  ['doctor', /No problems: \d+ receipts?/],
+  ['copy --from', /Copied \d+ rows, including 1 receipts?\./],
   ['/metrics', /claimcheck_log_tree_size 1/],
 ]
 
@@ -40,7 +41,7 @@ let world: World
 t.before(async () => {
   world = await World.create()
 })
-t.teardown(() => world.close())
+afterFile(() => world.close())
 
 async function runBlock(t: Test, { text, note }: Block): Promise<void> {
   const [, reason] = NOT_RUN.exec(note) ?? []

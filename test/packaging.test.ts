@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { moduleOf, namedExports } from './docs/exports.ts'
 import { type Block, readPage } from './docs/markdown.ts'
+import { afterFile } from './support/after-file.ts'
 import { Installation } from './support/installation.ts'
 
 const execute = promisify(execFile)
@@ -77,7 +78,7 @@ t.before(async () => {
     await writeFile(join(folder, name), await readFile(`test/vectors/${vector}`))
   }
 })
-t.teardown(() => rm(folder, { recursive: true, force: true }))
+afterFile(() => rm(folder, { recursive: true, force: true }))
 
 async function exportedSubpaths(): Promise<string[]> {
   const { name, exports } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))

@@ -50,6 +50,7 @@ t.test('monitoring is told how far the log is anchored, and what the anchor unde
     anchoring: world.one.anchoring,
     storage: world.storage,
     logGuard: { problem: () => undefined },
+    clockDoubt: { isDoubted: () => false },
   })
   t.match(await text(), 'claimcheck_log_tree_size 3\n')
   world.chain.fail('sign', 'fee_ceiling')
@@ -69,7 +70,12 @@ t.test('monitoring is told how far the log is anchored, and what the anchor unde
 t.test('monitoring is told what keeps a host from its chain while nothing is to be anchored', async (t) => {
   const world = await createWorld(t, 'sqlite')
   const { anchoring, logged } = await world.host()
-  const { text } = createMetrics({ anchoring, storage: world.storage, logGuard: { problem: () => undefined } })
+  const { text } = createMetrics({
+    anchoring,
+    storage: world.storage,
+    logGuard: { problem: () => undefined },
+    clockDoubt: { isDoubted: () => false },
+  })
   const { signal } = new AbortController()
   world.chain.fail('account', 'wrong_chain')
   await anchoring.examine(signal)

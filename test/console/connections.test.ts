@@ -26,7 +26,7 @@ github.addToken({ token: WRITING, scopes: 'repo, read:org' })
 const shared = sharedInstallation({
   plugins: [{ use: CODEHOST }, { use: CONNECTED }],
   env: { ALLOW_PRIVATE: '127.0.0.1' },
-  file: { checks: { timeout_ms: TIMEOUT_MS } },
+  file: { checks: { timeout_ms: TIMEOUT_MS }, sources: { mailbox: ['https://example.com/'] } },
 })
 
 async function workspace() {
@@ -348,4 +348,36 @@ t.test('markup in options, and in what destinations say, comes out as text', asy
   t.equal(refused.status, 422)
   t.notMatch(refused.html, '<img')
   t.equal(refused.html.match(/<\/textarea>/g)?.length, 1)
+})
+
+t.test(
+  'whether receipts may name the address is asked with what follows from it, and shown with the connection',
+  async (t) => {
+    const { owner, workspaceId, path, connections, connect } = await workspace()
+    const asked = await owner.get(`${path}/new/github`)
+    t.match(asked.html, /<input[^>]*type="checkbox"[^>]*name="publish_address"/)
+    t.notMatch(asked.html, /name="publish_address"[^>]*checked/, 'not unless it is wanted')
+    t.match(textOf(asked.html), /Everyone who has a receipt can then read the address .* address withheld/)
+    t.match(textOf(asked.html), /no difference for the address https:\/\/api\.github\.com , which the operator lists/)
+    t.match(textOf((await owner.get(`${path}/new/git`)).html), /Receipts may name the address/)
+
+    const fields = { option_base_url: github.url, option_token: RIGHT }
+    const refused = await connect({ ...fields, option_token: WRONG, publish_address: 'yes' })
+    t.match(refused.html, /name="publish_address"[^>]*checked/, 'what was ticked stays')
+    const named = await connect({ ...fields, publish_address: 'yes' })
+    t.match(textOf(named.html), /Address in receipts named Connected/)
+    t.match(await connections.list(workspaceId), [{ address: 'published' }])
+    const withheld = await connect(fields)
+    t.match(textOf(withheld.html), /Address in receipts withheld: readers see that this workspace chose the server/)
+    t.match(await connections.list(workspaceId), [{ address: 'published' }, { address: 'withheld' }])
+  },
+)
+
+t.test('nothing is asked of a destination with one address that the operator lists', async (t) => {
+  const { owner, path, connect } = await workspace()
+  const form = await owner.get(`${path}/new/mailbox`)
+  t.notMatch(form.html, 'publish_address')
+  t.match(textOf(form.html), /Receipts name the address https:\/\/example\.com : the operator lists it/)
+  const connected = await connect({ option_token: 'a-token-text' }, 'mailbox')
+  t.match(textOf(connected.html), /Address in receipts named: the operator lists it as a public place/)
 })

@@ -63,7 +63,6 @@ t.test('what a claim may not be is told beside its field, and what was typed sta
     ['client_claim_id', 'x'.repeat(257), /at most 256 characters/],
     ['claimed_at', 'yesterday', /valid datetime/],
     ['claimed_at', '2026-09-25T14:02:11', /timezone/],
-    ['claimed_at', '2026-09-25T14:02:11+02:00', /offset/],
     ['claimed_at', '2026-02-30T14:02:11Z', /valid datetime/],
     ['claimed_at', '2999-01-01T00:00:00Z', /^claimed_at is more than 5 minutes in the future/],
     ['deadline_at', 'soon', /valid datetime/],

@@ -85,7 +85,7 @@ t.test('members allow what members may do, and are told what is left out', async
   t.same((await whoami(host, tokens.access_token)).body.scopes, ['claims:read'])
 
   const nothing = await application.consentPage(member, { scope: 'claims:submit' })
-  t.match(textOf(nothing.html), /There is nothing of this that you may allow/)
+  t.match(textOf(nothing.html), /You may not allow any of this/)
   const workspace = await owner.workspaceId()
   t.equal((await application.send(member, nothing.path, { decision: 'allow', workspace })).status, 422)
   const back = await application.decide(member, nothing.path, { decision: 'deny' })
@@ -121,7 +121,7 @@ t.test('a person of several workspaces says which one, and nobody says one of ot
 t.test('a person sees what they have allowed, and stops it', async (t) => {
   const { host } = await shared()
   const owner = await Visitor.owner(host, 'tower')
-  t.match(textOf((await owner.get(APPLICATIONS)).html), /None so far/)
+  t.match(textOf((await owner.get(APPLICATIONS)).html), /No applications yet/)
   const application = new Application()
   const tokens = await application.tokens(owner, { resource: RESOURCE })
   const kept = await new Application(CONFIDENTIAL).allowed(owner)

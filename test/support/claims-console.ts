@@ -15,9 +15,12 @@ export interface ClaimsConsole {
 
 const shared = sharedInstallation()
 
-/** In the installation that the tests of a file share; with `options`, in one for this test. */
-export async function claimsConsole(t: TapTest, options?: InstallationOptions): Promise<ClaimsConsole> {
-  const installation = await (options ? startFor(t, options) : shared())
+/** In the installation that the tests of a file share, by default one without options; with `options`, in one for this test. */
+export async function claimsConsole(
+  t: TapTest,
+  where: InstallationOptions | (() => Promise<Installation>) = shared,
+): Promise<ClaimsConsole> {
+  const installation = await (typeof where === 'function' ? where() : startFor(t, where))
   const { host, claimcheck } = installation
   const owner = await Visitor.owner(host)
   const workspaceId = await owner.workspaceId()

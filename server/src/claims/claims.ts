@@ -49,6 +49,8 @@ export interface ClaimDetail {
   readonly params: JsonObject
   /** The profile that decides the claim: its own action name, also when the claim names an alias. */
   readonly profile: { readonly action: string; readonly version: string }
+  /** How the destination is read. */
+  readonly access: ClaimRow['access']
   readonly connectionId: string | null
   /** All checks, oldest first. */
   readonly history: readonly CheckRecord[]
@@ -146,6 +148,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         claim: row,
         params: row.params,
         profile: { action: row.profileAction, version: row.profileVersion },
+        access: row.access,
         connectionId: row.connectionId,
         history,
       }

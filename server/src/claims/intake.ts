@@ -145,26 +145,48 @@ function valueIssue(field: string, message: string): Issue {
   return { loc: ['body', field], msg: `Value error, ${message}`, type: 'value_error' }
 }
 
-function chooseAccess(
+type Places = Pick<IntakeOptions, 'registry' | 'sources'>
+
+/** Those of the connections through which the claim can be read. */
+export function fittingConnections<C extends Connection>(
   claim: Claim,
   { verifier, providers }: RegisteredVerifier,
-  { registry, sources }: Pick<IntakeOptions, 'registry' | 'sources'>,
-  connections: readonly Connection[],
-): { access: Access; connectionId: string | null } {
-  const { profile } = verifier
-  // An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it.
-  const isAlias = claim.action !== profile.action
-  const mayRead = (provider: string, baseUrl: () => string) => !isAlias || sources.isListed(provider, baseUrl())
-  const fitting = connections.filter(({ provider, options }) => {
+  { registry, sources }: Places,
+  connections: readonly C[],
+): C[] {
+  return connections.filter(({ provider, options }) => {
     const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
     return (
-      type?.fits(options as Record<string, unknown>, claim) && mayRead(provider, () => type.baseUrl(options as never))
+      type?.fits(options as Record<string, unknown>, claim) &&
+      mayRead(claim, verifier.profile, sources, provider, () => type.baseUrl(options as never))
     )
   })
+}
+
+/** An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it. */
+function mayRead(
+  claim: Claim,
+  profile: ActionProfile,
+  sources: IntakeOptions['sources'],
+  provider: string,
+  baseUrl: () => string,
+): boolean {
+  return claim.action === profile.action || sources.isListed(provider, baseUrl())
+}
+
+function chooseAccess(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  places: Places,
+  connections: readonly Connection[],
+): { access: Access; connectionId: string | null } {
+  const { verifier } = registered
+  const { profile } = verifier
+  const fitting = fittingConnections(claim, registered, places, connections)
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }
   if (first) return { access: 'connection', connectionId: first.id }
   const anonymous = profile.access.anonymous ? verifier.anonymousSource?.(claim) : undefined
-  const isOpen = anonymous && mayRead(anonymous.provider, () => anonymous.baseUrl)
+  const isOpen = anonymous && mayRead(claim, profile, places.sources, anonymous.provider, () => anonymous.baseUrl)
   return { access: isOpen ? 'anonymous' : 'no_connection', connectionId: null }
 }

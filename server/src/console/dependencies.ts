@@ -18,6 +18,7 @@ import type { SessionService } from '../people/sessions.ts'
 import type { Registry } from '../plugins/plugins.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
+import type { Sources } from '../workspaces/sources.ts'
 
 export interface ConsoleDependencies {
   readonly accounts: AccountService
@@ -35,6 +36,7 @@ export interface ConsoleDependencies {
   readonly receipts: ReceiptService
   readonly log: LogService
   readonly registry: Registry
+  readonly sources: Sources
   readonly counters: Counters
   readonly now: () => Instant
   readonly config: Pick<Config, 'signInLimit' | 'publicUrl'>

@@ -1,6 +1,7 @@
 /** The metrics of the log and its anchors for Prometheus. They contain only public information. */
 import { Gauge, Registry } from 'prom-client'
 import type { Anchoring } from '../anchoring/anchoring.ts'
+import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -14,9 +15,10 @@ interface MetricsOptions {
   readonly anchoring: Pick<Anchoring, 'problem'> | undefined
   readonly storage: Pick<Storage, 'read'>
   readonly logGuard: Pick<LogGuard, 'problem'>
+  readonly clockDoubt: Pick<ClockDoubt, 'isDoubted'>
 }
 
-export function createMetrics({ anchoring, storage, logGuard }: MetricsOptions): Metrics {
+export function createMetrics({ anchoring, storage, logGuard, clockDoubt }: MetricsOptions): Metrics {
   const registry = new Registry()
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name: `claimcheck_${name}`, help, labelNames, registers: [registry] })
@@ -24,6 +26,10 @@ export function createMetrics({ anchoring, storage, logGuard }: MetricsOptions):
   const treeSize = gauge('log_tree_size', 'Number of entries in the log')
   const anchoredSize = gauge('log_anchored_tree_size', 'Number of log entries that a landed anchor covers')
   const readOnly = gauge('host_read_only', '1 while this host is read-only because signing could fork the log')
+  const clockDoubted = gauge(
+    'clock_doubted',
+    '1 while listed destinations disagree with the clock of this host, and its checks count as unread',
+  )
   const open = gauge(
     'anchor_open',
     '1 for the open anchor, labelled with its state and the problem that blocks it, if any',
@@ -43,6 +49,7 @@ export function createMetrics({ anchoring, storage, logGuard }: MetricsOptions):
       treeSize.set(log?.treeSize ?? 0)
       anchoredSize.set(log?.anchoredSize ?? 0)
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)
+      clockDoubted.set(clockDoubt.isDoubted() ? 1 : 0)
       dropped.set(droppedCount)
       problem.reset()
       const current = anchoring?.problem()

@@ -7,7 +7,7 @@ import { newId } from '../base/ids.ts'
 import type { Secrets } from '../base/secrets.ts'
 import type { Registry } from '../plugins/plugins.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { ConnectionRow } from '../storage/workspaces.ts'
+import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
 import {
   connectionTypeOf,
   createTrial,
@@ -23,6 +23,8 @@ export interface ConnectionSummary {
   readonly provider: string
   /** Without the secret ones. */
   readonly options: JsonObject
+  /** Whether receipts name its base address. The address of a place that the operator lists is named in any case. */
+  readonly address: AddressVisibility
   readonly scopes: readonly string[]
   /** Warnings for the owner, such as that the credentials permit more than reading. */
   readonly notes: readonly string[]
@@ -44,6 +46,12 @@ export interface Replaced {
   readonly failure: string | null
 }
 
+export interface ConnectedBy {
+  readonly userId: string | null
+  readonly insists: boolean
+  readonly address?: AddressVisibility
+}
+
 /** A connection with its secrets. */
 export interface OpenConnection extends Connection {
   /** Receipts name its base address, where the operator does not list it. */
@@ -55,14 +63,14 @@ export interface ConnectionService {
    * Probes the destination once, and stores the connection when the destination can be read. With `insists` it also stores a
    * connection whose destination could not be read; it never stores refused credentials. The same request, sent again during the
    * probe, gets the same connection: two equal connections would make claims ambiguous.
-   * @param by `userId` is null for the command line
+   * @param by `userId` is null for the command line; `address` is `withheld` when left out
    * @throws ServiceError `invalid` for options that do not match the provider's schema, `not_found` for an unknown provider
    */
   connect(
     workspaceId: string,
     provider: string,
     options: JsonObject,
-    by: { readonly userId: string | null; readonly insists: boolean },
+    by: ConnectedBy,
   ): Promise<ConnectionSummary | NotConnected>
   /**
    * Replaces one or more secrets of an active connection. Everything else stays, and the service keeps reading queued claims
@@ -140,7 +148,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   async function store(
     workspaceId: string,
     { type, options, scopes, notes, failure }: Tried,
-    connectedBy: string | null,
+    { userId, address = 'withheld' }: ConnectedBy,
   ): Promise<ConnectionSummary> {
     const at = now()
     const id = newId('conn_', at)
@@ -151,10 +159,10 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       provider: type.provider,
       options: Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(sealedSecrets, name))),
       sealedSecrets,
-      address: 'withheld',
+      address,
       scopes,
       notes,
-      connectedBy,
+      connectedBy: userId,
       connectedAt: at,
       disconnectedAt: null,
       lastReadAt: null,
@@ -165,9 +173,9 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return toSummary(row)
   }
 
-  const connect: ConnectionService['connect'] = async (workspaceId, provider, options, { userId, insists }) => {
+  const connect: ConnectionService['connect'] = async (workspaceId, provider, options, by) => {
     const tried = await tryOut(provider, options)
-    return notConnected(tried, insists) ?? store(workspaceId, tried, userId)
+    return notConnected(tried, by.insists) ?? store(workspaceId, tried, by)
   }
 
   async function requireActive(id: string, workspaceId: string | undefined): Promise<ConnectionRow> {
@@ -178,7 +186,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   return {
     async connect(workspaceId, provider, options, by) {
-      const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists])
+      const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists, by.address])
       const running = connecting.get(request)
       if (running) return running
       const connected = connect(workspaceId, provider, options, by).finally(() => connecting.delete(request))

@@ -1,12 +1,15 @@
 /** Where a claim is read, as its receipt says it: by the host's own account, and not by the plugin's. */
 import { createHmac } from 'node:crypto'
-import type { Connection, Source } from '@claimcheck/core'
+import type { Connection, ConnectionType, Source } from '@claimcheck/core'
 import type { Secrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
+import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
 
 export interface Sources {
   /** Listed by the operator as the public place of that provider. */
   isListed(provider: string, baseUrl: string): boolean
+  /** The addresses that the operator lists for this provider. */
+  listed(provider: string): readonly string[]
   /** @param connection null: the claim is read without one, at a place that the operator configured */
   sourceOf(provider: string, baseUrl: string, connection: PublishedConnection | null): Source
 }
@@ -26,6 +29,7 @@ export function createSources({ config, secrets }: SourcesOptions): Sources {
 
   return {
     isListed,
+    listed: (provider) => [...(listed.get(provider) ?? [])],
     sourceOf(provider, url, connection) {
       const baseUrl = normalUrl(url)
       if (isListed(provider, baseUrl)) return { provider, listed: true, baseUrl }
@@ -35,6 +39,23 @@ export function createSources({ config, secrets }: SourcesOptions): Sources {
       const sourceId = createHmac('sha256', key).update(baseUrl).digest('base64url')
       return { provider, listed: false, sourceId }
     },
+  }
+}
+
+/** How the receipts of claims that are read through a connection name its address. */
+export type AddressInReceipts = 'listed' | AddressVisibility
+
+/** @param type undefined where its plugin is not loaded */
+export function addressInReceipts(
+  { provider, options, address }: Pick<ConnectionRow, 'provider' | 'options' | 'address'>,
+  type: ConnectionType | undefined,
+  sources: Pick<Sources, 'isListed'>,
+): AddressInReceipts {
+  try {
+    return type && sources.isListed(provider, type.baseUrl(options as never)) ? 'listed' : address
+  } catch {
+    // The plugin may have become stricter than it was when this was connected.
+    return address
   }
 }
 

@@ -13,7 +13,7 @@ const status = claimStatus(
 
 function detail(history: readonly CheckRecord[], over: Partial<typeof status> = {}): StoryOptions['detail'] {
   const profile = { action: 'x.y.z', version: '1' }
-  return { claim: { ...status, ...over }, params: {}, profile, connectionId: null, history }
+  return { claim: { ...status, ...over }, params: {}, profile, access: 'anonymous', connectionId: null, history }
 }
 
 function absentAt(afterMs: number): CheckRecord {

@@ -86,6 +86,7 @@ const app = await startApp({
         workspaceId: WORKSPACE,
         provider: 'git',
         options: {},
+        address: 'withheld',
         scopes: [],
         ...UNREAD,
         connectedAt: NOW,

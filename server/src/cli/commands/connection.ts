@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionType, JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
+import type { Claimcheck } from '../../container.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
+import { type AddressInReceipts, addressInReceipts } from '../../workspaces/sources.ts'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
@@ -11,6 +13,22 @@ interface TriedOptions extends OutputOptions {
   readonly set: readonly string[]
   /** Keeps what could not be tried. */
   readonly untested: boolean
+}
+
+interface AddOptions extends TriedOptions {
+  readonly workspace: string
+  readonly publishAddress: boolean
+}
+
+const PUBLISH =
+  'let receipts name the address of the server, to all who read them; without it they say that the workspace chose the server and withholds its address. Addresses that the operator lists are always named'
+
+/** What `connection add` says of it. */
+const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
+  listed: 'Receipts name its address: the operator lists it as a public place.',
+  published: 'Receipts name its address.',
+  withheld:
+    'Receipts withhold its address: readers see that this workspace chose the server. To name it, remove the connection and add it again with --publish-address.',
 }
 
 const UNTESTED = 'keep it also when the destination cannot be reached now; never when the destination refuses it'
@@ -22,20 +40,26 @@ export function addConnectionCommands(program: Command): void {
     .argument('<provider>')
     .requiredOption('--workspace <workspace>', 'id or name')
     .option('--set <name=value...>', 'options of the provider; for a value of @FILE the file is read', [])
+    .option('--publish-address', PUBLISH, false)
     .option('--untested', UNTESTED, false)
-    .action(async (provider: string, options: TriedOptions & { workspace: string }) => {
+    .action(async (provider: string, options: AddOptions) => {
       const added = await withClaimcheck(
-        async ({ workspaces, connections, registry }) => {
+        async ({ workspaces, connections, registry, sources }) => {
           const { id } = await workspaces.find(options.workspace)
           const settings = parseSettings(options.set, registry.connectionType(provider))
-          return connections.connect(id, provider, settings, { userId: null, insists: options.untested })
+          const address = options.publishAddress ? 'published' : 'withheld'
+          const by = { userId: null, insists: options.untested, address } as const
+          const connected = await connections.connect(id, provider, settings, by)
+          return 'isRefused' in connected ? connected : withAddress(connected, { registry, sources })
         },
         { plugins: true },
       )
       if ('isRefused' in added) throw notConnected('Nothing was connected', added)
       const notes = notesOn(added)
-      print(options, { id: added.id, provider, scopes: added.scopes, actions: added.actions, notes }, [
-        `Connected ${provider} (${added.id}). It verifies: ${added.actions.join(', ') || 'nothing yet'}.`,
+      const { id, scopes, actions, shown } = added
+      print(options, { id, provider, address: shown, scopes, actions, notes }, [
+        `Connected ${provider} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
+        ADDRESS_WORDS[shown],
         ...notes.map((note) => `Note: ${note}`),
       ])
     })
@@ -44,14 +68,15 @@ export function addConnectionCommands(program: Command): void {
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withClaimcheck(
-        async ({ workspaces, connections }) => {
+        async ({ workspaces, connections, registry, sources }) => {
           const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
-          return connections.list(workspace?.id)
+          const active = await connections.list(workspace?.id)
+          return active.map((connection) => withAddress(connection, { registry, sources }))
         },
         { plugins: true },
       )
-      const rows = listed.map((item) => [item.id, item.workspaceId, item.provider, item.actions.join(' ')])
-      print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'PROVIDER', 'ACTIONS'], rows))
+      const rows = listed.map((item) => [item.id, item.workspaceId, item.provider, item.shown, item.actions.join(' ')])
+      print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'ACTIONS'], rows))
     })
 
   subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
@@ -79,6 +104,18 @@ export function addConnectionCommands(program: Command): void {
       await withClaimcheck(({ connections }) => connections.remove(id))
       print(options, { id }, [`The connection ${id} is removed, and its credentials are deleted.`])
     })
+}
+
+interface Addressed extends ConnectionSummary {
+  readonly shown: AddressInReceipts
+}
+
+function withAddress(
+  connection: ConnectionSummary,
+  { registry, sources }: Pick<Claimcheck, 'registry' | 'sources'>,
+): Addressed {
+  const type = registry.connectionType(connection.provider)
+  return { ...connection, shown: addressInReceipts(connection, type, sources) }
 }
 
 function notConnected(result: string, { failure, isRefused }: NotConnected): CommandError {
@@ -120,7 +157,8 @@ function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'last
   return lastFailure === null ? [...notes] : [`The destination could not be read just now (${lastFailure}).`]
 }
 
-function toJson(connection: ConnectionSummary) {
-  const { id, workspaceId, provider, scopes, connectedAt, actions } = connection
-  return { id, workspace_id: workspaceId, provider, scopes, connected_at: new Date(connectedAt).toISOString(), actions }
+function toJson(connection: Addressed) {
+  const { id, workspaceId, provider, shown, scopes, connectedAt, actions } = connection
+  const connected_at = new Date(connectedAt).toISOString()
+  return { id, workspace_id: workspaceId, provider, address: shown, scopes, connected_at, actions }
 }

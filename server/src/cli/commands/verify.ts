@@ -1,8 +1,9 @@
-/** `claimcheck verify`: checks a document of a log with the issuer's published keys, and its anchor with a node of a chain. Nothing else is asked. */
+/** `claimcheck verify`: checks a document of a log with what its issuer publishes (keys, evidence, rules), and its anchor with a node of a chain. */
 import {
   checkConsistency,
   checkReceipt,
   checkTreeHead,
+  isReceipt,
   type JsonValue,
   type KeySet,
   KeySetError,
@@ -14,6 +15,9 @@ import { type OutputOptions, print, subcommand } from '../run.ts'
 import { type AnchorOptions, anchorCheck } from '../verify/anchor-check.ts'
 import { type CheckedText, documentProblem, recognise } from '../verify/document.ts'
 import { entryReport } from '../verify/entry-report.ts'
+import { type EvidenceOptions, evidenceCheck } from '../verify/evidence-check.ts'
+import { evidenceProblem } from '../verify/evidence-report.ts'
+import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
 import { consistencyReport, treeHeadReport } from '../verify/log-report.ts'
 import { isUrl, readSource } from '../verify/source.ts'
 import { paintFor } from '../verify/style.ts'
@@ -21,7 +25,7 @@ import { paintFor } from '../verify/style.ts'
 const EXIT_VALID = 0
 const EXIT_BAD = 1
 
-interface VerifyOptions extends OutputOptions, AnchorOptions {
+interface VerifyOptions extends OutputOptions, AnchorOptions, EvidenceOptions, SourceOptions {
   readonly keys?: string
   readonly pipeline?: string
 }
@@ -29,6 +33,8 @@ interface VerifyOptions extends OutputOptions, AnchorOptions {
 interface Checked {
   readonly report: { readonly valid: boolean }
   readonly lines: readonly string[]
+  /** The document is valid, but not as the options ask. */
+  readonly isShort?: boolean
 }
 
 export function addVerifyCommand(program: Command): void {
@@ -43,21 +49,29 @@ export function addVerifyCommand(program: Command): void {
       "the issuer's key document, a file or a URL; by default the one at the host of the document",
     )
     .option('--pipeline <pipeline>', 'the pipeline document that the entry names as its policy, a file or a URL')
+    .option(
+      '--evidence <evidence>',
+      'the evidence of the receipt, a file or a URL; by default the one beside the URL of the receipt. When given, exit 1 if the verdict does not follow from it',
+    )
+    .option('--expect-source <host>', 'exit 1 if the receipt was not read at this host, such as api.github.com')
+    .option('--listed', 'exit 1 if the receipt was read at a place that its issuer does not list as public')
     .option('--rpc <url>', 'a node of the chain of its anchor; without one the anchor is not checked')
     .option('--eas <address>', 'the Ethereum Attestation Service, on a chain where its address is not known')
     .option('--confirmations <n>', 'on a chain without a finalized block: how many blocks make one final')
     .action(async (source: string, options: VerifyOptions) => {
-      const { report, lines } = await check(source, options).catch(couldNotCheck)
-      process.exitCode = report.valid ? EXIT_VALID : EXIT_BAD
+      const { report, lines, isShort } = await check(source, options).catch(couldNotCheck)
+      process.exitCode = report.valid && !isShort ? EXIT_VALID : EXIT_BAD
       print(options, report, lines)
     })
 }
 
 async function check(source: string, options: VerifyOptions): Promise<Checked> {
   const keySource = options.keys ?? keysBeside(source)
-  const checkAnchor = anchorCheck(options, [source, ...(keySource === undefined ? [] : [keySource])].find(isUrl))
+  const issuer = [source, ...(keySource === undefined ? [] : [keySource])].find(isUrl)
+  const checkAnchor = anchorCheck(options, issuer)
   const text = await readSource(source)
   const recognised = recognise(text)
+  if (recognised.kind !== 'entry') refuseReceiptOptions(options)
   if (recognised.kind === 'consistency') return checkedConsistency(recognised)
   const keys = await readKeys(keySource)
   if (recognised.kind === 'tree_head') return checkedTreeHead(recognised, keys)
@@ -70,8 +84,36 @@ async function check(source: string, options: VerifyOptions): Promise<Checked> {
   })
   const problem = documentProblem(text)
   const document: JsonValue = problem === undefined ? JSON.parse(text) : null
-  const paint = paintFor(process.stdout)
-  return { report, lines: entryReport({ report, document, problem, hasPipeline: pipeline !== undefined, paint }) }
+  const told = { report, document, problem, hasPipeline: pipeline !== undefined, paint: paintFor(process.stdout) }
+  if (!report.valid) return { report, lines: entryReport({ ...told, evidence: undefined, shortcomings: [] }) }
+  if (!isReceipt(document)) {
+    refuseReceiptOptions(options)
+    return { report, lines: entryReport({ ...told, evidence: undefined, shortcomings: [] }) }
+  }
+
+  const { source: readAt } = document.body.observation
+  const evidence = await evidenceCheck(document, options, source, issuer)
+  const notAsExpected = sourceProblem(readAt, options)
+  const shortcomings = [evidence?.isNamed ? evidenceProblem(evidence.finding) : undefined, notAsExpected].filter(
+    (text) => text !== undefined,
+  )
+  const expects = options.expectSource !== undefined || options.listed === true
+  return {
+    report: {
+      ...report,
+      ...(evidence ? { evidence: evidence.finding } : {}),
+      ...(readAt ? { source: readAt } : {}),
+      ...(expects ? { source_as_expected: notAsExpected === undefined } : {}),
+    },
+    lines: entryReport({ ...told, evidence, shortcomings }),
+    isShort: shortcomings.length > 0,
+  }
+}
+
+/** They decide the exit code, so that they are not ignored where they mean nothing. @throws CommandError */
+function refuseReceiptOptions({ evidence, expectSource, listed }: VerifyOptions): void {
+  if (evidence === undefined && expectSource === undefined && !listed) return
+  throw new CommandError('could_not_check', '--evidence, --expect-source and --listed are for receipts.')
 }
 
 function checkedConsistency({ text }: CheckedText): Checked {

@@ -5,9 +5,14 @@ import {
   type JsonObject,
   type JsonValue,
   type Receipt,
+  type ReceiptObservation,
   type Report,
 } from '@claimcheck/core'
+import { factSentences, vouchedFor } from '../../base/fact-words.ts'
+import { sourceWords } from '../../base/source-words.ts'
 import { REASON_WORDS, VERDICT_WORDS } from '../../base/verdict-words.ts'
+import type { CheckedEvidence } from './evidence-check.ts'
+import { evidenceLine } from './evidence-report.ts'
 import { type Fact, factLines } from './facts.ts'
 import { type Paint, visible } from './style.ts'
 
@@ -18,21 +23,29 @@ export interface EntryReportOptions {
   /** Why the document is nothing that can be checked. */
   readonly problem: string | undefined
   readonly hasPipeline: boolean
+  /** Undefined for what is not valid or no receipt, and for a receipt that signs no evidence. */
+  readonly evidence: CheckedEvidence | undefined
+  /** What is not as the options ask, although the receipt is valid. */
+  readonly shortcomings: readonly string[]
   readonly paint: Paint
 }
 
 export function entryReport(options: EntryReportOptions): string[] {
-  const { report, document, problem, paint } = options
+  const { report, document, problem, evidence, shortcomings, paint } = options
   if (problem !== undefined) return [paint('bad', `NOT valid: ${problem}.`)]
   if (!report.valid) {
     return [paint('bad', `NOT valid: ${firstFailure(report)}.`), '', ...checkLines(options)]
   }
   const summary = isReceipt(document) ? receiptSummary(document) : changeSummary(document as JsonObject)
   return [
-    paint('good', summary.heading),
+    ...shortcomings.map((text) => paint('bad', `NOT as asked: the receipt is valid, but ${text}.`)),
+    paint(shortcomings.length > 0 ? 'doubtful' : 'good', summary.heading),
     '',
     ...factLines(summary.facts),
     '',
+    ...summary.sentences.map((sentence) => visible(sentence)),
+    ...(summary.sentences.length > 0 ? [''] : []),
+    ...(isReceipt(document) ? [evidenceLine(evidence, paint)] : []),
     trustLevel(options),
     '',
     ...checkLines(options),
@@ -42,6 +55,7 @@ export function entryReport(options: EntryReportOptions): string[] {
 interface Summary {
   readonly heading: string
   readonly facts: readonly Fact[]
+  readonly sentences: readonly string[]
 }
 
 function receiptSummary({ body }: Receipt): Summary {
@@ -54,16 +68,26 @@ function receiptSummary({ body }: Receipt): Summary {
       ['action', claim.action],
       ['target', claim.target],
       ['params', JSON.stringify(claim.params)],
+      ['read at', observation.source && sourceWords(observation.source)],
       ['verdict', value],
       ['reason', reason_code && `${REASON_WORDS[reason_code]} (${reason_code})`],
       ['claimed at', claim.claimed_at],
+      ['appeared', observation.appeared && intervalWords(observation.appeared)],
       ['observed at', observation.observed_at],
       ['deadline at', observation.deadline_at],
       ['issued at', issued_at],
       ['issuer', issuer.name ?? issuer.key_id],
       ['receipt', receipt_id],
     ]),
+    sentences: [vouchedFor(value), ...factSentences(observation.facts, claim.target)].filter(
+      (sentence) => sentence !== undefined,
+    ),
   }
+}
+
+function intervalWords({ not_before, not_after, source }: NonNullable<ReceiptObservation['appeared']>): string {
+  const by = source === 'destination' ? "by the destination's own log" : 'by what the checks saw'
+  return not_before === undefined ? `by ${not_after}, ${by}` : `between ${not_before} and ${not_after}, ${by}`
 }
 
 function changeSummary({ body }: JsonObject): Summary {
@@ -78,6 +102,7 @@ function changeSummary({ body }: JsonObject): Summary {
       ['issued at', issued_at],
       ['change', change_id],
     ]),
+    sentences: [],
   }
 }
 

@@ -28,7 +28,8 @@ async function download(url: string): Promise<string> {
     if (size > LARGEST_DOCUMENT_BYTES) throw new Error(`it is larger than ${LARGEST_DOCUMENT_BYTES} bytes`)
     chunks.push(chunk)
   }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  // A byte order mark is part of what was signed, or of what was altered.
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
 }
 
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {

@@ -1,13 +1,16 @@
 /** The page of a claim: what was claimed, what happened since, and the receipt. */
 import type { Instant, Receipt } from '@claimcheck/core'
+import { factSentences, vouchedFor } from '../../base/fact-words.ts'
+import { sourceWords } from '../../base/source-words.ts'
 import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
+import type { HostChoice } from '../../claims/host-choice.ts'
 import { listPath } from '../claims/list-query.ts'
 import type { Moment } from '../claims/story.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Facts, ObjectFacts } from '../parts/facts.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Timeline } from '../parts/timeline.tsx'
-import { Code, ExactTime, Hash, Time, Verdict, verdictMeaning } from '../parts/values.tsx'
+import { Code, Codes, ExactTime, Hash, Time, Verdict, verdictMeaning } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
 
 interface ClaimPageProps {
@@ -15,7 +18,11 @@ interface ClaimPageProps {
   readonly detail: ClaimDetail
   /** Of its connection: null when that was removed, undefined when the claim needs none. */
   readonly provider: string | null | undefined
+  /** Of a claim that several connections fitted. */
+  readonly choice: HostChoice | undefined
   readonly receipt: Receipt | undefined
+  /** What people call a provider. */
+  readonly titleOf: (provider: string) => string
   readonly story: readonly Moment[]
   readonly origin: string
   readonly now: Instant
@@ -23,7 +30,7 @@ interface ClaimPageProps {
 }
 
 export function ClaimPage(props: ClaimPageProps) {
-  const { viewer, detail, receipt, story, origin, now, done } = props
+  const { viewer, detail, choice, receipt, titleOf, story, origin, now, done } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
   return (
@@ -44,6 +51,7 @@ export function ClaimPage(props: ClaimPageProps) {
             Queued. Next check: <Time at={claim.nextCheckAt} now={now} />
           </p>
         )}
+        {choice ? <ChooseHost choice={choice} /> : null}
         <div class="columns">
           <div>
             <h2>What was claimed</h2>
@@ -52,6 +60,7 @@ export function ClaimPage(props: ClaimPageProps) {
             <Timeline moments={story} claim={claim} now={now} />
           </div>
           <div>
+            {receipt ? <WhatWasRead receipt={receipt} titleOf={titleOf} access={detail.access} /> : null}
             <h2>Receipt</h2>
             {receipt ? <ReceiptText receipt={receipt} origin={origin} /> : <p>{NO_RECEIPT[claim.state]}</p>}
           </div>
@@ -94,6 +103,66 @@ function Through({ workspaceId, provider }: { readonly workspaceId: string; read
   return <a href={paths.connections(workspaceId)}>{provider}</a>
 }
 
+/** What to do about a claim that several connections fitted. */
+function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice }) {
+  if (hosts.length + alike < 2) {
+    return (
+      <p class="notice warning">
+        Several connections of the workspace fitted this claim when it was submitted. That is no longer so: submit it
+        again, with a new client claim ID.
+      </p>
+    )
+  }
+  return (
+    <p class="notice warning">
+      Several connections of the workspace fit this claim.
+      {hosts.length > 0 ? (
+        <>
+          {' '}
+          Submit it again with a new client claim ID, and name the one to read with <code>host</code> in its params:{' '}
+          <Codes values={hosts} />.
+        </>
+      ) : null}
+      {alike > 0 ? (
+        <>
+          {' '}
+          {hosts.length > 0 ? `${alike} others have` : 'They have'} no host that names one of them alone: disconnect
+          those that are too many, or give each its own owners.
+        </>
+      ) : null}
+    </p>
+  )
+}
+
+interface WhatWasReadProps {
+  readonly receipt: Receipt
+  readonly titleOf: (provider: string) => string
+  readonly access: ClaimDetail['access']
+}
+
+function WhatWasRead({ receipt: { body }, titleOf, access }: WhatWasReadProps) {
+  const { claim, observation, verdict } = body
+  const { source, facts } = observation
+  const told = factSentences(facts, claim.target)
+  const vouched = vouchedFor(verdict.value)
+  const chosenBy = access === 'anonymous' ? 'service' : 'workspace'
+  if (!source && told.length === 0 && vouched === undefined) return null
+  return (
+    <>
+      <h2>What the receipt says</h2>
+      {source ? <p>Read at {sourceWords(source, { title: titleOf(source.provider), chosenBy })}.</p> : null}
+      {told.length > 0 ? (
+        <ul>
+          {told.map((sentence) => (
+            <li>{sentence}</li>
+          ))}
+        </ul>
+      ) : null}
+      {vouched === undefined ? null : <p>{vouched}</p>}
+    </>
+  )
+}
+
 function ReceiptText({ receipt, origin }: { readonly receipt: Receipt; readonly origin: string }) {
   const path = `/v1/receipts/${receipt.body.receipt_id}`
   return (
@@ -101,6 +170,11 @@ function ReceiptText({ receipt, origin }: { readonly receipt: Receipt; readonly 
       <p>
         Public address: <a href={path}>{receipt.body.receipt_id}</a>
       </p>
+      {receipt.body.observation.evidence_digest === undefined ? null : (
+        <p>
+          <a href={`${path}/evidence`}>The evidence</a>: every check, from which anyone can recompute the verdict.
+        </p>
+      )}
       <p>Anyone can check it with this command, without trusting this service:</p>
       <Code text={`npx claimcheck verify ${origin}${path}`} label="the command" />
       <Code text={JSON.stringify(receipt, null, 2)} label="the receipt" />

@@ -2,6 +2,7 @@
 import { isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
+import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
 import type { App } from '../../http/instance.ts'
 import { isId } from '../../http/route.ts'
 import { readListQuery } from '../claims/list-query.ts'
@@ -15,7 +16,7 @@ import { ClaimPage } from './claim-page.tsx'
 
 type ClaimServices = Pick<
   ConsoleDependencies,
-  'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'now' | 'config'
+  'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'sources' | 'now' | 'config'
 >
 
 const PAGE_SIZE = 50
@@ -23,7 +24,7 @@ const PAGE_SIZE = 50
 const MOST_EXAMINED = 10_000
 
 export function claimRoutes(app: App, services: ClaimServices): void {
-  const { claims, claimCounts, receipts, log, connections, registry, now, config } = services
+  const { claims, claimCounts, receipts, log, connections, registry, sources, now, config } = services
 
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
@@ -67,7 +68,11 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     const { id: workspaceId } = workspaceOf(request)
     const detail = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
     if (!detail) throw new ServiceError('not_found', 'there is no such claim')
-    const [receipt, provider] = await Promise.all([receiptOf(detail), providerOf(workspaceId, detail)])
+    const [receipt, provider, choice] = await Promise.all([
+      receiptOf(detail),
+      providerOf(workspaceId, detail),
+      choiceOf(workspaceId, detail),
+    ])
     const landing = receipt && (await landingOf(receipt))
     const anchors = registry.anchorer !== undefined
     const story = storyOf({ detail, toleranceMs: toleranceOf(detail), receipt, landing, anchors })
@@ -77,7 +82,9 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         viewer={viewerOf(request)}
         detail={detail}
         provider={provider}
+        choice={choice}
         receipt={receipt}
+        titleOf={(name) => registry.connectionType(name)?.title ?? name}
         story={story}
         origin={originOf(request, config.publicUrl)}
         now={now()}
@@ -100,6 +107,18 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     return active.find(({ id }) => id === connectionId)?.provider ?? null
   }
 
+  /** For a claim that several connections fitted. */
+  async function choiceOf(
+    workspaceId: string,
+    { claim, params, profile, access }: ClaimDetail,
+  ): Promise<HostChoice | undefined> {
+    const registered = registry.verifierFor(profile.action, profile.version)
+    if (access !== 'ambiguous_claim' || !registered) return undefined
+    const { action, target, claimedAt, deadlineAt } = claim
+    const claimed = { action, target, params, claimedAt, deadlineAt }
+    return hostsToChoose(claimed, registered, { registry, sources }, await connections.open(workspaceId))
+  }
+
   async function landingOf({ proof }: Receipt): Promise<Landing | undefined> {
     if (!proof?.anchor) return undefined
     const { chain, tx_hash: txHash, uid, tree_size: treeSize } = proof.anchor
@@ -109,10 +128,9 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     return { chain, txHash, uid, ...(block ? { block } : {}) }
   }
 
-  /** Undefined for a profile of another version: it has other rules. */
+  /** Undefined where that version of the profile is not loaded: another one has other rules. */
   function toleranceOf({ profile: { action, version } }: ClaimDetail): number | undefined {
-    const profile = registry.verifierFor(action)?.verifier.profile
-    return profile?.version === version ? profile.toleranceMs : undefined
+    return registry.verifierFor(action, version)?.verifier.profile.toleranceMs
   }
 }
 

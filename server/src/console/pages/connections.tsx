@@ -7,21 +7,23 @@ import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
-import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
+import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, propertiesOf, secretsIn } from '../parts/schema-properties.ts'
 import { paths } from '../paths.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import type { KeepsField } from '../unsent.tsx'
-import { ConnectForm, INSIST, type Outcome, PREFIX, ReplaceForm } from './connections/connect-form.tsx'
+import { ConnectForm, INSIST, type Outcome, PREFIX, PUBLISH, ReplaceForm } from './connections/connect-form.tsx'
 import { Connections, Disconnect } from './connections/list.tsx'
 
-type ConnectionServices = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'now'>
+type ConnectionServices = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'sources' | 'now'>
 
 type ConnectionPath = { Params: { connection: string } }
 type ProviderPath = { Params: { provider: string } }
 
-export function connectionRoutes(app: App, { connections, members, registry, now }: ConnectionServices): void {
+export function connectionRoutes(app: App, services: ConnectionServices): void {
+  const { connections, members, registry, sources, now } = services
+
   function requireType(provider: string): ConnectionType {
     const type = registry.connectionType(provider)
     if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
@@ -43,6 +45,7 @@ export function connectionRoutes(app: App, { connections, members, registry, now
         connections={listed}
         names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
         registry={registry}
+        sources={sources}
         now={now()}
         done={queryOf(request).done}
       />
@@ -50,17 +53,22 @@ export function connectionRoutes(app: App, { connections, members, registry, now
     return sendPage(reply, page)
   })
 
+  function connectForm(request: FastifyRequest, type: ConnectionType, values: FormValues, outcome: Outcome) {
+    const listed = sources.listed(type.provider)
+    return <ConnectForm viewer={viewerOf(request)} type={type} listed={listed} values={values} outcome={outcome} />
+  }
+
   app.get<ProviderPath>('/connections/new/:provider', { preHandler: ownersOnly }, async (request, reply) => {
     const type = requireType(request.params.provider)
     const values = startingValues(type.options, PREFIX)
-    return sendPage(reply, <ConnectForm viewer={viewerOf(request)} type={type} values={values} outcome={{}} />)
+    return sendPage(reply, connectForm(request, type, values, {}))
   })
 
   /** The options that are not secret. */
   const keepsOptions: KeepsField = (name, request) => {
     const type = registry.connectionType((request.params as ProviderPath['Params']).provider)
     const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
-    return name === INSIST || open.some(([key]) => name === PREFIX + key)
+    return name === INSIST || name === PUBLISH || open.some(([key]) => name === PREFIX + key)
   }
   const connecting = { preHandler: ownersOnly, config: { keepsField: keepsOptions } }
 
@@ -69,11 +77,14 @@ export function connectionRoutes(app: App, { connections, members, registry, now
     const form = formOf(request)
     const workspaceId = workspaceOf(request).id
     const options = readSchemaForm(type.options, form, PREFIX)
-    const by = { userId: sessionOf(request).user.id, insists: form[INSIST] !== undefined }
+    const by = {
+      userId: sessionOf(request).user.id,
+      insists: form[INSIST] !== undefined,
+      address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
+    }
     const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by))
     if ('id' in connected) return sendKept(request, reply, 'connected', connected.lastFailure, connected)
-    const page = <ConnectForm viewer={viewerOf(request)} type={type} values={form} outcome={connected} />
-    return sendPage(reply, page, 422)
+    return sendPage(reply, connectForm(request, type, form, connected), 422)
   })
 
   app.get<ConnectionPath>(

@@ -111,3 +111,17 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
     </div>
   )
 }
+
+/** Names with commas between them. */
+export function Codes({ values }: { readonly values: readonly string[] }) {
+  return (
+    <>
+      {values.map((value, index) => (
+        <>
+          {index === 0 ? null : ', '}
+          <code>{value}</code>
+        </>
+      ))}
+    </>
+  )
+}

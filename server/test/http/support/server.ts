@@ -73,6 +73,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
           workspaceId: WORKSPACE,
           provider: 'github',
           options: { owners: ['acme'] },
+          address: 'withheld',
           scopes: ['contents:read'],
           ...UNREAD,
           connectedAt: NOW,

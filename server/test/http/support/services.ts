@@ -60,7 +60,14 @@ export function memoryClaims(): ClaimService & {
     async detail(workspaceId, claimId) {
       const claim = kept.get(`${workspaceId}/${claimId}`)
       return (
-        claim && { claim, params: {}, profile: { action: claim.action, version: '1' }, connectionId: null, history: [] }
+        claim && {
+          claim,
+          params: {},
+          profile: { action: claim.action, version: '1' },
+          connectionId: null,
+          access: 'anonymous',
+          history: [],
+        }
       )
     },
     async list(workspaceId, { limit, cursor, state }) {

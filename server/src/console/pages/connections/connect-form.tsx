@@ -9,6 +9,7 @@ import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
 import { propertiesOf, propertyLabel, secretsIn } from '../../parts/schema-properties.ts'
+import { Codes } from '../../parts/values.tsx'
 import { paths } from '../../paths.ts'
 import { Prose } from '../../words.tsx'
 import { Options } from './list.tsx'
@@ -18,20 +19,28 @@ export const PREFIX = 'option_'
 /** The checkbox that keeps a destination that could not be reached. */
 export const INSIST = 'insist'
 
+/** The checkbox that lets receipts name the address. */
+export const PUBLISH = 'publish_address'
+
 /** Why the form is shown again. */
 export interface Outcome {
   readonly problems?: Readonly<Record<string, string>>
   readonly failed?: NotConnected
 }
 
-interface ConnectFormProps {
+interface FormProps {
   readonly viewer: Viewer
   readonly type: ConnectionType
   readonly values: FormValues
   readonly outcome: Outcome
 }
 
-export function ConnectForm({ viewer, type, values, outcome }: ConnectFormProps) {
+interface ConnectFormProps extends FormProps {
+  /** The addresses that the operator lists for this provider. */
+  readonly listed: readonly string[]
+}
+
+export function ConnectForm({ viewer, type, listed, values, outcome }: ConnectFormProps) {
   return (
     <DestinationForm
       viewer={viewer}
@@ -42,11 +51,12 @@ export function ConnectForm({ viewer, type, values, outcome }: ConnectFormProps)
       action={paths.newConnection(viewer.workspace!.id, type.provider)}
       schema={type.options}
       words={CONNECT}
+      more={<AddressChoice type={type} listed={listed} ticked={values[PUBLISH] !== undefined} />}
     />
   )
 }
 
-interface ReplaceFormProps extends ConnectFormProps {
+interface ReplaceFormProps extends FormProps {
   readonly connection: ConnectionSummary
 }
 
@@ -95,17 +105,19 @@ const REPLACE: Words = {
   insisted: 'The new credentials are saved untested, and the present ones are deleted.',
 }
 
-interface DestinationFormProps extends ConnectFormProps {
+interface DestinationFormProps extends FormProps {
   readonly title: string
   readonly action: string
   /** The options of the form. */
   readonly schema: TSchema
   readonly words: Words
+  /** Fields after those of the schema. */
+  readonly more?: ComponentChildren
   readonly children?: ComponentChildren
 }
 
 function DestinationForm(props: DestinationFormProps) {
-  const { viewer, type, values, outcome, title, action, schema, words, children } = props
+  const { viewer, type, values, outcome, title, action, schema, words, more, children } = props
   const mayInsist = outcome.failed?.isRefused === false
   return (
     <ConsolePage title={title} viewer={viewer} section="connections" problem={problemOf(type, schema, outcome, words)}>
@@ -113,6 +125,7 @@ function DestinationForm(props: DestinationFormProps) {
       <div class="columns">
         <PostForm action={action} csrf={viewer.csrf}>
           <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
+          {more}
           {mayInsist ? <Insist words={words} ticked={values[INSIST] !== undefined} /> : null}
           <div class="actions">
             <button type="submit">{words.submit}</button>
@@ -133,6 +146,58 @@ function DestinationForm(props: DestinationFormProps) {
       </div>
     </ConsolePage>
   )
+}
+
+/** Nothing is asked where the address is always the same, and listed. */
+function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' | 'listed'> & { ticked: boolean }) {
+  const only = onlyAddress(type)
+  if (only !== undefined && listed.includes(only)) {
+    return (
+      <p class="help">
+        Receipts name the address <code>{only}</code>: the operator lists it as a public place.
+      </p>
+    )
+  }
+  return (
+    <div class="field">
+      <div class="choice">
+        <input
+          type="checkbox"
+          id={PUBLISH}
+          name={PUBLISH}
+          value="yes"
+          checked={ticked}
+          aria-describedby={`${PUBLISH}-help`}
+        />
+        <label for={PUBLISH}>Receipts may name the address</label>
+      </div>
+      <p class="help" id={`${PUBLISH}-help`}>
+        Everyone who has a receipt can then read the address of the server. Without it, receipts say “at a server that
+        this workspace chose, address withheld”: their readers cannot tell where a claim was read, and may trust it
+        less.
+        {listed.length > 0 ? (
+          <>
+            {' '}
+            This makes no difference for {listed.length === 1 ? 'the address' : 'the addresses'}{' '}
+            <Codes values={listed} />, which the operator lists as public: receipts always name{' '}
+            {listed.length === 1 ? 'it' : 'them'}.
+          </>
+        ) : null}{' '}
+        To change it later, disconnect and connect again.
+      </p>
+    </div>
+  )
+}
+
+/** Undefined where options may choose the address. */
+function onlyAddress(type: ConnectionType): string | undefined {
+  const secrets = new Set(secretNames(type))
+  if (propertiesOf(type.options).some(([name]) => !secrets.has(name))) return undefined
+  try {
+    return new URL(type.baseUrl({})).href.replace(/\/+$/, '')
+  } catch {
+    return undefined
+  }
 }
 
 function Insist({ words, ticked }: { readonly words: Words; readonly ticked: boolean }) {

@@ -2,12 +2,13 @@
 import { type ConnectionType, type Instant, type JsonValue, secretNames } from '@claimcheck/core'
 import type { Registry } from '../../../plugins/plugins.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
+import { type AddressInReceipts, addressInReceipts, type Sources } from '../../../workspaces/sources.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
 import { propertyLabel } from '../../parts/schema-properties.ts'
 import { Empty } from '../../parts/table.tsx'
-import { Time } from '../../parts/values.tsx'
+import { Codes, Time } from '../../parts/values.tsx'
 import { paths } from '../../paths.ts'
 
 interface ConnectionsProps {
@@ -17,11 +18,13 @@ interface ConnectionsProps {
   /** Names of the people who connected them, by their ids. */
   readonly names: ReadonlyMap<string, string>
   readonly registry: Pick<Registry, 'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions'>
+  readonly sources: Pick<Sources, 'isListed'>
   readonly now: Instant
   readonly done: string | undefined
 }
 
-export function Connections({ viewer, isOwner, connections, names, registry, now, done }: ConnectionsProps) {
+export function Connections(props: ConnectionsProps) {
+  const { viewer, isOwner, connections, names, registry, sources, now, done } = props
   const publicActions = registry.publicActions()
   return (
     <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
@@ -45,6 +48,7 @@ export function Connections({ viewer, isOwner, connections, names, registry, now
                 isOwner={isOwner}
                 connection={connection}
                 type={registry.connectionType(connection.provider)}
+                address={addressInReceipts(connection, registry.connectionType(connection.provider), sources)}
                 by={connection.connectedBy === null ? 'the command line' : names.get(connection.connectedBy)}
                 now={now}
               />
@@ -57,17 +61,24 @@ export function Connections({ viewer, isOwner, connections, names, registry, now
   )
 }
 
+const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
+  listed: 'named: the operator lists it as a public place',
+  published: 'named',
+  withheld: 'withheld: readers see that this workspace chose the server',
+}
+
 interface ConnectionCardProps {
   readonly viewer: Viewer
   readonly isOwner: boolean
   readonly connection: ConnectionSummary
   /** Undefined where its plugin is not loaded. */
   readonly type: ConnectionType | undefined
+  readonly address: AddressInReceipts
   readonly by: string | undefined
   readonly now: Instant
 }
 
-function ConnectionCard({ viewer, isOwner, connection, type, by, now }: ConnectionCardProps) {
+function ConnectionCard({ viewer, isOwner, connection, type, address, by, now }: ConnectionCardProps) {
   const { id, provider, actions, scopes, notes, connectedAt, lastReadAt, lastFailureAt, lastFailure } = connection
   const title = type?.title ?? provider
   const hasSecrets = type !== undefined && secretNames(type).length > 0
@@ -89,6 +100,8 @@ function ConnectionCard({ viewer, isOwner, connection, type, by, now }: Connecti
             <span class="none">unknown: the destination does not say</span>
           )}
         </dd>
+        <dt>Address in receipts</dt>
+        <dd>{ADDRESS_WORDS[address]}</dd>
         <dt>Connected</dt>
         <dd>
           <Time at={connectedAt} now={now} /> by {by}
@@ -144,19 +157,6 @@ function optionText(value: JsonValue): string {
   if (typeof value === 'string') return value
   const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string')
   return isTexts ? value.join(', ') : JSON.stringify(value)
-}
-
-function Codes({ values }: { readonly values: readonly string[] }) {
-  return (
-    <>
-      {values.map((value, index) => (
-        <>
-          {index === 0 ? null : ', '}
-          <code>{value}</code>
-        </>
-      ))}
-    </>
-  )
 }
 
 function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'registry'>) {

@@ -1,0 +1,52 @@
+/** For a claim that several connections fit: the values of `params.host` of which each chooses one of them. */
+import type { Claim, Connection, JsonObject } from '@claimcheck/core'
+import { validator } from '../base/validation.ts'
+import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
+import type { Sources } from '../workspaces/sources.ts'
+import { fittingConnections } from './intake.ts'
+
+export interface HostChoice {
+  readonly hosts: readonly string[]
+  /** How many of the fitting connections no host chooses: others have the same address. */
+  readonly alike: number
+}
+
+interface Places {
+  readonly registry: Registry
+  readonly sources: Pick<Sources, 'isListed'>
+}
+
+/** @param connections the active ones of the workspace. None may fit any more: the claim was submitted earlier */
+export function hostsToChoose(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  places: Places,
+  connections: readonly Connection[],
+): HostChoice {
+  const fitting = fittingConnections(claim, registered, places, connections)
+  const { params: schema } = registered.verifier.profile
+  const isValid = (params: JsonObject) => validator(schema)(params, []).length === 0
+
+  function hostOf(connection: Connection): string | undefined {
+    const type = places.registry.connectionType(connection.provider)!
+    return possibleNames(type.baseUrl(connection.options as never)).find((host) => {
+      const chosen = { ...claim, params: { ...claim.params, host } }
+      if (!isValid(chosen.params)) return false
+      const [first, ...others] = fittingConnections(chosen, registered, places, fitting)
+      return first === connection && others.length === 0
+    })
+  }
+
+  const hosts = fitting.map(hostOf).filter((host) => host !== undefined)
+  return { hosts, alike: fitting.length - hosts.length }
+}
+
+/** A provider names its hosts by its own rules: less the path of its API, or without the `api.` before it. */
+function possibleNames(baseUrl: string): string[] {
+  const { host, pathname } = new URL(baseUrl)
+  const steps = pathname.split('/').filter(Boolean)
+  const paths = steps.map((_, index) => `${host}/${steps.slice(0, steps.length - index).join('/')}`)
+  return [...(host.startsWith('api.') ? [host.slice('api.'.length)] : []), ...paths, host].map((name) =>
+    name.toLowerCase(),
+  )
+}
