@@ -31,6 +31,8 @@ export interface Activity {
   readonly after: string
   readonly ref: string
   readonly at: Date
+  /** Who pushed. */
+  readonly actor: string
   readonly type: 'push' | 'force_push' | 'branch_creation' | 'branch_deletion' | 'pr_merge'
 }
 
@@ -140,7 +142,7 @@ export function commitAnswer(api: string, slug: string, commit: ShownCommit) {
   }
 }
 
-export function activityAnswer(api: string, { id, before, after, ref, at, type }: Activity) {
+export function activityAnswer(api: string, { id, before, after, ref, at, type, actor }: Activity) {
   return {
     id,
     node_id: `PSH_${id}`,
@@ -149,7 +151,7 @@ export function activityAnswer(api: string, { id, before, after, ref, at, type }
     ref,
     timestamp: iso(at),
     activity_type: type,
-    actor: user(api, 'agent'),
+    actor: user(api, actor),
   }
 }
 

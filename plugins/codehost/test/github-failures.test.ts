@@ -178,8 +178,8 @@ t.test('the push log is read back to the time of the claim, and three pages at m
   const sha = await repository.commit({ parents: [base] })
   await push('main', sha, NOON + MINUTE)
   const { activities } = repository
-  const { ref, type } = activities.at(-1)!
-  const filler = (i: number) => ({ id: 100 + i, before: sha, after: sha, ref, type, at: new Date(NOON + 2 * MINUTE) })
+  const { ref, type, actor } = activities.at(-1)!
+  const filler = (i: number) => ({ id: 100 + i, before: sha, after: sha, ref, type, actor, at: new Date(NOON + 2 * MINUTE) })
   const pushed = activities.slice()
   const logOf = (count: number) => {
     activities.splice(0, activities.length, ...pushed, ...Array.from({ length: count }, (_, i) => filler(i)))

@@ -246,7 +246,7 @@ t.test('a repository that was created again under the same name is another repos
   github.delete(repository)
   const again = await github.createRepository('acme/app')
   await again.push('main', await again.commit())
-  t.equal(await outcome(look(base, { previous: [seen] })), 'ambiguous_claim')
+  t.equal(await outcome(look(base, { previous: [{ sentAt: NOON, observation: seen }] })), 'ambiguous_claim')
 })
 
 t.test('a repository that cannot be seen is never evidence', async (t) => {
