@@ -56,14 +56,16 @@ export async function hasObject(remote: Remote, sha: string, context: CheckConte
       return true
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error
-      if (HTTP_STATUS.test(error.stderr)) return await fromServer(asking, context).then(() => true)
-      const isRefused = error.stderr.includes(`remote error: upload-pack: not our ref ${sha}`)
-      return isRefused && (await readFile(trace, 'utf8')).includes(PROTOCOL_2) ? false : undefined
+      if (!REFUSED.test(error.stderr)) return await fromServer(asking, context).then(() => true)
+      const isUnknown = error.stderr.includes(`remote error: upload-pack: not our ref ${sha}`)
+      return isUnknown && (await readFile(trace, 'utf8')).includes(PROTOCOL_2) ? false : undefined
     }
   })
 }
 
 const PROTOCOL_2 = '"key":"negotiated-version","value":"2"'
+/** The server does not give it out, or gives out more than may be stored. Anything else is a failure to read. */
+const REFUSED = /remote error: |does not allow request|index-pack|signal 25/
 const HTTP_STATUS = /requested URL returned error: (\d{3})/
 
 /** The name of the default branch; `undefined` when the server does not say. @throws DestinationError */
