@@ -49,6 +49,8 @@ export interface Answering {
   logStatus: 200 | 403 | 404
   /** Answers come from a replica that is so far behind. Milliseconds. The push log's do not. */
   replicaLagMs: number
+  /** Answers show the state of then, until it is undefined again. By the host's clock. */
+  frozenAt: number | undefined
   /** The `Age` header, in seconds; none when absent. */
   ageSeconds: number | undefined
   /** Whether answers have a `Date` header. */
@@ -71,6 +73,7 @@ export class GitHubRepository implements ShownRepository {
     logLagMs: 0,
     logStatus: 200,
     replicaLagMs: 0,
+    frozenAt: undefined,
     ageSeconds: undefined,
     isDated: true,
     clockAheadMs: 0,
@@ -168,7 +171,8 @@ export class GitHubRepository implements ShownRepository {
   }
 
   #shownUntil(): number {
-    const { replicaLagMs } = this.answering
+    const { replicaLagMs, frozenAt } = this.answering
+    if (frozenAt !== undefined) return frozenAt
     return replicaLagMs === 0 ? Number.POSITIVE_INFINITY : this.now() - replicaLagMs
   }
 
@@ -250,7 +254,12 @@ export class GitHubRepository implements ShownRepository {
 }
 
 /** Copies to the store what a ref is to hold, and sets the ref. `git push` does the same, with eight processes instead of two. */
-async function publish({ workshop, store, publishedAt }: Network, object: string, at: number, ref?: string): Promise<void> {
+async function publish(
+  { workshop, store, publishedAt }: Network,
+  object: string,
+  at: number,
+  ref?: string,
+): Promise<void> {
   const list = await git(workshop, ['rev-list', '--objects', '--no-object-names', object])
   for (const id of new Set([object, ...list.split('\n')])) {
     if (!publishedAt.has(id)) publishedAt.set(id, at)

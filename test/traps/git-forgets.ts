@@ -1,6 +1,7 @@
 /** Traps at a git server about branches that come and go: a place that forgets. */
-import type { GitRepository, GitRepositoryOptions } from '../destinations/git-server.ts'
+
 import { git } from '../destinations/git.ts'
+import type { GitRepository, GitRepositoryOptions } from '../destinations/git-server.ts'
 import { connect } from '../support/connect.ts'
 import type { Play, Trap, Truth } from './trap.ts'
 import type { World } from './world.ts'

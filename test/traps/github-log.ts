@@ -1,5 +1,5 @@
 /** Traps about what GitHub's push log shows, or does not, of branches that come and go. */
-import type { GitHubRepository, Answering } from '../destinations/github-repository.ts'
+import type { Answering, GitHubRepository } from '../destinations/github-repository.ts'
 import type { Play, Trap, Truth } from './trap.ts'
 import type { World } from './world.ts'
 
@@ -26,7 +26,7 @@ interface Row {
   readonly answering?: Partial<Answering>
   readonly createdAt?: (world: World) => number
   /** Claimed: the commit on `main`, `soon()`, read without a connection; but for what this gives. */
-  readonly set?: (scene: Scene) => Promise<Given | void>
+  readonly set?: (scene: Scene) => Promise<Given | undefined>
 }
 
 export function githubTrap({ set, answering, createdAt, ...trap }: Row): Trap {
@@ -38,7 +38,13 @@ export function githubTrap({ set, answering, createdAt, ...trap }: Row): Trap {
       const sha = await repository.commit({ parents: [base] })
       const given = (await set?.({ world, slug, repository, base, sha })) ?? {}
       const { params = { sha, branch: 'main' }, ...rest } = given
-      return { client: world.anonymous, target: slug, params, ...(rest.claimed_at ? {} : world.soon()), ...rest } as Play
+      return {
+        client: world.anonymous,
+        target: slug,
+        params,
+        ...(rest.claimed_at ? {} : world.soon()),
+        ...rest,
+      } as Play
     },
   }
 }
@@ -51,6 +57,14 @@ async function mergeAndDelete({ repository, sha }: Scene, options: { squash?: bo
   await repository.push('topic', sha)
   await repository.merge('topic', 'main', options)
   await repository.deleteBranch('topic')
+}
+
+/** The same, so fast that no read falls between. */
+async function blink(scene: Scene): Promise<void> {
+  const { answering } = scene.repository
+  answering.frozenAt = scene.world.clock.now()
+  await mergeAndDelete(scene, { squash: true })
+  answering.frozenAt = undefined
 }
 
 /** Pushed to `topic` and forced away a minute before the claim. */
@@ -68,12 +82,10 @@ export const githubLogTraps: readonly Trap[] = [
     truth: 'in_time',
     verdict: 'verified',
     set: async (scene) => {
-      const pushedAt = scene.world.clock.now()
       await mergeAndDelete(scene)
       await scene.world.clock.sleep(SECOND_MS)
       const { activities } = scene.repository
       const [pushed, , removed] = activities.slice(-3)
-      void pushedAt
       const facts = { pushed_at: at(pushed!.at.getTime()), removed_at: at(removed!.at.getTime()), branch_listed: false }
       return { ...topic(scene.sha), ...scene.world.now(), facts }
     },
@@ -118,7 +130,7 @@ export const githubLogTraps: readonly Trap[] = [
       verdict: 'unverifiable/claim_ambiguous',
       forgets: true,
       answering: { logStatus },
-      set: async (scene) => ({ ...topic(scene.sha), meanwhile: () => mergeAndDelete(scene, { squash: true }) }),
+      set: async (scene) => ({ ...topic(scene.sha), meanwhile: () => blink(scene) }),
     }),
     githubTrap({
       name: `the log answers ${logStatus}: pushed and claimed`,
@@ -135,7 +147,7 @@ export const githubLogTraps: readonly Trap[] = [
     name: 'pushed, squash-merged and deleted between two reads',
     truth: 'in_time',
     verdict: 'verified',
-    set: async (scene) => ({ ...topic(scene.sha), meanwhile: () => mergeAndDelete(scene, { squash: true }) }),
+    set: async (scene) => ({ ...topic(scene.sha), meanwhile: () => blink(scene) }),
   }),
   githubTrap({
     name: 'forced away before the claim, pushed again 3 s after it',
@@ -185,7 +197,7 @@ export const githubLogTraps: readonly Trap[] = [
     verdict: 'verified',
     answering: { logLagMs: 20_000 },
     set: async ({ world, repository, sha }) => {
-      await repository.push('topic', sha)
+      await repository.push('topic', sha, { at: world.clock.now() - 10_000 })
       await repository.deleteBranch('topic')
       return { ...topic(sha), ...world.times(5000, 60_000) }
     },
@@ -194,10 +206,10 @@ export const githubLogTraps: readonly Trap[] = [
     name: 'first seen after the tolerance, and listed as in time 40 s later',
     truth: 'in_time',
     verdict: 'verified',
-    answering: { logLagMs: 40_000 },
+    answering: { logLagMs: 60_000 },
     set: async ({ world, repository, sha }) => {
-      await repository.push('main', sha)
-      return world.times(-500, 60_000)
+      await repository.push('main', sha, { at: world.clock.now() - 30_000 })
+      return world.times(-1000, 60_000)
     },
   }),
   githubTrap({
@@ -228,7 +240,7 @@ export const githubLogTraps: readonly Trap[] = [
     verdict: 'verified',
     answering: { replicaLagMs: 9000 },
     set: async ({ world, repository, sha }) => {
-      await repository.push('main', sha)
+      await repository.push('main', sha, { at: world.clock.now() - 5000 })
       return world.times(1000, 60_000)
     },
   }),
@@ -238,7 +250,7 @@ export const githubLogTraps: readonly Trap[] = [
     verdict: 'verified',
     answering: { replicaLagMs: 9000 },
     set: async ({ world, repository, sha }) => {
-      await repository.push('topic', sha)
+      await repository.push('topic', sha, { at: world.clock.now() - 30_000 })
       await repository.deleteBranch('topic')
       return { ...topic(sha), ...world.times(500, 60_000) }
     },
@@ -328,14 +340,20 @@ export const githubLogTraps: readonly Trap[] = [
     truth: 'unknowable',
     verdict: 'unverifiable/claim_ambiguous',
     answering: REFUSED_LOG,
-    set: async ({ world }) => ({ params: { sha: '3'.repeat(40), branch: 'main' }, ...world.times(-8 * DAY_MS, HOUR_MS) }),
+    set: async ({ world }) => ({
+      params: { sha: '3'.repeat(40), branch: 'main' },
+      ...world.times(-8 * DAY_MS, HOUR_MS),
+    }),
   }),
   githubTrap({
     name: 'without a log: an invented id, claimed for six days ago',
     truth: 'never',
     verdict: 'failed/not_found',
     answering: REFUSED_LOG,
-    set: async ({ world }) => ({ params: { sha: '4'.repeat(40), branch: 'main' }, ...world.times(-6 * DAY_MS, HOUR_MS) }),
+    set: async ({ world }) => ({
+      params: { sha: '4'.repeat(40), branch: 'main' },
+      ...world.times(-6 * DAY_MS, HOUR_MS),
+    }),
   }),
   ...[{}, REFUSED_LOG].map((answering) =>
     githubTrap({

@@ -79,19 +79,18 @@ export const githubPlaceTraps: readonly Trap[] = [
     },
   }),
   githubTrap({
-    name: 'at an unlisted address, under the alias',
+    name: 'two connections that fit, both at an unlisted address',
     truth: 'unknowable',
     verdict: 'unverifiable/claim_ambiguous',
     set: async ({ world, repository, sha }) => {
       await repository.push('main', sha)
-      // One fits the claim by its owners alone; neither is a listed place.
       const here = { base_url: world.unlistedUrl }
       const client = await clientWith(world, ['github', here], ['github', here])
       return { client }
     },
   }),
   githubTrap({
-    name: 'under the alias, with a connection to an unlisted address: the public place is read',
+    name: 'under the alias, with a connection to an unlisted address alone',
     truth: 'unknowable',
     verdict: 'unverifiable/no_connection',
     set: async ({ world, repository, sha }) => {
@@ -242,7 +241,7 @@ export const githubPlaceTraps: readonly Trap[] = [
     verdict: 'verified',
     answering: { ageSeconds: 20, replicaLagMs: 20_000 },
     set: async ({ world, repository, sha }) => {
-      await repository.push('main', sha)
+      await repository.push('main', sha, { at: world.clock.now() - 5000 })
       return world.times(1000, 60_000)
     },
   }),
@@ -271,8 +270,9 @@ export const githubPlaceTraps: readonly Trap[] = [
       forgets: true,
       answering: { clockAheadMs },
       set: async ({ world, repository, sha }) => {
-        const claim = world.times(-1500, 30_000)
         await repository.push('main', sha)
+        const pushedAt = repository.activities.at(-1)!.at.getTime() - clockAheadMs
+        const claim = world.times(pushedAt - 500 - world.clock.now(), 60_000)
         return { client: world.unlisted, ...claim, beside: 3 }
       },
     }),

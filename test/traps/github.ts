@@ -293,18 +293,6 @@ export const githubTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'renamed',
-    truth: 'in_time',
-    verdict: 'verified',
-    play: async (world) => {
-      const { slug, repository, base } = await world.repository()
-      const sha = await repository.commit({ parents: [base] })
-      await repository.push('main', sha)
-      world.github.rename(repository, world.nextSlug())
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
-    },
-  },
-  {
     name: 'deleted before anybody looked',
     truth: 'unknowable',
     verdict: 'unverifiable/permission_denied',

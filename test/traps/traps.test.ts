@@ -97,7 +97,9 @@ t.test('no trap gave a false verified, and none a false blame', async (t) => {
   for (const { trap, verdict, ms } of outcomes) {
     t.comment(`${trap.name.padEnd(70)} ${trap.truth.padEnd(11)} ${verdict.padEnd(40)} ${String(ms).padStart(6)} ms`)
   }
-  t.comment(`${outcomes.length} traps: ${falseVerified.length} false verified, ${falseBlame.length} false blame, ${avoidable} avoidable unverifiable`)
+  t.comment(
+    `${outcomes.length} traps: ${falseVerified.length} false verified, ${falseBlame.length} false blame, ${avoidable} avoidable unverifiable`,
+  )
   t.equal(outcomes.length, traps.length)
   t.ok(traps.length >= LEAST_TRAPS, `${traps.length} traps`)
   t.strictSame(

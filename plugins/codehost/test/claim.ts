@@ -12,7 +12,14 @@ export interface PushClaim {
   readonly claimedAt?: number
 }
 
-export function claimOf({ sha, branch = 'main', target = 'acme/app', host, pusher, claimedAt = Date.now() }: PushClaim): Claim {
+export function claimOf({
+  sha,
+  branch = 'main',
+  target = 'acme/app',
+  host,
+  pusher,
+  claimedAt = Date.now(),
+}: PushClaim): Claim {
   return {
     action: 'codehost.commit.push',
     target,

@@ -42,7 +42,10 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
   })
 
   /** Checks a claim about the commit. @param address the server's address as git gets it */
-  function look(sha: string, { branch = 'main', target = 'acme/app', address, claimedAt = Date.now(), ...options }: LookOptions = {}) {
+  function look(
+    sha: string,
+    { branch = 'main', target = 'acme/app', address, claimedAt = Date.now(), ...options }: LookOptions = {},
+  ) {
     const context = createContext({ connection: connect(), ...options })
     const resolve: typeof context.resolve = async (url) => ({
       ...(await context.resolve(url)),

@@ -49,18 +49,7 @@ t.test('other names of a commit are not branches', async (t) => {
   const { repository, base, look } = await atGitServer(t)
   await repository.tag('v1', base)
   await repository.tag('refs/heads/x', base)
-  for (const branch of [
-    'v1',
-    'tags/v1',
-    'refs/tags/v1',
-    base,
-    'HEAD',
-    'x',
-    'mai',
-    'Main',
-    '-x',
-    '--upload-pack=x',
-  ]) {
+  for (const branch of ['v1', 'tags/v1', 'refs/tags/v1', base, 'HEAD', 'x', 'mai', 'Main', '-x', '--upload-pack=x']) {
     t.equal(await outcome(look(base, { branch })), 'differs: branch', branch)
   }
   const object = await repository.tag('v2', base, { annotated: true })

@@ -52,7 +52,13 @@ const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ['JSON of another form', json([1, 2]), 'unexpected_response'],
   [
     'JSON with a wrong type',
-    json({ id: '1', full_name: 'acme/app', private: false, default_branch: 'main', created_at: '2026-01-01T00:00:00Z' }),
+    json({
+      id: '1',
+      full_name: 'acme/app',
+      private: false,
+      default_branch: 'main',
+      created_at: '2026-01-01T00:00:00Z',
+    }),
     'unexpected_response',
   ],
   [
@@ -179,7 +185,15 @@ t.test('the push log is read back to the time of the claim, and three pages at m
   await push('main', sha, NOON + MINUTE)
   const { activities } = repository
   const { ref, type, actor } = activities.at(-1)!
-  const filler = (i: number) => ({ id: 100 + i, before: sha, after: sha, ref, type, actor, at: new Date(NOON + 2 * MINUTE) })
+  const filler = (i: number) => ({
+    id: 100 + i,
+    before: sha,
+    after: sha,
+    ref,
+    type,
+    actor,
+    at: new Date(NOON + 2 * MINUTE),
+  })
   const pushed = activities.slice()
   const logOf = (count: number) => {
     activities.splice(0, activities.length, ...pushed, ...Array.from({ length: count }, (_, i) => filler(i)))

@@ -46,7 +46,20 @@ t.test('targets and params follow the rules of code hosts and of git', async (t)
     branches.filter((branch) => !isBranch(branch)),
     [],
   )
-  const otherThings = ['', '-x', '@', 'refs/heads/main', 'user:main', '..', 'a..b', '../main', 'a~1', 'a^', 'a@{1}', 'a\u2028..b']
+  const otherThings = [
+    '',
+    '-x',
+    '@',
+    'refs/heads/main',
+    'user:main',
+    '..',
+    'a..b',
+    '../main',
+    'a~1',
+    'a^',
+    'a@{1}',
+    'a\u2028..b',
+  ]
   const wrongParts = ['.a', 'a/.b', '/a', 'a/', 'a//b', 'a.', 'a.lock', 'a.lock/b', 'x'.repeat(256)]
   const wrongInNames = ['a b', 'a\tb', 'a\u007f', 'a\n', 'a\u0000b', 'a?', 'a*', 'a[b', 'a\\b', 'a\ud800']
   t.same(
@@ -93,7 +106,10 @@ t.test('a connection fits claims about its host and its owners', async (t) => {
   t.ok(fits('github', { owners: ['other', 'ACME'] }))
   t.notOk(fits('github', { owners: ['other'] }))
   t.ok(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com:8443/scm'))
-  t.notOk(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com:8443'), "a sub-path may be another owner's")
+  t.notOk(
+    fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com:8443'),
+    "a sub-path may be another owner's",
+  )
   t.notOk(fits('github', { base_url: 'https://pages.example.com/mallory' }, 'pages.example.com'))
   t.ok(fits('github', { base_url: 'https://pages.example.com/mallory' }, 'pages.example.com/mallory'))
   t.notOk(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com'))

@@ -42,11 +42,14 @@ t.test('what the log adds to a commit that is seen in time takes three requests 
   }
 })
 
-t.test('from the end of the tolerance on, the push log tells the stay: it can show that the push was in time', async (t) => {
-  const { base, look } = await atGitHub(t)
-  t.notOk((await look(base, { now: () => NOON + 10 * MINUTE - 1 })).stays)
-  t.equal((await look(base, { now: () => NOON + 10 * MINUTE })).stays?.length, 1)
-})
+t.test(
+  'from the end of the tolerance on, the push log tells the stay: it can show that the push was in time',
+  async (t) => {
+    const { base, look } = await atGitHub(t)
+    t.notOk((await look(base, { now: () => NOON + 10 * MINUTE - 1 })).stays)
+    t.equal((await look(base, { now: () => NOON + 10 * MINUTE })).stays?.length, 1)
+  },
+)
 
 t.test("a branch's tip takes three requests to a git server", async (t) => {
   const { server, base, look } = await atGitServer(t)

@@ -155,15 +155,19 @@ function chooseAccess(
   // An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it.
   const isAlias = claim.action !== profile.action
   const mayRead = (provider: string, baseUrl: () => string) => !isAlias || sources.isListed(provider, baseUrl())
-  const fitting = connections.filter(({ provider, options }) => {
-    const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
-    return (
-      type?.fits(options as Record<string, unknown>, claim) && mayRead(provider, () => type.baseUrl(options as never))
-    )
-  })
+  const typeOf = ({ provider }: Connection) =>
+    providers.includes(provider) ? registry.connectionType(provider) : undefined
+  const named = connections.filter((connection) =>
+    typeOf(connection)?.fits(connection.options as Record<string, unknown>, claim),
+  )
+  const fitting = named.filter((connection) =>
+    mayRead(connection.provider, () => typeOf(connection)!.baseUrl(connection.options as never)),
+  )
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }
   if (first) return { access: 'connection', connectionId: first.id }
+  // A workspace that chose where such claims are read is not read anywhere else.
+  if (named.length > 0) return { access: 'no_connection', connectionId: null }
   const anonymous = profile.access.anonymous ? verifier.anonymousSource?.(claim) : undefined
   const isOpen = anonymous && mayRead(anonymous.provider, () => anonymous.baseUrl)
   return { access: isOpen ? 'anonymous' : 'no_connection', connectionId: null }

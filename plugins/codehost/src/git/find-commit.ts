@@ -19,7 +19,10 @@ export interface GitAccess {
 }
 
 export function createGitHost({ baseUrl, authorization, prunesAtOnce = false }: GitAccess, limits: Limits): CodeHost {
-  async function reach(slug: string, context: CheckContext): Promise<{ readonly remote: Remote; readonly name: string }> {
+  async function reach(
+    slug: string,
+    context: CheckContext,
+  ): Promise<{ readonly remote: Remote; readonly name: string }> {
     await requireGit()
     const { url, name } = await discover(baseUrl, slug, authorization, context)
     const address = await context.resolve(url)
