@@ -12,14 +12,16 @@ export interface Injection {
   readonly times?: number
   /** How many requests it lets pass before. */
   readonly after?: number
+  /** Only while this is so. */
+  readonly during?: () => boolean
 }
 
 export class Faults {
-  #injected: { fault: Fault; on: RegExp; left: number; passing: number }[] = []
+  #injected: { fault: Fault; on: RegExp; left: number; passing: number; during: () => boolean }[] = []
   #hooks: { on: RegExp; action: () => unknown }[] = []
 
-  inject({ fault, on = /./, times = Number.POSITIVE_INFINITY, after = 0 }: Injection): void {
-    this.#injected.push({ fault, on, left: times, passing: after })
+  inject({ fault, on = /./, times = Number.POSITIVE_INFINITY, after = 0, during = () => true }: Injection): void {
+    this.#injected.push({ fault, on, left: times, passing: after, during })
   }
 
   /** Does something just before the next request that matches is answered: the world changes while it is being read. */
@@ -40,7 +42,7 @@ export class Faults {
       this.#hooks = this.#hooks.filter((other) => other !== hook)
       await hook.action()
     }
-    const injection = this.#injected.find(({ on, left }) => left > 0 && on.test(line))
+    const injection = this.#injected.find(({ on, left, during }) => left > 0 && on.test(line) && during())
     if (!injection || injection.passing-- > 0) return false
     injection.left--
     injection.fault(request, response)

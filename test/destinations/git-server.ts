@@ -1,6 +1,6 @@
 /** A real git server on loopback: `git http-backend` over a folder of bare repositories. */
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,6 +21,8 @@ export interface GitRepositoryOptions {
   readonly filters?: boolean
   /** Default 2; 0 is what servers spoke before 2018. */
   readonly protocolVersion?: 0 | 2
+  /** Over protocol 0, hands out any object by its id, as the large hosts do; else what its branches have. Default true. */
+  readonly anyObject?: boolean
 }
 
 export class GitServer {
@@ -75,10 +77,10 @@ export class GitServer {
   }
 
   async createRepository(slug: string, options: GitRepositoryOptions = {}): Promise<GitRepository> {
-    const { defaultBranch = 'main', filters = true } = options
+    const { defaultBranch = 'main', filters = true, anyObject = true } = options
     const folder = this.#pathOf(slug)
-    // Hands out any object by its id, as the large hosts do.
-    const uploads = `[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = ${filters}\n`
+    const wanted = anyObject ? 'allowAnySHA1InWant' : 'allowReachableSHA1InWant'
+    const uploads = `[uploadpack]\n\t${wanted} = true\n\tallowFilter = ${filters}\n`
     await initBare(folder, defaultBranch, `[http]\n\treceivepack = true\n${uploads}`)
     const repository = new GitRepository(folder, options)
     this.#repositories.set(slug, repository)
@@ -142,6 +144,11 @@ export class GitRepository {
   /** Moves a branch, as a push does; whether by a fast-forward or by force is not asked. */
   async push(branch: string, sha: string): Promise<void> {
     await git(this.folder, ['update-ref', `refs/heads/${branch}`, sha])
+  }
+
+  /** A branch whose name is not text. */
+  async pushBytes(branch: Buffer, sha: string): Promise<void> {
+    await writeFile(Buffer.concat([Buffer.from(`${this.folder}/refs/heads/`), branch]), `${sha}\n`)
   }
 
   async deleteBranch(branch: string): Promise<void> {

@@ -31,6 +31,8 @@ export interface Activity {
   readonly after: string
   readonly ref: string
   readonly at: Date
+  /** Who pushed. */
+  readonly actor: string
   readonly type: 'push' | 'force_push' | 'branch_creation' | 'branch_deletion' | 'pr_merge'
 }
 
@@ -140,7 +142,7 @@ export function commitAnswer(api: string, slug: string, commit: ShownCommit) {
   }
 }
 
-export function activityAnswer(api: string, { id, before, after, ref, at, type }: Activity) {
+export function activityAnswer(api: string, { id, before, after, ref, at, type, actor }: Activity) {
   return {
     id,
     node_id: `PSH_${id}`,
@@ -149,7 +151,7 @@ export function activityAnswer(api: string, { id, before, after, ref, at, type }
     ref,
     timestamp: iso(at),
     activity_type: type,
-    actor: user(api, 'agent'),
+    actor: user(api, actor),
   }
 }
 
@@ -158,7 +160,9 @@ export function rateLimitAnswer(limit: { limit: number; remaining: number; used:
 }
 
 function user(api: string, login: string) {
-  const url = `${api}/users/${login}`
+  // The login of an app has brackets.
+  const inPath = encodeURIComponent(login)
+  const url = `${api}/users/${inPath}`
   const paths = ['followers', 'following', 'gists', 'starred', 'subscriptions', 'repos', 'events', 'received_events']
   return {
     ...Object.fromEntries(paths.map((path) => [`${path}_url`, `${url}/${path}`])),
@@ -166,10 +170,10 @@ function user(api: string, login: string) {
     login,
     id: [...login].reduce((id, character) => (id * 31 + character.charCodeAt(0)) % 1_000_000, 7),
     node_id: `U_${login}`,
-    avatar_url: `https://avatars.example/${login}`,
+    avatar_url: `https://avatars.example/${inPath}`,
     gravatar_id: '',
     url,
-    html_url: `https://github.example/${login}`,
+    html_url: `https://github.example/${inPath}`,
     type: 'User',
     site_admin: false,
   }

@@ -14,10 +14,13 @@ export interface Network {
   /** Where commits are made before they are pushed. */
   readonly workshop: string
   readonly repositories: GitHubRepository[]
+  /** When each object came into the store, by the host's clock. */
+  readonly publishedAt: Map<string, number>
 }
 
 export async function createNetwork(folder: string): Promise<Network> {
-  const network = { store: join(folder, 'store.git'), workshop: join(folder, 'workshop.git'), repositories: [] }
+  const store = join(folder, 'store.git')
+  const network = { store, workshop: join(folder, 'workshop.git'), repositories: [], publishedAt: new Map() }
   for (const path of [network.store, network.workshop]) await initBare(path)
   return network
 }
@@ -25,9 +28,36 @@ export async function createNetwork(folder: string): Promise<Network> {
 export interface GitHubRepositoryOptions {
   readonly isPrivate?: boolean
   readonly defaultBranch?: string
+  /** By the host's clock; now, when left out. */
+  readonly createdAt?: number
 }
 
-type PushOptions = { readonly force?: boolean; readonly as?: 'push' | 'pr_merge' }
+interface PushOptions {
+  readonly force?: boolean
+  readonly as?: 'push' | 'pr_merge'
+  /** The account that pushes. */
+  readonly by?: string
+  /** By the host's clock; now, when left out. */
+  readonly at?: number
+}
+
+/** How GitHub may answer about a repository, to be changed while it is read. */
+export interface Answering {
+  /** The push log lists an entry so long after the push. Milliseconds. */
+  logLagMs: number
+  /** The status of the push log's answers. */
+  logStatus: 200 | 403 | 404
+  /** Answers come from a replica that is so far behind. Milliseconds. The push log's do not. */
+  replicaLagMs: number
+  /** Answers show the state of then, until it is undefined again. By the host's clock. */
+  frozenAt: number | undefined
+  /** The `Age` header, in seconds; none when absent. */
+  ageSeconds: number | undefined
+  /** Whether answers have a `Date` header. */
+  isDated: boolean
+  /** How far the clock is ahead, of the `Date` header and of the log. Milliseconds. */
+  clockAheadMs: number
+}
 
 export class GitHubRepository implements ShownRepository {
   readonly id: number
@@ -39,18 +69,29 @@ export class GitHubRepository implements ShownRepository {
   defaultBranch: string
   /** Newest last. */
   readonly activities: Activity[] = []
-  readonly #now: () => number
+  readonly answering: Answering = {
+    logLagMs: 0,
+    logStatus: 200,
+    replicaLagMs: 0,
+    frozenAt: undefined,
+    ageSeconds: undefined,
+    isDated: true,
+    clockAheadMs: 0,
+  }
+  /** Every change of a branch, oldest first, whatever the log shows. */
+  readonly #moves: { readonly branch: string; readonly after: string; readonly at: number }[] = []
+  readonly #hostNow: () => number
 
   constructor(
     identity: Pick<ShownRepository, 'id' | 'slug' | 'isFork'> & { network: Network; now: () => number },
-    { isPrivate = false, defaultBranch = 'main' }: GitHubRepositoryOptions,
+    { isPrivate = false, defaultBranch = 'main', createdAt }: GitHubRepositoryOptions,
   ) {
     this.id = identity.id
     this.slug = identity.slug
     this.network = identity.network
     this.isFork = identity.isFork
-    this.#now = identity.now
-    this.createdAt = new Date(identity.now())
+    this.#hostNow = identity.now
+    this.createdAt = new Date(createdAt ?? identity.now())
     this.isPrivate = isPrivate
     this.defaultBranch = defaultBranch
     this.network.repositories.push(this)
@@ -62,24 +103,50 @@ export class GitHubRepository implements ShownRepository {
   }
 
   /** Moves a branch, and logs it by the host's clock. Rejects a push that is no fast-forward, unless forced. */
-  async push(branch: string, sha: string, { force = false, as = 'push' }: PushOptions = {}): Promise<void> {
-    const before = (await this.tip(branch)) ?? NO_COMMIT
+  async push(
+    branch: string,
+    sha: string,
+    { force = false, as = 'push', by = 'agent', at = this.now() }: PushOptions = {},
+  ): Promise<void> {
+    const before = this.#tipAt(branch, Number.POSITIVE_INFINITY) ?? NO_COMMIT
     const type = before === NO_COMMIT ? 'branch_creation' : await this.#typeOf(before, sha, as)
     if (type === 'force_push' && !force) throw new Error(`not a fast-forward: ${branch}`)
-    await publish(this.network, sha, this.#ref(branch))
-    this.#log(branch, before, sha, type)
+    await publish(this.network, sha, at, this.#ref(branch))
+    this.#log(branch, before, sha, { type, by, at })
   }
 
   async deleteBranch(branch: string): Promise<void> {
-    const before = await this.tip(branch)
+    const before = this.#tipAt(branch, Number.POSITIVE_INFINITY)
     if (before === undefined) throw new Error(`no such branch: ${branch}`)
     await git(this.network.store, ['update-ref', '-d', this.#ref(branch)])
-    this.#log(branch, before, NO_COMMIT, 'branch_deletion')
+    this.#log(branch, before, NO_COMMIT, { type: 'branch_deletion', by: 'agent', at: this.now() })
+  }
+
+  /** The host gets the commit, and no branch has it. */
+  async hold(sha: string): Promise<void> {
+    await publish(this.network, sha, this.now())
+  }
+
+  /** So many pushes of nothing new, now: they fill the log. */
+  fillLog(branch: string, count: number): void {
+    const tip = this.#tipAt(branch, Number.POSITIVE_INFINITY)!
+    for (let i = 0; i < count; i++) this.#log(branch, tip, tip, { type: 'push', by: 'agent', at: this.now() })
+  }
+
+  /** By the host's clock. */
+  now(): number {
+    return this.#hostNow() + this.answering.clockAheadMs
+  }
+
+  /** Newest first: what the push log lists by now. */
+  listed(): Activity[] {
+    const until = this.now() - this.answering.logLagMs
+    return this.activities.filter(({ at }) => at.getTime() <= until).toReversed()
   }
 
   /** A pull request merged with a merge commit, or squashed into a new one. The id of the commit that came of it. */
   async merge(from: string, into: string, { squash = false } = {}): Promise<string> {
-    const [theirs, ours] = [await this.tip(from), await this.tip(into)] as [string, string]
+    const [theirs, ours] = [from, into].map((name) => this.#tipAt(name, Number.POSITIVE_INFINITY)) as [string, string]
     const sha = await this.commit({ parents: squash ? [ours] : [ours, theirs] })
     await this.push(into, sha, { as: 'pr_merge' })
     return sha
@@ -89,17 +156,33 @@ export class GitHubRepository implements ShownRepository {
   async tag(name: string, sha: string, { annotated = false } = {}): Promise<string> {
     const { workshop } = this.network
     const object = annotated ? await git(workshop, ['mktag'], { input: tagObject(name, sha) }) : sha
-    await publish(this.network, object, `refs/${this.id}/tags/${name}`)
+    await publish(this.network, object, this.now(), `refs/${this.id}/tags/${name}`)
     return object
   }
 
+  /** As the replica has it that answers. */
   async tip(branch: string): Promise<string | undefined> {
-    return this.object(`heads/${branch}`).then((object) => object?.sha)
+    return this.#tipAt(branch, this.#shownUntil())
+  }
+
+  #tipAt(branch: string, until: number): string | undefined {
+    const last = this.#moves.findLast((move) => move.branch === branch && move.at <= until)
+    return last === undefined || last.after === NO_COMMIT ? undefined : last.after
+  }
+
+  #shownUntil(): number {
+    const { replicaLagMs, frozenAt } = this.answering
+    if (frozenAt !== undefined) return frozenAt
+    return replicaLagMs === 0 ? Number.POSITIVE_INFINITY : this.now() - replicaLagMs
   }
 
   /** What one of its refs holds: `heads/main`, `tags/v1`. */
   async object(ref: string): Promise<{ type: string; sha: string } | undefined> {
     const { store } = this.network
+    if (ref.startsWith('heads/')) {
+      const sha = this.#tipAt(ref.slice('heads/'.length), this.#shownUntil())
+      return sha === undefined ? undefined : { type: 'commit', sha }
+    }
     const path = normalize(join(store, 'refs', String(this.id), ref))
     if (!path.endsWith(`/${ref}`)) return undefined
     // Nothing packs the refs, and to read one takes less than to start git.
@@ -109,12 +192,11 @@ export class GitHubRepository implements ShownRepository {
   }
 
   async branches(): Promise<{ name: string; sha: string }[]> {
-    const prefix = `refs/${this.id}/heads/`
-    const lines = await git(this.network.store, ['for-each-ref', '--format=%(objectname) %(refname)', prefix])
-    return lines
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => ({ sha: line.slice(0, 40), name: line.slice(41 + prefix.length) }))
+    const names = [...new Set(this.#moves.map(({ branch }) => branch))]
+    return names.flatMap((name) => {
+      const sha = this.#tipAt(name, this.#shownUntil())
+      return sha === undefined ? [] : [{ name, sha }]
+    })
   }
 
   async isEmpty(): Promise<boolean> {
@@ -131,7 +213,8 @@ export class GitHubRepository implements ShownRepository {
     if (fork) return fork.tip(theirBranch)
     const object = (await this.object(`heads/${name}`)) ?? (await this.object(`tags/${name}`))
     const rev = object?.sha ?? (/^[0-9a-f]{4,40}$/.test(name) ? name : undefined)
-    return rev && tryGit(this.network.store, ['rev-parse', '--verify', '--quiet', `${rev}^{commit}`])
+    const sha = rev && (await tryGit(this.network.store, ['rev-parse', '--verify', '--quiet', `${rev}^{commit}`]))
+    return sha && (this.network.publishedAt.get(sha) ?? 0) <= this.#shownUntil() ? sha : undefined
   }
 
   async commits(revisions: readonly string[]): Promise<ShownCommit[]> {
@@ -157,21 +240,34 @@ export class GitHubRepository implements ShownRepository {
     return base === before ? as : 'force_push'
   }
 
-  #log(branch: string, before: string, after: string, type: Activity['type']): void {
+  #log(
+    branch: string,
+    before: string,
+    after: string,
+    { type, by, at }: { readonly type: Activity['type']; readonly by: string; readonly at: number },
+  ): void {
     const id = this.activities.length + 1
-    this.activities.push({ id, before, after, ref: `refs/heads/${branch}`, at: new Date(this.#now()), type })
+    this.#moves.push({ branch, after, at })
+    const ref = `refs/heads/${branch}`
+    this.activities.push({ id, before, after, ref, at: new Date(at), type, actor: by })
   }
 }
 
 /** Copies to the store what a ref is to hold, and sets the ref. `git push` does the same, with eight processes instead of two. */
-async function publish({ workshop, store }: Network, object: string, ref: string): Promise<void> {
+async function publish(
+  { workshop, store, publishedAt }: Network,
+  object: string,
+  at: number,
+  ref?: string,
+): Promise<void> {
   const list = await git(workshop, ['rev-list', '--objects', '--no-object-names', object])
   for (const id of new Set([object, ...list.split('\n')])) {
+    if (!publishedAt.has(id)) publishedAt.set(id, at)
     const path = join('objects', id.slice(0, 2), id.slice(2))
     await mkdir(dirname(join(store, path)), { recursive: true })
     await copyFile(join(workshop, path), join(store, path), constants.COPYFILE_EXCL).catch(unlessThere)
   }
-  await git(store, ['update-ref', ref, object])
+  if (ref !== undefined) await git(store, ['update-ref', ref, object])
 }
 
 /** Objects do not change, and the empty tree is in no store. */

@@ -92,9 +92,11 @@ function statusOf(aheadBy: number, behindBy: number): 'identical' | 'ahead' | 'b
 /** Newest first, paged by a cursor in the `Link` header. */
 function activity(repository: GitHubRepository, query: URLSearchParams, api: string): Answer {
   const template = '/repos/{owner}/{repo}/activity'
+  const { logStatus } = repository.answering
+  if (logStatus !== 200) return { template, status: logStatus, body: failure(logStatus, 'Not Found') }
   const wanted = query.get('ref')
   const perPage = Number(query.get('per_page') ?? 30)
-  const newestFirst = repository.activities.toReversed().filter(({ ref }) => wanted === null || ref === wanted)
+  const newestFirst = repository.listed().filter(({ ref }) => wanted === null || ref === wanted)
   const after = query.get('after')
   const start = after === null ? 0 : newestFirst.findIndex(({ id }) => `cursor-${id}` === after) + 1
   const page = newestFirst.slice(start, start + perPage)

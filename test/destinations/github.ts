@@ -126,7 +126,11 @@ export class GitHubStandIn {
     response.on('finish', () => {
       this.statuses[at] = response.statusCode
     })
-    response.setHeader('date', new Date(this.#now()).toUTCString())
+    const asked = this.#repositoryAt(new URL(request.url ?? '/', this.url).pathname)
+    const { isDated = true, ageSeconds, clockAheadMs = 0 } = asked?.answering ?? {}
+    response.sendDate = false
+    if (isDated) response.setHeader('date', new Date(this.#now() + clockAheadMs).toUTCString())
+    if (ageSeconds !== undefined) response.setHeader('age', String(ageSeconds))
     if (await this.faults.strike(request, response)) return
 
     const credential = request.headers.authorization?.replace(/^(?:Bearer|token) /, '')
@@ -134,6 +138,14 @@ export class GitHubStandIn {
     const isRefused = credential !== undefined && token === undefined
     const answer = isRefused ? badCredentials() : await this.#route(new URL(request.url ?? '/', this.url), token)
     this.#send(request, response, answer, token)
+  }
+
+  /** Also by a name that it had. */
+  #repositoryAt(path: string): GitHubRepository | undefined {
+    const [, kind, one = '', two = ''] = path.split('/')
+    const slug = `${one}/${two}`
+    const id = kind === 'repositories' ? Number(one) : this.#renamed.get(slug)
+    return id === undefined ? this.#bySlug.get(slug) : this.#byId.get(id)
   }
 
   async #route(url: URL, token: Token | undefined): Promise<Answer> {

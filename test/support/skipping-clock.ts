@@ -4,6 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Claimcheck } from '@claimcheck/server/container'
+import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 
 interface Sleeper {
   readonly until: number
@@ -53,11 +54,14 @@ export class SkippingClock {
     }
   }
 
-  async #look({ storage }: Claimcheck, last: number, isEnded: () => boolean): Promise<void> {
+  async #look({ storage, adjudication }: Claimcheck, last: number, isEnded: () => boolean): Promise<void> {
     for (; !isEnded(); await setTimeout(LOOK_EVERY_MS)) {
       for (const { until, wake } of this.#sleepers) if (until <= this.now()) wake()
       if (this.#atWork > 0) continue
-      const next = Math.min(await nextDue(storage), ...[...this.#sleepers].map(({ until }) => until))
+      const first = await firstDue(storage)
+      // A check that takes long must not lose its lease by what is skipped.
+      if (first && adjudication.runningCheck(first.claimId)) continue
+      const next = Math.min(first?.dueAt ?? Number.POSITIVE_INFINITY, ...[...this.#sleepers].map(({ until }) => until))
       if (!Number.isFinite(next) || this.#atWork > 0) continue
       // A claim whose check is under way is due until the check is recorded: there is nothing to skip.
       this.#skippedMs += Math.max(0, Math.min(next, last) - this.now())
@@ -65,9 +69,9 @@ export class SkippingClock {
   }
 }
 
-/** When the first claim is due; infinity when none is queued. */
-async function nextDue({ read }: Claimcheck['storage']): Promise<number> {
+/** The queued claim that is due first. */
+async function firstDue({ read }: Claimcheck['storage']): Promise<ClaimRow | undefined> {
   const [first] = await read.claims.due(Number.MAX_SAFE_INTEGER, 1, [])
   const [claim] = first ? await read.claims.byIds([first.claimId]) : []
-  return claim?.dueAt ?? Number.POSITIVE_INFINITY
+  return claim
 }

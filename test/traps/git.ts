@@ -3,6 +3,7 @@
 import { html, redirectTo, silence, status } from '../destinations/faults.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { connect } from '../support/connect.ts'
+import { gitForgetsTraps } from './git-forgets.ts'
 import type { Trap } from './trap.ts'
 import { soonest, type Times, type World } from './world.ts'
 
@@ -36,6 +37,7 @@ function pushedBehind(
 }
 
 export const gitTraps: readonly Trap[] = [
+  ...gitForgetsTraps,
   { name: 'git: pushed and claimed', truth: 'in_time', verdict: 'verified', play: pushedTo('main') },
   {
     name: 'git: a branch with a slash and letters of elsewhere',
@@ -68,8 +70,8 @@ export const gitTraps: readonly Trap[] = [
   },
   {
     name: 'git: an object that the server hands out, and no ref holds',
-    truth: 'never',
-    verdict: 'failed/not_found',
+    truth: 'unknowable',
+    verdict: 'unverifiable/claim_ambiguous',
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.commit({ parents: [base] })
@@ -78,8 +80,8 @@ export const gitTraps: readonly Trap[] = [
   },
   {
     name: 'git: a tag for a branch',
-    truth: 'elsewhere',
-    verdict: 'mismatch/target_mismatch',
+    truth: 'unknowable',
+    verdict: 'unverifiable/claim_ambiguous',
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       await repository.tag('v1', base)
@@ -135,6 +137,7 @@ export const gitTraps: readonly Trap[] = [
   },
   {
     name: 'git: pushed in time, first looked at after the tolerance',
+    forgets: true,
     truth: 'in_time',
     verdict: 'unverifiable/claim_ambiguous',
     play: async (world) => {

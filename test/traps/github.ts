@@ -2,6 +2,8 @@
 
 import { brokenOff, html, redirectTo, silence, status, truncatedJson } from '../destinations/faults.ts'
 import { connect } from '../support/connect.ts'
+import { githubLogTraps } from './github-log.ts'
+import { githubPlaceTraps } from './github-places.ts'
 import type { Trap } from './trap.ts'
 import { soonest, type Times, type World } from './world.ts'
 
@@ -47,6 +49,8 @@ function pushedWithDate(date: string): Trap['play'] {
 }
 
 export const githubTraps: readonly Trap[] = [
+  ...githubLogTraps,
+  ...githubPlaceTraps,
   { name: 'pushed and claimed', truth: 'in_time', verdict: 'verified', play: pushedTo('main') },
   { name: 'a branch with a slash', truth: 'in_time', verdict: 'verified', play: pushedTo('feature/one') },
   { name: 'a branch with a percent sign', truth: 'in_time', verdict: 'verified', play: pushedTo('a%2Fb') },
@@ -119,12 +123,6 @@ export const githubTraps: readonly Trap[] = [
     truth: 'elsewhere',
     verdict: 'mismatch/target_mismatch',
     play: pushedTo('main', 'mian'),
-  },
-  {
-    name: 'refs/heads/ before the name',
-    truth: 'elsewhere',
-    verdict: 'mismatch/target_mismatch',
-    play: pushedTo('main', 'refs/heads/main'),
   },
   {
     name: 'the beginning of a name',
@@ -201,7 +199,7 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'failed/not_found',
     play: async (world) => {
       const slug = world.nextSlug()
-      await world.github.createRepository(slug)
+      await world.github.createRepository(slug, { createdAt: world.clock.now() - HOUR_MS })
       return { client: world.anonymous, target: slug, params: { sha: 'a'.repeat(40), branch: 'main' }, ...world.soon() }
     },
   },
@@ -292,18 +290,6 @@ export const githubTraps: readonly Trap[] = [
       await repository.push('main', sha)
       await repository.push('main', base, { force: true })
       return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim }
-    },
-  },
-  {
-    name: 'renamed',
-    truth: 'in_time',
-    verdict: 'verified',
-    play: async (world) => {
-      const { slug, repository, base } = await world.repository()
-      const sha = await repository.commit({ parents: [base] })
-      await repository.push('main', sha)
-      world.github.rename(repository, world.nextSlug())
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...world.now() }
     },
   },
   {
@@ -467,7 +453,7 @@ export const githubTraps: readonly Trap[] = [
       await world.skewed(HOUR_MS, () => repository.push('main', sha))
       const meanwhile = async () => {}
       return {
-        client: world.anonymous,
+        client: world.unlisted,
         target: slug,
         params: { sha, branch: 'main' },
         ...world.now(),
@@ -486,7 +472,7 @@ export const githubTraps: readonly Trap[] = [
       const sha = await repository.commit({ parents: [base] })
       const claim = world.times(-1500, 2500)
       await world.skewed(-HOUR_MS, () => repository.push('main', sha))
-      return { client: world.anonymous, target: slug, params: { sha, branch: 'main' }, ...claim, skewMs: -HOUR_MS }
+      return { client: world.unlisted, target: slug, params: { sha, branch: 'main' }, ...claim, skewMs: -HOUR_MS }
     },
   },
 ]

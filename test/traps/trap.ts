@@ -10,6 +10,8 @@ export interface Trap {
   readonly truth: Truth
   /** `value` or `value/reason_code`; `422`: the claim is refused. */
   readonly verdict: string
+  /** The place does not show what came about: `unverifiable` is the most that can be said. */
+  readonly forgets?: boolean
   /** Played when no other trap is, because it changes what they share, such as GitHub's clock. */
   readonly alone?: boolean
   /** Sets it up, and gives the claim. */
@@ -20,7 +22,7 @@ export interface Play {
   readonly client: Client
   readonly action?: string
   readonly target: string
-  readonly params: { readonly sha: string; readonly branch: string; readonly host?: string }
+  readonly params: { readonly sha: string; readonly branch: string; readonly host?: string; readonly pusher?: string }
   readonly claimed_at: string
   readonly deadline_at?: string
   /** What happens after the claim was submitted. */
@@ -29,6 +31,14 @@ export interface Play {
   readonly afterMs?: number
   /** How far the host's clock is off while the claim is decided. */
   readonly skewMs?: number
+  /** What the receipt's facts must have; `undefined`: must not. */
+  readonly facts?: Readonly<Record<string, unknown>>
+  /** Where the receipt must say that it was read. */
+  readonly source?: Readonly<Record<string, unknown>>
+  /** Claims that are submitted together with this one, and share its reads. */
+  readonly beside?: number
+  /** What the answer that refuses it says. */
+  readonly refusal?: RegExp
 }
 
 /** Verdicts that are right, given the truth. What cannot be told is never wrong. */

@@ -9,6 +9,7 @@ import { type Client, Installation } from '../support/installation.ts'
 import { SkippingClock } from '../support/skipping-clock.ts'
 
 export const TOLERANCE_MS = 10 * 60_000
+const MONTH_MS = 30 * 24 * 60 * 60_000
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
 
 export const TOKEN = 'token-of-the-reader'
@@ -32,6 +33,9 @@ export class World {
   readonly connected: Client
   /** A connection to the git server. */
   readonly atGit: Client
+  /** The same GitHub by an address that the operator does not list. */
+  readonly unlisted: Client
+  readonly unlistedUrl: string
   readonly clock: SkippingClock
   /** Added to the GitHub stand-in's clock. */
   readonly #skew: { ms: number }
@@ -42,7 +46,8 @@ export class World {
     github: GitHubStandIn
     git: GitServer
     service: Installation
-    clients: [Client, Client, Client]
+    clients: [Client, Client, Client, Client]
+    unlistedUrl: string
     clock: SkippingClock
     skew: { ms: number }
   }) {
@@ -51,7 +56,8 @@ export class World {
     this.github = parts.github
     this.git = parts.git
     this.service = parts.service
-    ;[this.anonymous, this.connected, this.atGit] = parts.clients
+    ;[this.anonymous, this.connected, this.atGit, this.unlisted] = parts.clients
+    this.unlistedUrl = parts.unlistedUrl
     this.#skew = parts.skew
   }
 
@@ -61,10 +67,13 @@ export class World {
     const github = await GitHubStandIn.start({ now: () => clock.now() + skew.ms })
     github.addToken({ token: TOKEN })
     const git = await GitServer.start(0, clock.now)
+    const unlistedUrl = github.url.replace('127.0.0.1', 'localhost')
+    const hosts = [github.url, unlistedUrl, git.url, git.url.replace('127.0.0.1', 'localhost')]
     const service = await Installation.start({
       plugins: [{ use: CODEHOST, with: { public_base_url: github.url } }],
-      env: { ALLOW_PRIVATE: `${new URL(github.url).host},${new URL(git.url).host}` },
+      env: { ALLOW_PRIVATE: hosts.map((url) => new URL(url).host).join() },
       file: {
+        sources: { github: [github.url] },
         checks: { closing_ms: 10_000, grace_ms: 5000, timeout_ms: 6000, first_answer_ms: 7000 },
         rate_limits: { key: 0, receipts: 0, log: 0 },
       },
@@ -76,7 +85,10 @@ export class World {
     const { connections } = service.claimcheck
     await connect({ connections }, connected.workspaceId, 'github', { base_url: github.url, token: TOKEN })
     await connect({ connections }, atGit.workspaceId, 'git', { base_url: git.url })
-    return new World({ github, git, service, clients: [anonymous, connected, atGit], clock, skew })
+    const unlisted = await service.client('unlisted')
+    await connect({ connections }, unlisted.workspaceId, 'github', { base_url: unlistedUrl })
+    const clients: [Client, Client, Client, Client] = [anonymous, connected, atGit, unlisted]
+    return new World({ github, git, service, clients, unlistedUrl, clock, skew })
   }
 
   /** The tolerance ends in `toleranceEndsInMs`, the deadline is `deadlineMs` after that. */
@@ -124,14 +136,15 @@ export class World {
     return `trap-${++this.#repositories}/app`
   }
 
-  /** At GitHub, with a main branch of two commits. */
+  /** At GitHub, with a main branch of two commits: made a month ago. */
   async repository(
-    options: { readonly isPrivate?: boolean } = {},
+    options: { readonly isPrivate?: boolean; readonly createdAt?: number } = {},
   ): Promise<{ slug: string; repository: GitHubRepository; base: string }> {
     const slug = this.nextSlug()
-    const repository = await this.github.createRepository(slug, options)
+    const createdAt = options.createdAt ?? this.clock.now() - MONTH_MS
+    const repository = await this.github.createRepository(slug, { ...options, createdAt })
     const base = await repository.commit({ parents: [await repository.commit()] })
-    await repository.push('main', base)
+    await repository.push('main', base, { at: createdAt })
     return { slug, repository, base }
   }
 

@@ -8,14 +8,27 @@ export interface PushClaim {
   readonly branch?: string
   readonly target?: string
   readonly host?: string
+  readonly pusher?: string
   readonly claimedAt?: number
 }
 
-export function claimOf({ sha, branch = 'main', target = 'acme/app', host, claimedAt = Date.now() }: PushClaim): Claim {
+export function claimOf({
+  sha,
+  branch = 'main',
+  target = 'acme/app',
+  host,
+  pusher,
+  claimedAt = Date.now(),
+}: PushClaim): Claim {
   return {
     action: 'codehost.commit.push',
     target,
-    params: { sha, branch, ...(host === undefined ? {} : { host }) },
+    params: {
+      sha,
+      branch,
+      ...(host === undefined ? {} : { host }),
+      ...(pusher === undefined ? {} : { pusher }),
+    },
     claimedAt,
     deadlineAt: claimedAt + 15 * MINUTE_MS,
   }

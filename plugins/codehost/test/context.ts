@@ -8,6 +8,7 @@ import {
   DestinationError,
   type GuardedFetch,
   type Observation,
+  type PreviousRead,
   type Verifier,
 } from '@claimcheck/core'
 import codehost from '@claimcheck/plugin-codehost'
@@ -16,16 +17,17 @@ const MAX_REDIRECTS = 5
 
 export const logger = { debug() {}, info() {}, warn() {} }
 
-export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}) {
+/** @param version of the profile */
+export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}, version = '2') {
   const parts = await codehost.setup({ logger, now: Date.now }, options)
-  const [verifier] = parts.verifiers!
+  const verifier = parts.verifiers!.find(({ profile }) => profile.version === version)
   const connections = new Map(parts.connections!.map((type) => [type.provider, type]))
   return { verifier: verifier!, connections }
 }
 
 export interface ContextOptions {
   readonly connection?: Connection | null
-  readonly previous?: readonly Observation[]
+  readonly previous?: readonly PreviousRead[]
   readonly cache?: CheckCache
   readonly now?: () => number
   readonly timeoutMs?: number

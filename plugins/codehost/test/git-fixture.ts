@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Connection } from '@claimcheck/core'
+import type { Connection, JsonObject } from '@claimcheck/core'
 import type { Test } from 'tap'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 import { claimOf } from './claim.ts'
@@ -12,6 +12,7 @@ interface LookOptions extends ContextOptions {
   readonly branch?: string
   readonly target?: string
   readonly address?: string
+  readonly claimedAt?: number
 }
 
 /** A git server with a repository whose main branch has two commits, `first` and `base`. */
@@ -34,20 +35,23 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
     await rm(folder, { recursive: true })
   })
 
-  const connect = (options: Record<string, string> = {}): Connection => ({
+  const connect = (options: JsonObject = {}): Connection => ({
     id: 'conn_1',
     provider: 'git',
     options: { base_url: server.url, ...options },
   })
 
   /** Checks a claim about the commit. @param address the server's address as git gets it */
-  function look(sha: string, { branch = 'main', target = 'acme/app', address, ...options }: LookOptions = {}) {
+  function look(
+    sha: string,
+    { branch = 'main', target = 'acme/app', address, claimedAt = Date.now(), ...options }: LookOptions = {},
+  ) {
     const context = createContext({ connection: connect(), ...options })
     const resolve: typeof context.resolve = async (url) => ({
       ...(await context.resolve(url)),
       ...(address === undefined ? {} : { address }),
     })
-    return check(verifier, claimOf({ sha, branch, target }), { ...context, resolve })
+    return check(verifier, claimOf({ sha, branch, target, claimedAt }), { ...context, resolve })
   }
   return { server, repository, first, base, connect, look, leftBehind: () => readdir(folder) }
 }

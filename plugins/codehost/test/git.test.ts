@@ -7,7 +7,7 @@ import { atGitServer } from './git-fixture.ts'
 
 t.test('a commit is on a branch as its tip or as an ancestor of it, without a time', async (t) => {
   const { first, base, look, leftBehind } = await atGitServer(t)
-  const seen = { kind: 'present', differs: [], facts: { head: base }, settled: true }
+  const seen = { kind: 'present', differs: [], facts: { branch_listed: true, head: base } }
   t.same(await look(base), seen)
   t.same(await look(first), seen)
   t.same(await leftBehind(), [])
@@ -18,7 +18,8 @@ t.test('a commit that the server gives out although it is on no branch is absent
   const sha = await repository.commit({ parents: [base] })
   await git(repository.folder, ['init', '--quiet', '--bare', 'elsewhere'])
   await git(`${repository.folder}/elsewhere`, ['fetch', '--quiet', `${server.url}/acme/app.git`, sha])
-  t.same(await look(sha), { kind: 'absent', facts: { head: base }, settled: false })
+  const facts = { branch_listed: true, head: base }
+  t.same(await look(sha), { kind: 'absent', facts, mark: 'may_have_been' })
 })
 
 t.test('a commit that a force-push removed is absent', async (t) => {
@@ -48,19 +49,7 @@ t.test('other names of a commit are not branches', async (t) => {
   const { repository, base, look } = await atGitServer(t)
   await repository.tag('v1', base)
   await repository.tag('refs/heads/x', base)
-  for (const branch of [
-    'v1',
-    'tags/v1',
-    'refs/tags/v1',
-    'refs/heads/main',
-    base,
-    'HEAD',
-    'x',
-    'mai',
-    'Main',
-    '-x',
-    '--upload-pack=x',
-  ]) {
+  for (const branch of ['v1', 'tags/v1', 'refs/tags/v1', base, 'HEAD', 'x', 'mai', 'Main', '-x', '--upload-pack=x']) {
     t.equal(await outcome(look(base, { branch })), 'differs: branch', branch)
   }
   const object = await repository.tag('v2', base, { annotated: true })
@@ -80,7 +69,7 @@ t.test('a branch may have any name that git allows', async (t) => {
     'a"b',
     'a;b',
     '$(x)',
-    'refs/heads/y',
+    'refs/tags/y',
   ]) {
     await repository.push(branch, base)
     t.equal(await outcome(look(base, { branch })), 'as claimed', branch)
@@ -91,7 +80,8 @@ t.test('a branch may have any name that git allows', async (t) => {
 t.test('in an empty repository a commit is absent', async (t) => {
   const { server, base, look } = await atGitServer(t)
   await server.createRepository('acme/empty')
-  t.same(await look(base, { target: 'acme/empty' }), { kind: 'absent', facts: {}, settled: false })
+  const facts = { branch_listed: false }
+  t.same(await look(base, { target: 'acme/empty' }), { kind: 'absent', facts, mark: 'never_before' })
 })
 
 t.test('a repository that cannot be seen is never evidence', async (t) => {
@@ -113,8 +103,17 @@ t.test('a repository that cannot be seen is never evidence', async (t) => {
 
 t.test('a renamed repository is the same repository', async (t) => {
   const { server, first, look } = await atGitServer(t)
-  await server.rename('acme/app', 'new-owner/new-name')
-  t.equal(await outcome(look(first)), 'as claimed')
+  await server.rename('acme/app', 'acme/new-name')
+  t.match(await look(first), { kind: 'present', differs: [], facts: { repository: 'acme/new-name' } })
+})
+
+t.test("a redirect to another owner's repository is ambiguous, but through a connection for both", async (t) => {
+  const { server, first, look, connect } = await atGitServer(t)
+  await server.rename('acme/app', 'other/new-name')
+  t.equal(await outcome(look(first)), 'ambiguous_claim')
+  t.equal(await outcome(look(first, { connection: connect({ owners: ['acme'] }) })), 'ambiguous_claim')
+  const connection = connect({ owners: ['Acme', 'Other'] })
+  t.match(await look(first, { connection }), { differs: [], facts: { repository: 'other/new-name' } })
 })
 
 t.test('an old server without partial clones can be read', async (t) => {

@@ -13,7 +13,7 @@ import {
 } from '../../../test/destinations/faults.ts'
 import type { Activity } from '../../../test/destinations/github-answers.ts'
 import { outcome } from './context.ts'
-import { atGitHub, MINUTE, NOON, wholeSecond } from './github-fixture.ts'
+import { appearedAt, atGitHub, MINUTE, NOON, wholeSecond } from './github-fixture.ts'
 
 const RESET = String(NOON / 1000 + 11 * 60)
 const ELSEWHERE = 'http://localhost:9/repos/acme/app'
@@ -52,12 +52,18 @@ const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ['JSON of another form', json([1, 2]), 'unexpected_response'],
   [
     'JSON with a wrong type',
-    json({ id: '1', full_name: 'acme/app', private: false, default_branch: 'main' }),
+    json({
+      id: '1',
+      full_name: 'acme/app',
+      private: false,
+      default_branch: 'main',
+      created_at: '2026-01-01T00:00:00Z',
+    }),
     'unexpected_response',
   ],
   [
     'a name that leads out of the path',
-    json({ id: 1, full_name: 'acme/..', private: false, default_branch: 'main' }),
+    json({ id: 1, full_name: 'acme/..', private: false, default_branch: 'main', created_at: '2026-01-01T00:00:00Z' }),
     'unexpected_response',
   ],
   ['a redirect to another host', redirectTo(ELSEWHERE), 'unexpected_response'],
@@ -124,19 +130,19 @@ t.test('a commit on the branch is found without the push log, at an unknown time
   for (const fault of [status(500), html(), status(429), status(403), status(404), status(422)]) {
     const { github, repository, base, look } = await atGitHub(t)
     github.faults.inject({ fault, on: /activity/ })
-    t.same(await look(base), {
-      kind: 'present',
-      differs: [],
-      facts: { repository_id: repository.id, head: base },
-      settled: false,
-    })
+    const seen = await look(base)
+    t.match(seen, { kind: 'present', differs: [], facts: { repository_id: repository.id, head: base } })
+    t.notOk(seen.stays)
   }
 })
 
-t.test('without a push log, a commit is absent, but this is not settled', async (t) => {
+t.test('without a push log, a commit that the host has may have been there', async (t) => {
   const { github, repository, look } = await atGitHub(t)
   github.faults.inject({ fault: status(404), on: /activity/ })
-  t.match(await look(await repository.commit()), { kind: 'absent', settled: false })
+  const sha = await repository.commit()
+  t.match(await look(sha), { kind: 'absent', mark: 'never_before' }, 'the host does not have it')
+  await repository.hold(sha)
+  t.match(await look(sha), { kind: 'absent', mark: 'may_have_been' })
 })
 
 t.test('the push log counts only up to its first gap', async (t) => {
@@ -151,7 +157,7 @@ t.test('the push log counts only up to its first gap', async (t) => {
     change(repository.activities)
     return look(first)
   }
-  const appeared = (seen: Observation) => (seen.kind === 'present' ? seen.appeared : 'absent')
+  const appeared = (seen: Observation) => appearedAt(seen) ?? undefined
 
   t.same(appeared(await withLog(() => {})), wholeSecond(NOON + MINUTE))
   t.same(appeared(await withLog((log) => log.splice(0))), undefined, 'the log is empty')
@@ -178,16 +184,24 @@ t.test('the push log is read back to the time of the claim, and three pages at m
   const sha = await repository.commit({ parents: [base] })
   await push('main', sha, NOON + MINUTE)
   const { activities } = repository
-  const { ref, type } = activities.at(-1)!
-  const filler = (i: number) => ({ id: 100 + i, before: sha, after: sha, ref, type, at: new Date(NOON + 2 * MINUTE) })
+  const { ref, type, actor } = activities.at(-1)!
+  const filler = (i: number) => ({
+    id: 100 + i,
+    before: sha,
+    after: sha,
+    ref,
+    type,
+    actor,
+    at: new Date(NOON + 2 * MINUTE),
+  })
   const pushed = activities.slice()
   const logOf = (count: number) => {
     activities.splice(0, activities.length, ...pushed, ...Array.from({ length: count }, (_, i) => filler(i)))
   }
   logOf(150)
-  t.match(await look(sha), { appeared: wholeSecond(NOON + MINUTE) })
+  t.same(appearedAt(await look(sha)), wholeSecond(NOON + MINUTE))
   t.equal(github.requests.filter((line) => line.includes('/activity')).length, 2)
   logOf(400)
-  t.same(((await look(sha)) as { appeared?: object }).appeared, { notAfter: NOON + 2 * MINUTE + 999 })
+  t.same(appearedAt(await look(sha)), { notAfter: NOON + 2 * MINUTE + 999 })
   t.equal(github.requests.filter((line) => line.includes('/activity')).length, 5)
 })

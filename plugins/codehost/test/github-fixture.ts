@@ -1,5 +1,5 @@
 /** A stand-in for GitHub with a repository, and checks of claims about it. */
-import type { Observation } from '@claimcheck/core'
+import type { JsonObject, Observation } from '@claimcheck/core'
 import type { Test } from 'tap'
 import { GitHubStandIn } from '../../../test/destinations/github.ts'
 import { claimOf } from './claim.ts'
@@ -26,16 +26,17 @@ export async function atGitHub(t: Test) {
   }
 
   /** Checks a claim about the commit that was made at noon, ten minutes later. */
-  function look(sha: string, { branch = 'main', target = 'acme/app', ...options }: LookOptions = {}) {
+  function look(sha: string, { branch = 'main', target = 'acme/app', pusher, ...options }: LookOptions = {}) {
     clock.now = Math.max(clock.now, NOON + 10 * MINUTE)
-    const claim = claimOf({ sha, branch, target, claimedAt: NOON })
+    const named = pusher === undefined ? {} : { pusher }
+    const claim = claimOf({ sha, branch, target, claimedAt: NOON, ...named })
     return check(verifier, claim, createContext({ now: () => clock.now, ...options }))
   }
 
-  const connect = (token: string) => ({
+  const connect = (token: string, options: JsonObject = {}) => ({
     id: 'conn_1',
     provider: 'github',
-    options: { token, base_url: github.url },
+    options: { token, base_url: github.url, ...options },
   })
   return { clock, github, repository, base, first, push, look, connect, verifier }
 }
@@ -43,8 +44,9 @@ export async function atGitHub(t: Test) {
 export interface LookOptions extends ContextOptions {
   readonly branch?: string
   readonly target?: string
+  readonly pusher?: string
 }
 
-export const appearedAt = (observation: Observation) =>
-  observation.kind === 'present' ? (observation.appeared ?? null) : undefined
+/** Of the oldest stay; `null` when no log shows any. */
+export const appearedAt = ({ stays = [] }: Observation) => stays.at(-1)?.appeared ?? null
 export const wholeSecond = (at: number) => ({ notBefore: at, notAfter: at + 999 })

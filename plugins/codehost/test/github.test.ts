@@ -12,9 +12,15 @@ t.test("a branch's tip takes three requests, and the push log shows when it was 
   t.same(await look(sha), {
     kind: 'present',
     differs: [],
-    facts: { repository_id: repository.id, head: sha, pushed_at: '2026-09-25T12:01:00.000Z' },
-    appeared: wholeSecond(NOON + MINUTE),
-    settled: true,
+    facts: {
+      repository: 'acme/app',
+      repository_id: repository.id,
+      branch_listed: true,
+      head: sha,
+      pushed_at: '2026-09-25T12:01:00.000Z',
+    },
+    stays: [{ appeared: wholeSecond(NOON + MINUTE) }],
+    ageMs: 10_000,
   })
   t.equal(github.requests.length, 3)
 })
@@ -79,13 +85,16 @@ t.test("a fork's commit does not count, although GitHub answers for it under the
   t.equal(await outcome(look(sha, { target: 'mallory/app' })), 'as claimed')
 })
 
-t.test('a commit that was never pushed is absent, and a complete push log settles it', async (t) => {
+t.test('a commit that was never pushed is absent, and a complete push log shows that it never was there', async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
-  t.same(await look(sha), { kind: 'absent', facts: { repository_id: repository.id, head: base }, settled: true })
+  t.match(await look(sha), { kind: 'absent', facts: { head: base }, stays: [], mark: 'never_before' })
   await push('main', await repository.commit({ parents: [base] }), NOON)
   repository.activities.shift()
-  t.match(await look(sha), { kind: 'absent', settled: false }, 'an incomplete log does not settle it')
+  await repository.hold(sha)
+  const seen = await look(sha)
+  t.match(seen, { kind: 'absent', mark: 'may_have_been' }, 'an incomplete log does not')
+  t.notOk(seen.stays)
 })
 
 t.test('other names of a commit are not branches', async (t) => {
@@ -94,7 +103,7 @@ t.test('other names of a commit are not branches', async (t) => {
   const sha = await repository.commit({ parents: [base] })
   await fork.push('evil', sha)
   await repository.tag('v1', base)
-  for (const branch of ['v1', 'tags/v1', 'refs/heads/main', 'heads/main', base, 'HEAD', 'mai', 'Main']) {
+  for (const branch of ['v1', 'tags/v1', 'heads/main', base, 'HEAD', 'mai', 'Main']) {
     t.equal(await outcome(look(base, { branch })), 'differs: branch', branch)
   }
   t.equal(await outcome(look(sha, { branch: 'mallory:evil' })), 'absent')
@@ -119,11 +128,11 @@ t.test('a branch may have any name that git allows', async (t) => {
     'a&ref=c',
     "it's",
     'a+b',
-    'refs/heads/x',
+    'refs/tags/x',
   ]) {
     const sha = await repository.commit({ parents: [base] })
     await push(branch, sha, NOON + MINUTE)
-    t.match(await look(sha, { branch }), { kind: 'present', facts: { head: sha }, settled: true }, branch)
+    t.match(await look(sha, { branch }), { kind: 'present', facts: { head: sha, branch_listed: true } }, branch)
   }
 })
 
@@ -149,8 +158,8 @@ t.test('a commit that a force-push removed', async (t) => {
     await push('a', sha, NOON - MINUTE)
     await push('a', await repository.commit({ parents: [base] }), NOON + MINUTE, { force: true })
     t.match(await look(sha, { branch: 'a' }), {
-      kind: 'present',
-      appeared: wholeSecond(NOON - MINUTE),
+      kind: 'absent',
+      stays: [{ appeared: wholeSecond(NOON - MINUTE), removed: wholeSecond(NOON + MINUTE), removedWhole: false }],
       facts: { pushed_at: '2026-09-25T11:59:00.000Z', removed_at: '2026-09-25T12:01:00.000Z' },
     })
   })
@@ -160,21 +169,24 @@ t.test('a commit that a force-push removed', async (t) => {
     await push('b', base, NOON - 2 * MINUTE)
     await push('b', await repository.commit({ parents: [sha] }), NOON - MINUTE)
     await push('b', await repository.commit({ parents: [base] }), NOON + MINUTE, { force: true })
-    t.match(await look(sha, { branch: 'b' }), { kind: 'present', appeared: wholeSecond(NOON - MINUTE) })
+    t.same(appearedAt(await look(sha, { branch: 'b' })), wholeSecond(NOON - MINUTE))
   })
 
-  await t.test('before the claim was made is ambiguous', async (t) => {
+  await t.test('before the claim was made is told, and is not what was claimed', async (t) => {
     const sha = await repository.commit({ parents: [base] })
     await push('c', sha, NOON - 3 * MINUTE)
     await push('c', await repository.commit({ parents: [base] }), NOON - 2 * MINUTE, { force: true })
-    t.equal(await outcome(look(sha, { branch: 'c' })), 'ambiguous_claim')
+    const seen = await look(sha, { branch: 'c' })
+    t.match(seen, { kind: 'absent', stays: [{ removed: wholeSecond(NOON - 2 * MINUTE), removedWhole: false }] })
+    t.notOk(seen.mark)
+    t.notOk(seen.facts.pushed_at)
   })
 
   await t.test('by deleting its branch was there until then', async (t) => {
     const sha = await repository.commit({ parents: [base] })
     await push('d', sha, NOON)
     await repository.deleteBranch('d')
-    t.match(await look(sha, { branch: 'd' }), { kind: 'present', appeared: wholeSecond(NOON) })
+    t.match(await look(sha, { branch: 'd' }), { stays: [{ appeared: wholeSecond(NOON), removedWhole: true }] })
     t.equal(
       await outcome(look('0'.repeat(40), { branch: 'd' })),
       'absent',
@@ -202,8 +214,8 @@ t.test('a force-push that adds a commit shows when, if the push before it was ch
   const sha = await repository.commit({ parents: [base] })
   const other = await repository.commit({ parents: [base] })
   await push('a', other, NOON - 3 * MINUTE)
-  await push('a', sha, NOON + MINUTE, { force: true })
-  t.same(appearedAt(await look(sha, { branch: 'a' })), wholeSecond(NOON + MINUTE))
+  await push('a', sha, NOON + 11 * MINUTE, { force: true })
+  t.same(appearedAt(await look(sha, { branch: 'a' })), wholeSecond(NOON + 11 * MINUTE))
 
   await push('b', other, NOON - 3 * MINUTE)
   await push('b', sha, NOON - 2 * MINUTE, { force: true })
@@ -212,24 +224,24 @@ t.test('a force-push that adds a commit shows when, if the push before it was ch
   t.equal(github.requests.length - requests, 3, 'the push before is not checked when it decides nothing')
 })
 
-t.test('a commit that was removed before the claim and pushed again late has no lower bound', async (t) => {
+t.test('a commit that was removed before the claim and pushed again late has both stays', async (t) => {
   const { repository, base, push, look } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   const other = await repository.commit({ parents: [base] })
   await push('a', sha, NOON - 3 * MINUTE)
   await push('a', other, NOON - 2 * MINUTE, { force: true })
   await push('a', sha, NOON + 12 * MINUTE, { force: true })
-  t.same(appearedAt(await look(sha, { branch: 'a' })), { notAfter: NOON + 12 * MINUTE + 999 })
+  t.same((await look(sha, { branch: 'a' })).stays, [
+    { appeared: wholeSecond(NOON + 12 * MINUTE) },
+    { appeared: wholeSecond(NOON - 3 * MINUTE), removed: wholeSecond(NOON - 2 * MINUTE), removedWhole: false },
+  ])
 })
 
 t.test('in an empty repository a commit is absent', async (t) => {
   const { github, base, look } = await atGitHub(t)
-  const empty = await github.createRepository('acme/empty')
-  t.same(await look(base, { target: 'acme/empty' }), {
-    kind: 'absent',
-    facts: { repository_id: empty.id },
-    settled: false,
-  })
+  await github.createRepository('acme/empty', { createdAt: NOON - MINUTE })
+  const facts = { repository: 'acme/empty', branch_listed: false }
+  t.match(await look(base, { target: 'acme/empty' }), { kind: 'absent', facts, mark: 'never_before' })
 })
 
 t.test('a renamed repository is the same repository', async (t) => {
@@ -246,7 +258,7 @@ t.test('a repository that was created again under the same name is another repos
   github.delete(repository)
   const again = await github.createRepository('acme/app')
   await again.push('main', await again.commit())
-  t.equal(await outcome(look(base, { previous: [seen] })), 'ambiguous_claim')
+  t.equal(await outcome(look(base, { previous: [{ sentAt: NOON, observation: seen }] })), 'ambiguous_claim')
 })
 
 t.test('a repository that cannot be seen is never evidence', async (t) => {

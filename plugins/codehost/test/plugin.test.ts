@@ -23,7 +23,7 @@ t.test('the package is a plugin, and offers its action through both providers', 
 t.test('targets and params follow the rules of code hosts and of git', async (t) => {
   const { verifier } = await setUp()
   const { target, params } = verifier.profile
-  const ajv = new Ajv2020({ strict: true, strictTypes: false })
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['x-pattern-help'] })
   const isTarget = ajv.compile(target)
   const isParams = ajv.compile(params)
   const isBranch = (branch: string) => isParams({ sha: SHA, branch })
@@ -41,12 +41,25 @@ t.test('targets and params follow the rules of code hosts and of git', async (t)
     [],
   )
 
-  const branches = ['main', 'feature/x', 'a.b', 'x@y', '100%', 'zweig-ü', '😀', 'a./b', 'refs/heads/main', SHA]
+  const branches = ['main', 'feature/x', 'a.b', 'x@y', '100%', 'zweig-ü', '😀', 'a./b', 'refs/tags/main', SHA]
   t.same(
     branches.filter((branch) => !isBranch(branch)),
     [],
   )
-  const otherThings = ['', '-x', '@', 'user:main', '..', 'a..b', '../main', 'a~1', 'a^', 'a@{1}', 'a\u2028..b']
+  const otherThings = [
+    '',
+    '-x',
+    '@',
+    'refs/heads/main',
+    'user:main',
+    '..',
+    'a..b',
+    '../main',
+    'a~1',
+    'a^',
+    'a@{1}',
+    'a\u2028..b',
+  ]
   const wrongParts = ['.a', 'a/.b', '/a', 'a/', 'a//b', 'a.', 'a.lock', 'a.lock/b', 'x'.repeat(256)]
   const wrongInNames = ['a b', 'a\tb', 'a\u007f', 'a\n', 'a\u0000b', 'a?', 'a*', 'a[b', 'a\\b', 'a\ud800']
   t.same(
@@ -60,11 +73,11 @@ t.test('targets and params follow the rules of code hosts and of git', async (t)
     [],
   )
   t.same(
-    ['github.com', 'git.example.com:8443', 'LOCALHOST'].filter((host) => !isHost(host)),
+    ['github.com', 'git.example.com:8443', 'LOCALHOST', 'git.example.com/team/x'].filter((host) => !isHost(host)),
     [],
   )
   t.same(
-    ['', 'https://github.com', 'a/b', 'a@b', '-a', 'a:x'].filter((host) => isHost(host)),
+    ['', 'https://github.com', 'a/', 'a//b', 'a/b?c', 'a@b', '-a', 'a:x'].filter((host) => isHost(host)),
     [],
   )
   t.notOk(isParams({ sha: SHA, branch: 'main', other: 1 }))
@@ -92,7 +105,13 @@ t.test('a connection fits claims about its host and its owners', async (t) => {
   t.notOk(fits('github', enterprise, 'github.com'))
   t.ok(fits('github', { owners: ['other', 'ACME'] }))
   t.notOk(fits('github', { owners: ['other'] }))
-  t.ok(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com:8443'))
+  t.ok(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com:8443/scm'))
+  t.notOk(
+    fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com:8443'),
+    "a sub-path may be another owner's",
+  )
+  t.notOk(fits('github', { base_url: 'https://pages.example.com/mallory' }, 'pages.example.com'))
+  t.ok(fits('github', { base_url: 'https://pages.example.com/mallory' }, 'pages.example.com/mallory'))
   t.notOk(fits('git', { base_url: 'https://git.example.com:8443/scm' }, 'git.example.com'))
   t.notOk(fits('git', { base_url: 'https://git.example.com', owners: [] }))
 })

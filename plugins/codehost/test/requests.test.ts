@@ -6,33 +6,50 @@ import { appearedAt, atGitHub, MINUTE, NOON } from './github-fixture.ts'
 
 const inTime = () => NOON + MINUTE
 
-t.test('a commit that is seen in time takes at most three requests to GitHub', async (t) => {
-  const { github, repository, base, first, push, look } = await atGitHub(t)
-  const sha = await repository.commit({ parents: [base] })
+t.test('a commit that is seen in time takes three to six requests to GitHub', async (t) => {
+  const { clock, github, repository, base, first, push, look } = await atGitHub(t)
+  const middle = await repository.commit({ parents: [base] })
+  const sha = await repository.commit({ parents: [middle] })
   await push('main', sha, NOON)
-  for (const [id, expected] of [
-    [sha, 2],
-    [first, 3],
+  clock.now = NOON + MINUTE
+  const PUSHED_AT = '2026-09-25T12:00:00.000Z'
+  for (const [id, expected, facts] of [
+    [sha, 3, { pushed_at: PUSHED_AT }],
+    [middle, 5, { pushed_at: PUSHED_AT }],
+    [base, 4, { pushed_at: '2026-09-25T11:00:00.000Z', preexisting: true }],
+    [first, 5, { preexisting: true }],
   ] as const) {
     const before = github.requests.length
     const seen = await look(id, { now: inTime })
-    t.match(seen, { kind: 'present', differs: [], facts: { head: sha } })
-    t.equal(appearedAt(seen), null, 'the time of the push is not requested, because the check itself is in time')
-    t.equal(github.requests.length - before, expected)
+    t.match(seen, { kind: 'present', differs: [], facts: { head: sha, ...facts } })
+    t.equal(appearedAt(seen), null, 'seen in time, it came in time')
+    t.equal(github.requests.length - before, expected, github.requests.slice(before).join('\n'))
   }
 })
 
-t.test('from the end of the tolerance on, the push log is read: it can show that the push was in time', async (t) => {
-  const { github, base, look } = await atGitHub(t)
-  for (const [at, expected] of [
-    [NOON + 10 * MINUTE - 1, 0],
-    [NOON + 10 * MINUTE, 1],
-  ] as const) {
+t.test('what the log adds to a commit that is seen in time takes three requests at most', async (t) => {
+  const { clock, github, repository, base, push, look } = await atGitHub(t)
+  const shas = [base]
+  for (let i = 0; i < 12; i++) {
+    shas.push(await repository.commit({ parents: [shas.at(-1)!] }))
+    if (i % 2) await push('main', shas.at(-1)!, NOON - 5 * MINUTE + i * 10_000)
+  }
+  clock.now = NOON + MINUTE
+  for (const sha of shas) {
     const before = github.requests.length
-    t.match(await look(base, { now: () => at }), { kind: 'present', differs: [] })
-    t.equal(github.requests.slice(before).filter((line) => line.includes('/activity')).length, expected)
+    t.match(await look(sha, { now: inTime }), { kind: 'present', differs: [] })
+    t.ok(github.requests.length - before <= 3 + 3, sha)
   }
 })
+
+t.test(
+  'from the end of the tolerance on, the push log tells the stay: it can show that the push was in time',
+  async (t) => {
+    const { base, look } = await atGitHub(t)
+    t.notOk((await look(base, { now: () => NOON + 10 * MINUTE - 1 })).stays)
+    t.equal((await look(base, { now: () => NOON + 10 * MINUTE })).stays?.length, 1)
+  },
+)
 
 t.test("a branch's tip takes three requests to a git server", async (t) => {
   const { server, base, look } = await atGitServer(t)
@@ -40,7 +57,7 @@ t.test("a branch's tip takes three requests to a git server", async (t) => {
   t.equal(server.requests.length, 3)
 })
 
-t.test('claims that wait for the same branch share one read, and each needs one comparison', async (t) => {
+t.test('claims that wait for the same branch share their reads, and each needs two comparisons', async (t) => {
   const { github, repository, base, push, look } = await atGitHub(t)
   const commits = [base]
   for (let i = 1; i < 40; i++) commits.push(await repository.commit({ parents: [commits.at(-1)!] }))
@@ -48,7 +65,10 @@ t.test('claims that wait for the same branch share one read, and each needs one 
   const cache = createCache()
   const seen = await Promise.all(commits.map((sha) => look(sha, { cache, now: inTime })))
   for (const observation of seen) t.match(observation, { kind: 'present', differs: [] })
-  t.equal(github.requests.length, 2 + 2 + 39)
+  const of = (part: string) => github.requests.filter((line) => line.includes(part)).length
+  t.equal(of('/git/ref/'), 2)
+  t.ok(of('/activity') < commits.length / 2, `${of('/activity')} readings of the log`)
+  t.ok(of('/compare/') <= 2 * 39, `${of('/compare/')} comparisons`)
 })
 
 t.test('claims that wait for the same branch of a git server share one read and one history', async (t) => {
@@ -67,5 +87,5 @@ t.test('claims about different branches do not share a read', async (t) => {
   await push('topic', first, NOON)
   const cache = createCache()
   await Promise.all([look(base, { cache, now: inTime }), look(first, { cache, now: inTime, branch: 'topic' })])
-  t.equal(github.requests.length, 2 * 2)
+  t.equal(github.requests.length, 2 * 3)
 })

@@ -150,28 +150,39 @@ type Places = Pick<IntakeOptions, 'registry' | 'sources'>
 /** Those of the connections through which the claim can be read. */
 export function fittingConnections<C extends Connection>(
   claim: Claim,
-  { verifier, providers }: RegisteredVerifier,
-  { registry, sources }: Places,
+  registered: RegisteredVerifier,
+  places: Places,
+  connections: readonly C[],
+): C[] {
+  return namedConnections(claim, registered, places, connections).filter(({ provider, options }) =>
+    mayRead(claim, registered, places, provider, () =>
+      places.registry.connectionType(provider)!.baseUrl(options as never),
+    ),
+  )
+}
+
+/** Those whose plugin says that the claim means them. */
+function namedConnections<C extends Connection>(
+  claim: Claim,
+  { providers }: RegisteredVerifier,
+  { registry }: Places,
   connections: readonly C[],
 ): C[] {
   return connections.filter(({ provider, options }) => {
     const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
-    return (
-      type?.fits(options as Record<string, unknown>, claim) &&
-      mayRead(claim, verifier.profile, sources, provider, () => type.baseUrl(options as never))
-    )
+    return type?.fits(options as Record<string, unknown>, claim)
   })
 }
 
 /** An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it. */
 function mayRead(
   claim: Claim,
-  profile: ActionProfile,
-  sources: IntakeOptions['sources'],
+  { verifier }: RegisteredVerifier,
+  { sources }: Places,
   provider: string,
   baseUrl: () => string,
 ): boolean {
-  return claim.action === profile.action || sources.isListed(provider, baseUrl())
+  return claim.action === verifier.profile.action || sources.isListed(provider, baseUrl())
 }
 
 function chooseAccess(
@@ -181,12 +192,13 @@ function chooseAccess(
   connections: readonly Connection[],
 ): { access: Access; connectionId: string | null } {
   const { verifier } = registered
-  const { profile } = verifier
   const fitting = fittingConnections(claim, registered, places, connections)
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }
   if (first) return { access: 'connection', connectionId: first.id }
-  const anonymous = profile.access.anonymous ? verifier.anonymousSource?.(claim) : undefined
-  const isOpen = anonymous && mayRead(claim, profile, places.sources, anonymous.provider, () => anonymous.baseUrl)
+  // A workspace that chose where such claims are read is not read anywhere else.
+  const isNamed = namedConnections(claim, registered, places, connections).length > 0
+  const anonymous = verifier.profile.access.anonymous && !isNamed ? verifier.anonymousSource?.(claim) : undefined
+  const isOpen = anonymous && mayRead(claim, registered, places, anonymous.provider, () => anonymous.baseUrl)
   return { access: isOpen ? 'anonymous' : 'no_connection', connectionId: null }
 }

@@ -19,11 +19,14 @@ export interface GitAccess {
 }
 
 export function createGitHost({ baseUrl, authorization, prunesAtOnce = false }: GitAccess, limits: Limits): CodeHost {
-  async function reach(owner: string, repository: string, context: CheckContext): Promise<Remote> {
+  async function reach(
+    slug: string,
+    context: CheckContext,
+  ): Promise<{ readonly remote: Remote; readonly name: string }> {
     await requireGit()
-    const url = await discover(`${baseUrl}/${owner}/${repository}.git`, authorization, context)
+    const { url, name } = await discover(baseUrl, slug, authorization, context)
     const address = await context.resolve(url)
-    return { url, address, ...(authorization === undefined ? {} : { authorization }) }
+    return { remote: { url, address, ...(authorization === undefined ? {} : { authorization }) }, name }
   }
 
   return {
@@ -31,10 +34,11 @@ export function createGitHost({ baseUrl, authorization, prunesAtOnce = false }: 
       const { owner, repository, sha, branch, claimedAt } = query
       const { cache } = context
       const sentAt = context.now()
-      const scope = `git ${owner}/${repository}`
-      const { remote, branches } = await cache.share(`${scope} branches`, async () => {
-        const remote = await reach(owner, repository, context)
-        return { remote, branches: await listBranches(remote, context) }
+      const slug = `${owner}/${repository}`
+      const scope = `git ${slug}`
+      const { remote, name, branches } = await cache.share(`${scope} branches`, async () => {
+        const reached = await reach(slug, context)
+        return { ...reached, branches: await listBranches(reached.remote, context) }
       })
 
       /** Whether a commit is in the history of a branch's tip. */
@@ -57,7 +61,11 @@ export function createGitHost({ baseUrl, authorization, prunesAtOnce = false }: 
 
       const head = branches.get(branch)
       const place = await find()
-      const found: FoundCommit = { place, ...(head === undefined ? {} : { head }) }
+      const found: FoundCommit = {
+        place,
+        ...(head === undefined ? {} : { head }),
+        ...(name === slug ? {} : { repositoryName: name }),
+      }
       if (place.at === 'branch') return found
       const mark = await markOf(query, {
         place,

@@ -37,39 +37,36 @@ function readName(bytes: string): string | undefined {
 }
 
 /**
- * Whether the server has this commit, on whatever branch or none. Over protocol v2 servers refuse exactly what they do not have.
- * `undefined`: it does not tell.
+ * Whether the server has this commit, on whatever branch or none. `undefined`: it does not tell. Only over protocol v2 does
+ * "not our ref" mean that the server does not have it: older servers say the same of a commit that no branch has.
  * @throws DestinationError
  */
 export async function hasObject(remote: Remote, sha: string, context: CheckContext): Promise<boolean | undefined> {
   return inFolder(async (folder) => {
+    const trace = join(folder, 'trace')
     const run = remoteRun(folder, remote, context, LISTING)
     await runGit(['init', '--quiet', '--bare', '--template=', '.'], run)
+    const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--depth=1', '--filter=tree:0']
+    const asking = runGit(['fetch', ...options, '--', remote.url, sha], {
+      ...run,
+      env: { ...run.env, GIT_TRACE2_EVENT: trace },
+    })
     try {
-      await runGit(
-        [
-          'fetch',
-          '--quiet',
-          '--no-tags',
-          '--no-write-fetch-head',
-          '--depth=1',
-          '--filter=tree:0',
-          '--',
-          remote.url,
-          sha,
-        ],
-        run,
-      )
+      await asking
       return true
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error
-      return NOT_OUR_REF.test(error.stderr) ? false : undefined
+      if (!REFUSED.test(error.stderr)) return await fromServer(asking, context).then(() => true)
+      const isUnknown = error.stderr.includes(`remote error: upload-pack: not our ref ${sha}`)
+      return isUnknown && (await readFile(trace, 'utf8')).includes(PROTOCOL_2) ? false : undefined
     }
   })
 }
 
-// What git prints of the server's own error line, by protocol v2's upload-pack.
-const NOT_OUR_REF = /remote error: upload-pack: not our ref [0-9a-f]{40}/
+const PROTOCOL_2 = '"key":"negotiated-version","value":"2"'
+/** The server does not give it out, or gives out more than may be stored. Anything else is a failure to read. */
+const REFUSED = /remote error: |does not allow request|index-pack|signal 25/
+const HTTP_STATUS = /requested URL returned error: (\d{3})/
 
 /** The name of the default branch; `undefined` when the server does not say. @throws DestinationError */
 export async function defaultBranch(remote: Remote, context: CheckContext): Promise<string | undefined> {
@@ -156,7 +153,7 @@ async function fromServer(running: Promise<Buffer>, { now }: CheckContext): Prom
     return await running
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error
-    const status = Number(/requested URL returned error: (\d{3})/.exec(error.stderr)?.[1])
+    const status = Number(HTTP_STATUS.exec(error.stderr)?.[1])
     if (status) throw httpFailure(new Response(null, { status }), now())
     throw new DestinationError('unavailable', { cause: error })
   }

@@ -1,21 +1,23 @@
 /** Finds a repository's URL before git is started: whether it is on a git server, and whether we may read it. */
-import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, Value } from '@claimcheck/core/plugin'
 import { httpFailure } from '../http-failure.ts'
+import { Slug } from '../profile.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
 
 /**
- * The URL for git. A renamed repository's new URL is found here, because git does not follow redirects.
+ * The URL for git, and the repository's name by it, which is another one after a redirect. A renamed repository's new URL is found here, because git does not follow redirects.
  *
  * @throws DestinationError with the HTTP status and the time to wait, which git does not report
  */
 export async function discover(
-  url: string,
+  baseUrl: string,
+  slug: string,
   authorization: string | undefined,
   { fetch, now }: Pick<CheckContext, 'fetch' | 'now'>,
-): Promise<string> {
-  const asked = url + DISCOVERY
+): Promise<{ readonly url: string; readonly name: string }> {
+  const asked = `${baseUrl}/${slug}.git${DISCOVERY}`
   const response = await fetch(asked, {
     headers: { 'git-protocol': 'version=2', ...(authorization === undefined ? {} : { authorization }) },
   })
@@ -27,5 +29,11 @@ export async function discover(
   const answered = response.url || asked
   const isRepository = new URL(answered).origin === new URL(asked).origin && answered.endsWith(DISCOVERY)
   if (!isRepository) throw new DestinationError('unexpected_response', { status: 200 })
-  return answered.slice(0, -DISCOVERY.length)
+  const found = answered.slice(0, -DISCOVERY.length)
+  if (answered === asked) return { url: found, name: slug }
+  const root = new URL(`${baseUrl}/`).href
+  const name = found.startsWith(root) ? decodeURIComponent(found.slice(root.length)).replace(/\.git$/, '') : ''
+  // Led to a place that no claim can name, it is not the claimed repository.
+  if (!Value.Check(Slug, name)) throw new DestinationError('ambiguous_claim')
+  return { url: found, name }
 }

@@ -1,20 +1,21 @@
 /** Where GitHub has a commit: on the claimed branch (and since when), on another, or nowhere that can be seen. */
-import { type CheckContext, DestinationError, type Instant, type Stay } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type Instant, type LogTime, type Stay } from '@claimcheck/core/plugin'
 import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { markOf } from '../forgetting.ts'
 import { isDestinationError } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
-import type { RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
   type Contains,
   commitHistory,
+  type LogEntry,
   type LoggedStay,
   NO_COMMIT,
+  newestRun,
   type PushLog,
 } from './push-log.ts'
-import { openRepository, type Repository, readRepository } from './repository.ts'
+import { openRepository, type Repository, readRepository, type ShownRepository } from './repository.ts'
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
 const MAX_COMPARISONS = 16
@@ -34,12 +35,12 @@ export function createGitHubHost(access: GitHubAccess): CodeHost {
       const slug = `${query.owner}/${query.repository}`
       const sentAt = context.now()
       const api = createGitHubApi(access, context)
-      const open = (answer: RepositoryAnswer) => openRepository(api, context.cache, answer)
-      const { answer, head } = await context.cache.share(`github ${slug} branch ${branch}`, async () => {
-        const answer = await readRepository(api, slug)
-        return { answer, head: await open(answer).head(branch) }
+      const open = (shown: ShownRepository) => openRepository(api, context, shown)
+      const { shown, head } = await context.cache.share(`github ${slug} branch ${branch}`, async () => {
+        const shown = await readRepository(api, slug, context)
+        return { shown, head: await open(shown).head(branch) }
       })
-      const repository = open(answer)
+      const repository = open(shown)
       const finding = await findIn(repository, head, { query, context, sentAt })
       return {
         ...finding,
@@ -66,15 +67,19 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
   const onBranch = head !== undefined && (await repository.contains(sha, head)) === true
   // Seen in time, it came in time, whatever the log says.
   if (onBranch && context.now() < inTimeUntil) {
-    return { place: { at: 'branch' }, ...(await describe(repository, look)) }
+    return { place: { at: 'branch' }, ...(await describe(repository, head, look)) }
   }
 
   const log = await readLog(repository, query, onBranch, context)
   const contains = comparisons(repository, sha, head, onBranch)
   const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
-  const isGapless = history !== undefined && history.since <= logFrom
-  const told = history ? toldBy(history, isGapless, query) : {}
+  // A repository that was made after the claim may have taken the name of the one that was claimed, whose log went with it.
+  const isYoung = repository.createdAt > claimedAt
+  const isGapless = history !== undefined && history.since <= logFrom && !isYoung
+  const told = history ? toldBy(history, isGapless, repository, query) : {}
   if (onBranch) return { place: { at: 'branch' }, ...told }
+  // The log has it there now, and the answer about the branch is an older one.
+  if (told.stays?.some(({ removed }) => removed === undefined)) return { place: { at: 'nowhere' }, ...told }
 
   const { place, isKnown } = await findElsewhere(repository, query)
   const endsAtHead = (log?.entries[0]?.after ?? NO_COMMIT) === (head ?? NO_COMMIT)
@@ -98,37 +103,59 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
  * What the log adds to a commit that was seen in time: since when, and who pushed it. One request more, three at most.
  * Nothing hangs on it, so a log that cannot be read adds nothing.
  */
-async function describe(repository: Repository, { query, context }: Look): Promise<Partial<Finding>> {
-  const { sha, branch, claimedAt, inTimeUntil } = query
+async function describe(repository: Repository, head: string, { query, context }: Look): Promise<Partial<Finding>> {
   const log = await context.cache
-    .share(`github ${repository.id} log ${branch}`, () => repository.newestPushes(branch))
+    .share(`github ${repository.id} log ${query.branch}`, () => repository.newestPushes(query.branch))
     .catch((error: unknown) => {
       if (!isDestinationError(error)) throw error
       return undefined
     })
-  if (!log) return {}
-  const asTip = log.entries.findLast(({ after }) => after === sha)
-  const oldestTip = asTip ?? (await arrivalAmong(log, claimedAt - (inTimeUntil - claimedAt)))
-  if (oldestTip === 'earlier') return { preexisting: true }
-  if (!oldestTip) return {}
-  const { at, actor } = oldestTip
-  const isOld = at.notAfter < claimedAt - (inTimeUntil - claimedAt)
-  return {
-    pushedAt: at.notBefore,
-    ...(isOld ? { preexisting: true } : {}),
-    ...matchPusher(actor, query),
+  const run = log ? newestRun(log) : []
+  // A log that lags does not list yet what put the commit where it is.
+  if (run[0]?.after !== head) return {}
+  const arrival = await arrivalAtHead(repository, run, query)
+  if (arrival === undefined) return {}
+  if (arrival === 'earlier') return { preexisting: true }
+  const { at, actor } = arrival
+  return { pushedAt: at.notBefore, ...preexisting(at, repository, query), ...matchPusher(actor, query) }
+}
+
+/**
+ * The push that brought the commit to where it is; `earlier`: one before the tolerance on the other side of the claim; undefined:
+ * not told by two comparisons.
+ */
+async function arrivalAtHead(
+  repository: Repository,
+  run: readonly LogEntry[],
+  query: CommitQuery,
+): Promise<LogEntry | 'earlier' | undefined> {
+  const { sha } = query
+  const has = async (tip: string) => tip !== NO_COMMIT && (await repository.contains(sha, tip))
+  const start = run.at(-1)!
+  const asTip = run.findLast(({ after }) => after === sha)
+  if (asTip) {
+    // What was forced back to the commit had it before.
+    const isExact = asTip !== start || start.fastForward || (await has(start.before)) === false
+    return isExact ? asTip : undefined
   }
 
-  /** The push that brought the commit; `earlier`: one before `moment`. At most two comparisons. */
-  async function arrivalAmong({ entries }: PushLog, moment: Instant) {
-    const before = entries.find(({ at }) => at.notAfter < moment)
-    const recent = entries.filter(({ at }) => at.notAfter >= moment)
-    const start = before?.after ?? recent.at(-1)?.before ?? NO_COMMIT
-    if (start !== NO_COMMIT && (await repository.contains(sha, start)) !== false) return before ? 'earlier' : undefined
-    const [newest] = recent
-    if (!newest || recent.length === 1) return newest
-    return newest.before !== NO_COMMIT && (await repository.contains(sha, newest.before)) === false ? newest : undefined
-  }
+  const old = run.find(({ at }) => isOld(at, repository, query))
+  const recent = old ? run.slice(0, run.indexOf(old)) : run
+  const before = await has(old?.after ?? start.before)
+  if (before !== false) return before && old ? 'earlier' : undefined
+  const [newest] = recent
+  if (!newest || recent.length === 1) return newest
+  return (await has(newest.before)) === false ? newest : undefined
+}
+
+/** More than the tolerance before the claim, also when the log's clock is behind as its answers say. */
+function isOld(at: LogTime, { clockBehindMs }: Repository, { claimedAt, inTimeUntil }: CommitQuery): boolean {
+  if (clockBehindMs === undefined) return false
+  return at.notAfter + Math.max(clockBehindMs, 0) < claimedAt - (inTimeUntil - claimedAt)
+}
+
+function preexisting(at: LogTime, repository: Repository, query: CommitQuery): Pick<Finding, 'preexisting'> {
+  return isOld(at, repository, query) ? { preexisting: true } : {}
 }
 
 function matchPusher(actor: string | undefined, { pusher }: CommitQuery): Partial<Finding> {
@@ -177,7 +204,12 @@ function counts({ arrival, removal }: LoggedStay, { claimedAt, logFrom }: Commit
 }
 
 /** @param isGapless no stay before the oldest one known was overlooked */
-function toldBy({ stays, openAtStart }: CommitHistory, isGapless: boolean, query: CommitQuery): Partial<Finding> {
+function toldBy(
+  { stays, openAtStart }: CommitHistory,
+  isGapless: boolean,
+  repository: Repository,
+  query: CommitQuery,
+): Partial<Finding> {
   if (!isGapless && stays.length === 0) return {}
   // Of a cut list nothing tells which stay was the first.
   const isComplete = isGapless && stays.length <= MAX_STAYS
@@ -191,17 +223,15 @@ function toldBy({ stays, openAtStart }: CommitHistory, isGapless: boolean, query
     }
   })
   const first = stays.findLast((stay) => counts(stay, query))
-  return { stays: reported.slice(0, MAX_STAYS), ...(first ? describeStay(first, query) : {}) }
+  return { stays: reported.slice(0, MAX_STAYS), ...(first ? describeStay(first, repository, query) : {}) }
 }
 
-function describeStay({ arrival, removal }: LoggedStay, query: CommitQuery): Partial<Finding> {
-  const { claimedAt, inTimeUntil } = query
+function describeStay({ arrival, removal }: LoggedStay, repository: Repository, query: CommitQuery): Partial<Finding> {
   const { entry, earlier } = arrival
-  const isOld = entry.at.notAfter < claimedAt - (inTimeUntil - claimedAt)
   return {
     ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
     ...(removal ? { removedAt: removal.at.notBefore } : {}),
-    ...(isOld ? { preexisting: true } : {}),
+    ...preexisting(entry.at, repository, query),
     ...(earlier ? {} : matchPusher(entry.actor, query)),
   }
 }

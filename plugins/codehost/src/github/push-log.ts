@@ -105,6 +105,11 @@ export async function commitHistory(
   return { stays, since, openAtStart }
 }
 
+/** The newest entries whose older ones are ancestors of the newest, newest first; empty for an empty log. */
+export function newestRun({ entries }: PushLog): readonly LogEntry[] {
+  return fastForwardRuns(entries)[0] ?? []
+}
+
 /** Splits the log, newest first, into runs in which each entry is a fast-forward. Only a run's oldest entry can be something else. */
 function fastForwardRuns(entries: readonly LogEntry[]): LogEntry[][] {
   const runs: LogEntry[][] = []

@@ -1,5 +1,5 @@
 /** Reads a repository at GitHub. Each question has the one endpoint whose answer is reliable for it. */
-import { type CheckCache, DestinationError, type Instant } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import {
   ActivityAnswer,
@@ -17,7 +17,10 @@ export interface Repository {
   /** `<owner>/<repo>` as GitHub has it now. */
   readonly name: string
   readonly defaultBranch: string
+  /** At the latest, by our clock. */
   readonly createdAt: Instant
+  /** How far GitHub's clock was behind ours at most; undefined where it does not tell its time. Milliseconds. */
+  readonly clockBehindMs: number | undefined
   /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
   head(branch: string): Promise<string | undefined>
   /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
@@ -35,15 +38,32 @@ export interface Repository {
 
 const LOG_PAGE = 100
 const MAX_LOG_PAGES = 3
+/** GitHub's times have whole seconds. */
+const RESOLUTION_MS = 1000
 
-/** @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is */
-export async function readRepository(api: GitHubApi, slug: string): Promise<RepositoryAnswer> {
-  const answer = await api.get(`/repos/${slug}`, RepositoryAnswer)
-  if ('refused' in answer) throw new DestinationError('forbidden', { status: answer.refused })
-  return answer.value
+/** What GitHub says of a repository. */
+export interface ShownRepository {
+  readonly answer: RepositoryAnswer
+  readonly clockBehindMs: number | undefined
 }
 
-export function openRepository(api: GitHubApi, cache: CheckCache, answer: RepositoryAnswer): Repository {
+/** @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is */
+export async function readRepository(
+  api: GitHubApi,
+  slug: string,
+  { now }: Pick<CheckContext, 'now'>,
+): Promise<ShownRepository> {
+  const read = await api.get(`/repos/${slug}`, RepositoryAnswer)
+  if ('refused' in read) throw new DestinationError('forbidden', { status: read.refused })
+  const theirNow = Date.parse(read.headers.get('date') ?? '')
+  return { answer: read.value, clockBehindMs: Number.isNaN(theirNow) ? undefined : now() - theirNow }
+}
+
+export function openRepository(
+  api: GitHubApi,
+  { cache, now }: Pick<CheckContext, 'cache' | 'now'>,
+  { answer, clockBehindMs }: ShownRepository,
+): Repository {
   const { id, full_name, default_branch, created_at } = answer
   // After a renaming this is the new name. With it the other requests are not redirected.
   const root = `/repos/${full_name}`
@@ -55,7 +75,7 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
 
   /** Everybody can read it, still and under the same id. */
   async function isStillPublic(): Promise<boolean> {
-    const again = await readRepository(api, full_name)
+    const { answer: again } = await readRepository(api, full_name, { now })
     return !again.private && again.id === id
   }
 
@@ -81,7 +101,8 @@ export function openRepository(api: GitHubApi, cache: CheckCache, answer: Reposi
     id,
     name: full_name,
     defaultBranch: default_branch,
-    createdAt: Date.parse(created_at),
+    createdAt: Date.parse(created_at) + RESOLUTION_MS + (clockBehindMs ?? 0),
+    clockBehindMs,
     async head(branch) {
       const ref = `heads/${branch}`
       const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
