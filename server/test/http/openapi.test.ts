@@ -86,7 +86,6 @@ const app = await startApp({
         workspaceId: WORKSPACE,
         provider: 'git',
         options: {},
-        address: 'withheld',
         scopes: [],
         ...UNREAD,
         connectedAt: NOW,

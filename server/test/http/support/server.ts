@@ -73,7 +73,6 @@ export async function startApp(over: Partial<AppOptions> = {}) {
           workspaceId: WORKSPACE,
           provider: 'github',
           options: { owners: ['acme'] },
-          address: 'withheld',
           scopes: ['contents:read'],
           ...UNREAD,
           connectedAt: NOW,
