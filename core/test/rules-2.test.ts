@@ -421,6 +421,16 @@ const rows: Row[] = [
     expected: 'unverifiable/destination_unavailable',
   },
   {
+    name: 'a check that was under way at the deadline, and failed after the grace: its reason',
+    checks: [{ ...failure(D - 500, 'timeout'), answeredAt: GRACE_END + 1 }],
+    expected: 'unverifiable/destination_unavailable',
+  },
+  {
+    name: 'absent after the window, and a failure before the deadline: our own fault',
+    checks: [failure(D - 5000, 'timeout'), absent(WINDOW_END + 1)],
+    expected: 'unverifiable/verifier_error',
+  },
+  {
     name: 'absent after the window, and nothing was tried within it: our own fault',
     checks: [FIRST, absent(WINDOW_END + 1)],
     expected: 'unverifiable/verifier_error',

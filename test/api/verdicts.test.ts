@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
@@ -147,6 +147,8 @@ t.test('each verdict and reason comes with a receipt that holds', { jobs: rows.l
       const keys = await (await fetch(`${installation.url}/.well-known/poaw-keys.json`)).text()
       const report = await checkReceipt(text, { keys: parseKeySet(keys) })
       t.match(report, { valid: true, verdict, achieved_trust_level: 1, checks: { inclusion: true, signature: true } })
+      const evidence = await (await fetch(`${installation.url}/v1/receipts/${status.receipt_id}/evidence`)).text()
+      t.match(checkEvidence(receipt.body, evidence), { evidence: 'follows', rules: 'unknown' })
       if (publishedSchema) t.ok(publishedSchema(receipt), JSON.stringify(publishedSchema.errors))
     })
   }

@@ -6,7 +6,8 @@ t.test(
   async (t) => {
     const report = await runOutageTest({ mode: 'fast', seconds: 5, hosts: 2, seed: 1 })
     const { refusals, recoveryMs, acknowledgedBefore, acknowledgedAfter, problems } = report
-    t.comment(`${refusals} refusals, recovery within ${recoveryMs} ms`)
+    const claims = `${acknowledgedBefore} claims before, ${acknowledgedAfter} after`
+    t.comment(`${refusals} refusals, recovery within ${recoveryMs} ms, ${claims}`)
     t.strictSame(problems, [])
     t.ok(refusals > 10)
     t.ok(recoveryMs < 10_000)

@@ -97,7 +97,7 @@ export function decideByRules2(
       return unverifiable('claim_ambiguous', last!)
     }
     const failed = checks.findLast(
-      (check) => !isRead(check) && Math.max(check.sentAt, check.failure.retryAt ?? 0) >= deadlineAt,
+      (check) => !isRead(check) && Math.max(check.answeredAt, check.failure.retryAt ?? 0) >= deadlineAt,
     )
     return failed && !isRead(failed)
       ? unverifiable(FAILURE_REASONS[failed.failure.code], failed)

@@ -91,7 +91,8 @@ function stayProblem({ appeared, removed, removedWhole }: Stay): string | undefi
   return timeProblem('appeared', appeared) ?? (removed === undefined ? undefined : timeProblem('removed', removed))
 }
 
-function timeProblem(name: string, time: LogTime): string | undefined {
+function timeProblem(name: string, time: LogTime | null): string | undefined {
+  if (time === null) return `${name} is not a time`
   const { notBefore, notAfter } = time
   if (!isInstant(notAfter)) return `${name}.notAfter is not a time`
   const isBefore = notBefore === undefined || (isInstant(notBefore) && notBefore <= notAfter)

@@ -78,6 +78,8 @@ function runner(
     /** The operator's public places of the provider. */
     listed?: string[]
     clockDoubt?: ClockDoubt
+    /** The check of version 2 of the profile, where that is loaded. */
+    versionTwo?: Check
     now?: () => number
     allowPrivate?: string[]
     timeoutMs?: number
@@ -95,6 +97,11 @@ function runner(
     anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
     check: check as () => Promise<typeof ABSENT>,
   })
+  const later = { ...profile, version: '2', ageMs: 10_000 }
+  const verifiers = new Map([[profile.version as string, verifier]])
+  if (over.versionTwo) {
+    verifiers.set('2', { ...verifier, profile: later, check: over.versionTwo as () => Promise<typeof ABSENT> })
+  }
   const logged: unknown[][] = []
   const noted: string[] = []
   const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
@@ -108,7 +115,9 @@ function runner(
       plugins: [],
       anchorer: undefined,
       verifierFor: (action, version) =>
-        action === profile.action && version === profile.version ? { verifier, providers: ['test'], tools } : undefined,
+        action === profile.action && version !== undefined && verifiers.has(version)
+          ? { verifier: verifiers.get(version)!, providers: ['test'], tools }
+          : undefined,
       connectionTypes: () => [],
       connectionType: () => connectionType,
       profiles: () => [profile],
@@ -343,6 +352,14 @@ t.test('a claim that cannot be read is not given to a verifier', async (t) => {
   for (const [over, code] of rows) t.match(await run({ ...claim, ...over }, []), { failure: { code } })
   t.equal(checks, 0)
   t.match(await run({ ...claim, access: 'anonymous', connectionId: null }, []), { observation: ABSENT })
+})
+
+t.test('a claim is checked by the version of its profile that it was submitted under', async (t) => {
+  const seen = (by: number) => () => ({ kind: 'absent', facts: { seen: by } })
+  const { run } = runner(t, seen(1), { versionTwo: seen(2) })
+  t.match(await run(claim, []), { observation: { facts: { seen: 1 } }, ageMs: 0 })
+  t.match(await run({ ...claim, profileVersion: '2' }, []), { observation: { facts: { seen: 2 } }, ageMs: 10_000 })
+  t.match(await run({ ...claim, profileVersion: '3' }, []), { failure: { code: 'unsupported_action' } })
 })
 
 t.test('a claim that nothing here judges any more is no failure of its connection', async (t) => {

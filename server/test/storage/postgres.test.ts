@@ -8,7 +8,7 @@ const NOON = Date.UTC(2026, 8, 25, 12)
 const CLAIMS = 5000
 const LOOKUPS = 100
 
-testStorage(t, 'postgres', (table) => [`TRUNCATE ${table}`])
+testStorage(t, 'postgres', (table) => [`TRUNCATE ${table} CASCADE`])
 
 t.test('what is looked up by its key is all that is read, also by a host that began with empty tables', async (t) => {
   const url = await newDatabase(t, 'postgres', { isEmpty: true })

@@ -69,8 +69,12 @@ async function fill(storage: OpenedStorage): Promise<void> {
       hashes: hash,
     }))
     const heads = [NOON, NOON + 1].map((issuedAt) => ({ ...head, issuedAt, signed: '{}' }))
+    // Of every other receipt: those of before have none.
+    const evidence = receipts.flatMap(({ receiptId, leafIndex }) =>
+      leafIndex % 2 === 0 ? [] : [{ receiptId, document: text }],
+    )
     const newClaims = numbers.map(claim)
-    await tx.apply({ log: { from: log, to: log }, newClaims, receipts, tiles, heads })
+    await tx.apply({ log: { from: log, to: log }, newClaims, receipts, evidence, tiles, heads })
     await insertRows(db, checks, history)
     const anchor = { logId: 'log', rootHash: hash, chain: 'eip155:1', scheme: 'eas', attester: text, schema: '0x1' }
     const planned = await tx.anchors.insert({ ...anchor, treeSize: 1, previousId: null, plannedAt: NOON })

@@ -97,8 +97,8 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
   'anchors dropped': ['planned_at', 'sent_at', 'problem'],
   'anchors final and referring to another': ['planned_at', 'sent_at', 'block_number', 'cost', 'gas_used'],
   'anchors under way': ['planned_at', 'sent_at', 'problem'],
-  'connections active': ['provider', 'options', 'scopes', 'connected_at'],
-  'connections disconnected': ['id', 'provider', 'options', 'scopes', 'connected_at', 'disconnected_at'],
+  'connections active': ['provider', 'options', 'scopes', 'connected_at', 'address'],
+  'connections disconnected': ['id', 'provider', 'options', 'scopes', 'connected_at', 'disconnected_at', 'address'],
 }
 
 for (const [table, kind, where, name] of kinds) {
