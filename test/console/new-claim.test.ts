@@ -137,3 +137,10 @@ t.test('while the host is read-only, the form says so and keeps what was typed',
   t.equal(typedIn(page.html, 'target'), 'somewhere')
   t.strictSame(listed((await owner.get(path)).html), [])
 })
+
+t.test('a time of any offset is taken, and shown in UTC', async (t) => {
+  const { owner, path } = await claimsConsole(t)
+  const page = await owner.post(`${path}/new`, { ...GOOD, claimed_at: '2026-09-25T14:02:11+02:00' })
+  t.match(page.path, /\?done=claim-submitted$/)
+  t.match(textOf(page.html), 'Claimed at 2026-09-25 12:02:11.000 UTC')
+})
