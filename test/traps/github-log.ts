@@ -390,6 +390,19 @@ export const githubLogTraps: readonly Trap[] = [
     },
   }),
   githubTrap({
+    name: 'without a log: the only branch of its repository, pushed and deleted',
+    truth: 'in_time',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    answering: REFUSED_LOG,
+    set: async ({ repository, sha }) => {
+      await repository.push('topic', sha)
+      await repository.deleteBranch('main')
+      await repository.deleteBranch('topic')
+      return topic(sha)
+    },
+  }),
+  githubTrap({
     name: "without a log: a fork's object",
     truth: 'unknowable',
     verdict: 'unverifiable/claim_ambiguous',
