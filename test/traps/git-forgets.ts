@@ -56,6 +56,11 @@ async function mergeAndDelete({ repository, base, sha }: Scene, { squash = false
   await repository.deleteBranch('topic')
 }
 
+/** So fast that no read falls between. */
+function unseen({ world, slug }: Scene, work: () => Promise<void>): () => Promise<void> {
+  return () => world.git.faults.holdDuring(new RegExp(slug), work)
+}
+
 export const gitForgetsTraps: readonly Trap[] = [
   ...[true, false].flatMap((squash) => [
     gitTrap({
@@ -74,7 +79,10 @@ export const gitForgetsTraps: readonly Trap[] = [
       truth: 'in_time',
       verdict: AMBIGUOUS,
       forgets: true,
-      set: async (scene) => ({ ...topic(scene.sha), meanwhile: () => mergeAndDelete(scene, { squash }) }),
+      set: async (scene) => ({
+        ...topic(scene.sha),
+        meanwhile: unseen(scene, () => mergeAndDelete(scene, { squash })),
+      }),
     }),
   ]),
   gitTrap({
@@ -85,11 +93,11 @@ export const gitForgetsTraps: readonly Trap[] = [
     set: async (scene) => {
       const { repository, base, sha } = scene
       await repository.push('main', await repository.commit({ parents: [base] }))
-      const meanwhile = async () => {
+      const meanwhile = unseen(scene, async () => {
         await repository.push('main', sha)
         await repository.push('main', await repository.commit({ parents: [base] }))
         await git(repository.folder, ['prune', '--expire=now'])
-      }
+      })
       return { ...(await prunesAtOnce(scene)), ...scene.world.now(), meanwhile, afterMs: 10_000 }
     },
   }),

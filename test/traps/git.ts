@@ -91,7 +91,8 @@ export const gitTraps: readonly Trap[] = [
   {
     name: "git: an annotated tag's sha",
     truth: 'never',
-    verdict: 'failed/not_found',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.tag('v1', base, { annotated: true })
@@ -118,9 +119,10 @@ export const gitTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'git: pushed after the tolerance, seen by reads',
+    name: 'git: pushed after the tolerance, and its server had the commit before',
     truth: 'late',
-    verdict: 'late/observed_after_tolerance',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
     play: async (world) => {
       const { slug, repository, base } = await world.gitRepository()
       const sha = await repository.commit({ parents: [base], date: new Date('1999-01-01') })
@@ -151,9 +153,9 @@ export const gitTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'git: absent, and claimed long after the deadline',
-    truth: 'unknowable',
-    verdict: 'unverifiable/claim_ambiguous',
+    name: 'git: an invented id, claimed long after the deadline',
+    truth: 'never',
+    verdict: 'failed/not_found',
     play: async (world) => {
       const { slug } = await world.gitRepository()
       return {

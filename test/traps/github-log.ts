@@ -59,12 +59,13 @@ async function mergeAndDelete({ repository, sha }: Scene, options: { squash?: bo
   await repository.deleteBranch('topic')
 }
 
-/** The same, so fast that no read falls between. */
-async function blink(scene: Scene): Promise<void> {
-  const { answering } = scene.repository
-  answering.frozenAt = scene.world.clock.now()
-  await mergeAndDelete(scene, { squash: true })
-  answering.frozenAt = undefined
+/** So fast that no read falls between. */
+function unseen({ repository }: Scene, work: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    repository.answering.frozenAt = repository.now() - 1
+    await work()
+    repository.answering.frozenAt = undefined
+  }
 }
 
 /** Pushed to `topic` and forced away a minute before the claim. */
@@ -130,7 +131,10 @@ export const githubLogTraps: readonly Trap[] = [
       verdict: 'unverifiable/claim_ambiguous',
       forgets: true,
       answering: { logStatus },
-      set: async (scene) => ({ ...topic(scene.sha), meanwhile: () => blink(scene) }),
+      set: async (scene) => ({
+        ...topic(scene.sha),
+        meanwhile: unseen(scene, () => mergeAndDelete(scene, { squash: true })),
+      }),
     }),
     githubTrap({
       name: `the log answers ${logStatus}: pushed and claimed`,
@@ -147,7 +151,10 @@ export const githubLogTraps: readonly Trap[] = [
     name: 'pushed, squash-merged and deleted between two reads',
     truth: 'in_time',
     verdict: 'verified',
-    set: async (scene) => ({ ...topic(scene.sha), meanwhile: () => blink(scene) }),
+    set: async (scene) => ({
+      ...topic(scene.sha),
+      meanwhile: unseen(scene, () => mergeAndDelete(scene, { squash: true })),
+    }),
   }),
   githubTrap({
     name: 'forced away before the claim, pushed again 3 s after it',
@@ -312,12 +319,13 @@ export const githubLogTraps: readonly Trap[] = [
     verdict: 'unverifiable/claim_ambiguous',
     forgets: true,
     answering: REFUSED_LOG,
-    set: async ({ repository, base, sha }) => {
+    set: async (scene) => {
+      const { repository, base, sha } = scene
       await repository.push('topic', await repository.commit({ parents: [base] }))
-      const meanwhile = async () => {
+      const meanwhile = unseen(scene, async () => {
         await repository.push('topic', sha, { force: true })
         await repository.push('topic', await repository.commit({ parents: [base] }), { force: true })
-      }
+      })
       return { ...topic(sha), meanwhile }
     },
   }),
@@ -379,6 +387,19 @@ export const githubLogTraps: readonly Trap[] = [
     verdict: 'failed/not_found',
     set: async ({ repository, sha }) => {
       await repository.hold(sha)
+    },
+  }),
+  githubTrap({
+    name: 'without a log: the only branch of its repository, pushed and deleted',
+    truth: 'in_time',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    answering: REFUSED_LOG,
+    set: async ({ repository, sha }) => {
+      await repository.push('topic', sha)
+      await repository.deleteBranch('main')
+      await repository.deleteBranch('topic')
+      return topic(sha)
     },
   }),
   githubTrap({

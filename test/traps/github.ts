@@ -337,9 +337,10 @@ export const githubTraps: readonly Trap[] = [
     verdict: 'verified',
     play: async (world) => {
       const { slug, repository, base } = await world.repository({ isPrivate: true })
-      world.github.addToken({ token: slug, repositories: [repository] })
+      const token = `token of ${slug}`
+      world.github.addToken({ token, repositories: [repository] })
       const client = await world.service.client(slug.replace('/', ' '))
-      const options = { base_url: world.github.url, token: slug }
+      const options = { base_url: world.github.url, token }
       await connect(world.service.claimcheck, client.workspaceId, 'github', options)
       return { client, target: slug, params: { sha: base, branch: 'main' }, ...world.now() }
     },

@@ -74,7 +74,7 @@ export class World {
       env: { ALLOW_PRIVATE: hosts.map((url) => new URL(url).host).join() },
       file: {
         sources: { github: [github.url] },
-        checks: { closing_ms: 10_000, grace_ms: 5000, timeout_ms: 6000, first_answer_ms: 7000 },
+        checks: { closing_ms: 30_000, grace_ms: 15_000, timeout_ms: 6000, first_answer_ms: 7000 },
         rate_limits: { key: 0, receipts: 0, log: 0 },
       },
       now: clock.now,

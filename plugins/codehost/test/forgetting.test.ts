@@ -68,6 +68,13 @@ t.test('at GitHub, without a log', async (t) => {
   young.answering.logStatus = 403
   await young.push('main', await young.commit())
   t.equal(await markOf(look(INVENTED, { target: 'acme/young' })), 'may_have_been', 'younger than the claim')
+  const emptied = await github.createRepository('acme/emptied', { createdAt: NOON - MINUTE })
+  emptied.answering.logStatus = 403
+  const gone = await emptied.commit()
+  await emptied.push('topic', gone)
+  await emptied.deleteBranch('topic')
+  const seen = look(gone, { target: 'acme/emptied', branch: 'topic' })
+  t.equal(await markOf(seen), 'may_have_been', 'a repository without a branch does not tell what it has')
   clock.now = NOON + 8 * DAY
   t.equal(await markOf(look(INVENTED)), 'may_have_been', 'claimed for more than seven days ago')
 })

@@ -38,7 +38,7 @@ const Options = Type.Object(
 type Options = Static<typeof Options>
 
 const HELP = `Create a user, deploy token or access token that can only read the repositories concerned. Enter its name as username and its
-secret as password. Public repositories need neither.`
+secret as password. Public repositories need neither. The credentials must see all branches: a branch that is hidden from them looks deleted.`
 
 export function createGitProvider(limits: Limits): Provider {
   return {

@@ -253,12 +253,11 @@ async function wasNeverBefore(
 async function findElsewhere(
   repository: Repository,
   { sha, branch }: CommitQuery,
-): Promise<{ readonly place: Place; readonly isKnown: boolean }> {
-  const tips = await repository.branchesWithTip(sha)
+): Promise<{ readonly place: Place; readonly isKnown: boolean | undefined }> {
+  const { names, isKnown } = await repository.branchesWithTip(sha)
   // Pushed to the claimed branch while we were reading: the next read will show it.
-  if (tips?.includes(branch)) throw new DestinationError('unavailable')
-  const isKnown = tips !== undefined
-  const [tip] = tips ?? []
+  if (names.includes(branch)) throw new DestinationError('unavailable')
+  const [tip] = names
   if (tip !== undefined) return { place: { at: 'another_branch', name: tip }, isKnown }
 
   const { defaultBranch } = repository

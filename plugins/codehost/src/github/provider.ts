@@ -24,7 +24,7 @@ const Options = Type.Object(
 type Options = Static<typeof Options>
 
 const HELP = `Create a fine-grained personal access token with access to the repositories concerned, and with no other permissions than
-"Metadata: read" and "Contents: read". Public repositories need no token, but without one GitHub allows only few requests.`
+"Metadata: read" and "Contents: read". It must see all branches: a branch that is hidden from it looks deleted. Public repositories need no token, but without one GitHub allows only few requests.`
 
 /** Every other scope lets the token change something, also `repo` and `repo:status`. */
 function isReadScope(scope: string): boolean {

@@ -30,10 +30,10 @@ export interface Repository {
   /** The newest page of it alone. */
   newestPushes(branch: string): Promise<PushLog | undefined>
   /**
-   * The branches that have the commit as their tip; `undefined` when GitHub does not know the commit.
+   * The branches that have the commit as their tip, and whether GitHub knows it: undefined where no branch is left, and GitHub does not tell.
    * @throws DestinationError `forbidden` when the repository's contents may not be read
    */
-  branchesWithTip(sha: string): Promise<readonly string[] | undefined>
+  branchesWithTip(sha: string): Promise<{ readonly names: readonly string[]; readonly isKnown: boolean | undefined }>
 }
 
 const LOG_PAGE = 100
@@ -134,9 +134,10 @@ export function openRepository(
       if ('refused' in answer) {
         // Rights to see a repository are not yet rights to see its branches, but for a public one.
         if (answer.refused === 404 && !(await isStillPublic())) throw new DestinationError('forbidden', { status: 404 })
-        return undefined
+        return { names: [], isKnown: answer.refused === 409 ? undefined : false }
       }
-      return answer.value.filter(({ commit }) => commit.sha === sha).map((branch) => branch.name)
+      const names = answer.value.filter(({ commit }) => commit.sha === sha).map((branch) => branch.name)
+      return { names, isKnown: true }
     },
   }
 }
