@@ -30,7 +30,7 @@ const MOST_SKIPPED_MS = 60_000
 const clock = new SkippingClock()
 
 /** One claim for each verdict, and one that waits; those that need an end of the tolerance were made ten minutes ago. @returns the commit that is to come late */
-async function claimEverything(client: Client, agent: Agent, remote: string): Promise<string> {
+async function claimEverything(client: Client, agent: Agent, remote: string, base: string): Promise<string> {
   let count = 0
   const claim = async (sha: string, agentId: string, action = 'codehost.commit.push', short = true) => {
     const claimedAt = clock.now() + 10_000 - TOLERANCE_MS
@@ -45,7 +45,9 @@ async function claimEverything(client: Client, agent: Agent, remote: string): Pr
       ...(Object.fromEntries(times.map(([name, at]) => [name, new Date(at).toISOString()])) as { claimed_at: string }),
     })
   }
-  const [late, aside, never] = await Promise.all([agent.commit(), agent.commit(), agent.commit()])
+  // On top of the branch: one that is rewritten may have had anything, and blames nobody.
+  const commit = () => agent.commit({ parents: [base] })
+  const [late, aside, never] = await Promise.all([commit(), commit(), commit()])
   await agent.push(remote, aside, 'experiment')
   await claim(aside, 'docs-writer')
   await claim(never, 'nightly-build')
@@ -133,11 +135,11 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
     await t.test('what an agent submits with it comes into the table by itself, with each verdict', async (t) => {
       await follow('Claims')
       const client = createClient({ baseUrl: service.url, key: key! })
-      const late = await claimEverything(client, agent, remote.href)
+      const late = await claimEverything(client, agent, remote.href, sha)
       const stopSkipping = clock.skip(service.claimcheck, MOST_SKIPPED_MS)
       t.teardown(stopSkipping)
       await clock.sleep(18_000)
-      await clock.during(() => agent.push(remote.href, late, 'main', { force: true }))
+      await clock.during(() => agent.push(remote.href, late, 'main'))
       for (const verdict of ['late', 'mismatch', 'failed', 'unverifiable', 'queued']) {
         await page.locator('tbody .verdict').getByText(verdict).first().waitFor({ timeout: 60_000 })
       }
