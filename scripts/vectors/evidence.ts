@@ -222,7 +222,7 @@ const CHEATS: readonly [
   [
     'time-of-the-basis',
     'The check on which the verdict rests is earlier.',
-    cheated('observation.observed_at', 'observation.appeared'),
+    cheated('observation.observed_at', 'observation.appeared', 'order'),
     ({ document }) => {
       document.checks[2].answered_at = document.checks[2].sent_at
     },

@@ -81,8 +81,18 @@ function hold(child: ChildProcess, isHeld: boolean): void {
   }
 }
 
-async function untilEnd(stream: Readable, signal: AbortSignal): Promise<string> {
-  let printed = ''
-  while (!printed.endsWith(END)) printed += await once(stream, 'data', { signal })
-  return printed.slice(0, -END.length)
+/** One listener for all chunks: what came between one and the next would be lost. */
+function untilEnd(stream: Readable, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    const take = (chunk: string) => {
+      printed += chunk
+      if (printed.endsWith(END)) resolve(printed.slice(0, -END.length))
+    }
+    stream.on('data', take)
+    signal.addEventListener('abort', () => {
+      stream.off('data', take)
+      reject(signal.reason)
+    })
+  })
 }

@@ -268,13 +268,15 @@ export const githubPlaceTraps: readonly Trap[] = [
     githubTrap({
       name: `a clock that is ${clockAheadMs / HOUR_MS} h ahead, two claims that share a read, pushed late`,
       truth: 'late',
-      verdict: 'unverifiable/claim_ambiguous',
-      forgets: true,
+      // A clock that is ahead gives its log's times too late: less all of the offset, they are a bound from below.
+      ...(clockAheadMs > 0
+        ? { verdict: 'late/observed_after_tolerance' }
+        : { verdict: 'unverifiable/claim_ambiguous', forgets: true }),
       answering: { clockAheadMs },
       set: async ({ world, repository, sha }) => {
         await repository.push('main', sha)
         const pushedAt = repository.activities.at(-1)!.at.getTime() - clockAheadMs
-        const claim = world.times(pushedAt - 500 - world.clock.now(), 60_000)
+        const claim = world.times(pushedAt - 5000 - world.clock.now(), 60_000)
         return { client: world.unlisted, ...claim, beside: 3 }
       },
     }),

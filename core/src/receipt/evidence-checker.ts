@@ -1,6 +1,6 @@
 /** Whether a receipt's verdict follows from its evidence. It shows that the two are consistent; it cannot show that no check was left out. */
 import { utf8 } from '../encoding.ts'
-import { FAILURE_CODES, MARKS } from '../evidence.ts'
+import { type CheckRecord, FAILURE_CODES, isRead, MARKS } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ACTION_PATTERN, type Rules } from '../profile.ts'
 import { decide, knowsRules } from '../rules/decide.ts'
@@ -47,7 +47,7 @@ export function checkEvidence(
   if (isOfUnknownVersion(value)) return { evidence: 'not_checked' }
   if (!isDocument(value)) return { evidence: 'does_not_follow', differs: ['form'] }
   const document = value as unknown as EvidenceDocument
-  const differs = differences(body, document)
+  const differs = tryDifferences(body, document)
   if (differs.length > 0) return { evidence: 'does_not_follow', differs }
   return { evidence: 'follows', rules: compareRules(document, publishedRules) }
 }
@@ -66,6 +66,16 @@ function readEvidence(evidence: string): JsonValue {
 /** Asked before the form is, which another version may change. */
 function isOfUnknownVersion(value: JsonValue): boolean {
   return isVersioned(value) && !isKnownVersion(value)
+}
+
+/** Lengths of time in a hostile document can lead to moments that no timestamp expresses. */
+function tryDifferences(body: JsonObject, document: EvidenceDocument): string[] {
+  try {
+    return differences(body, document)
+  } catch (error) {
+    if (error instanceof RangeError) return ['form']
+    throw error
+  }
 }
 
 /** The members of the signed body that the evidence says otherwise. */
@@ -92,12 +102,24 @@ function differences(body: JsonObject, document: EvidenceDocument): string[] {
     'verdict.value': [(body.verdict as JsonObject).value, value],
     'verdict.reason_code': [(body.verdict as JsonObject).reason_code, reasonCode],
   }
-  const differing = Object.entries(said).filter(([, [signed, shown]]) => !isSame(signed, shown))
+  const isOnePlace = isOfOnePlace(decided.checks)
+  const differing = Object.entries(said).filter(
+    ([name, [signed, shown]]) => !isSame(signed, shown) || (name === 'observation.source' && !isOnePlace),
+  )
   const isInOrder =
     decided.checks.every(({ sentAt, answeredAt }) => sentAt <= answeredAt) &&
-    last.answeredAt <= decided.decidedAt &&
+    // A decision follows the last check at once: waiting until the time is over would be another decision.
+    last.answeredAt === decided.decidedAt &&
     decided.decidedAt <= parseInstant(String(body.issued_at))!
   return [...differing.map(([name]) => name), ...(isInOrder ? [] : ['order'])]
+}
+
+/** A read at another place must not carry the verdict of one that is signed as read here. */
+function isOfOnePlace(checks: readonly CheckRecord[]): boolean {
+  const places = checks.flatMap((check) =>
+    isRead(check) && check.source ? [canonicalize(toWireSource(check.source))] : [],
+  )
+  return new Set(places).size <= 1
 }
 
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
@@ -130,7 +152,7 @@ const lengthMs = integer(0)
 
 const logTime = closedObject({ not_after: timestamp }, { not_before: timestamp })
 const stay = closedObject({ appeared: logTime }, { removed: logTime, removed_whole: boolean })
-const listedSource = closedObject({ provider: name, listed: boolean, base_url: text(1, 2048) })
+const listedSource = closedObject({ provider: name, listed: boolean, base_url: text(1, 16_384) })
 const hiddenSource = closedObject({ provider: name, listed: oneOf(false), source_id: hash })
 const source: Shape = (value) => listedSource(value) || hiddenSource(value)
 const required: Shape = (value) => isJsonObject(value) && Object.values(value).every(oneOf('target', 'content'))

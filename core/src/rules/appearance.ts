@@ -127,8 +127,11 @@ function intervalOf(
  */
 function unseenUntil(reads: readonly ReadRecord[]): Instant {
   const first = reads.findIndex(showsOutcome)
-  const unseen = (first === -1 ? [] : reads.slice(0, first)).filter(
-    ({ observation }) => observation.mark !== 'may_have_been',
+  const before = first === -1 ? [] : reads.slice(0, first)
+  const forgotten = before.findIndex(({ observation }) => observation.mark === 'may_have_been')
+  // After the place has forgotten once, only its own record says that it was not there.
+  const unseen = before.filter(({ observation: { mark } }, index) =>
+    forgotten === -1 || index < forgotten ? true : mark === 'never_before',
   )
   return Math.max(...unseen.map(({ sentAt, ageMs = 0 }) => sentAt - ageMs))
 }

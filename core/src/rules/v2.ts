@@ -83,7 +83,7 @@ export function decideByRules2(
   }
 
   function inWindow(read: ReadRecord): boolean {
-    return shownAt(read) <= deadlineAt + closing.closingMs
+    return read.sentAt <= deadlineAt + largestAge(rules, checks) + closing.closingMs
   }
 
   function shownInterval(): { readonly appeared?: Interval } {

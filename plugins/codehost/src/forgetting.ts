@@ -28,11 +28,14 @@ export interface Surroundings {
 export async function markOf(query: CommitQuery, surroundings: Surroundings): Promise<Mark | undefined> {
   const { place, head, isKnown, keepsObjects, repositoryCreatedAt, sentAt } = surroundings
   const isYoung = repositoryCreatedAt !== undefined && repositoryCreatedAt > query.claimedAt
-  if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung) return 'never_before'
+  // What an earlier check saw on some branch was there, whatever the host knows now.
+  const wasSeen = query.previous.some(({ observation }) => observation.kind === 'present')
+  if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung && !wasSeen) return 'never_before'
   const firstSentAt = query.previous[0]?.sentAt ?? sentAt
   const isLate = firstSentAt - query.claimedAt > PROMPT_MS
   const mayHaveBeen =
     isYoung ||
+    (place.at === 'nowhere' && wasSeen) ||
     head === undefined ||
     query.previous.some(({ observation }) => observation.facts.branch_listed === false) ||
     (place.at === 'nowhere' && (isKnown === true || isLate)) ||

@@ -62,7 +62,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     history: readonly CheckRecord[],
     startedAt: Instant,
   ): Promise<CheckRecord> {
-    const source = sourceOf(claim, verifier, connection)
+    const source = sourceOf(claim, verifier, connection, history)
     const timer = lazyAbortController()
     const requests = outbound.forCheck(timer, now, new URL(source.baseUrl).origin)
     // The verifier gets copies, so that its changes to them, now or later, affect nothing else.
@@ -96,7 +96,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       }
       const readings = requests.readings()
       const { recorded } = source
-      if (recorded.listed) clockDoubt.heard(source.baseUrl, readings)
+      // The `Date` of a cached answer is as old as the answer.
+      if (recorded.listed && readings.ageMs === 0) clockDoubt.heard(source.baseUrl, readings)
       // Times by a wrong clock are no evidence.
       if (clockDoubt.isDoubted()) return { sentAt: startedAt, answeredAt, failure: { code: 'verifier_error' } }
       const clockOffsetMs = clockOffset(readings)
@@ -107,7 +108,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
         sentAt: Math.max(startedAt, Math.min(readings.sentAt ?? startedAt, answeredAt)),
         answeredAt,
         observation: observed,
-        clockOffsetMs: clockOffsetMs ?? 0,
+        // Rules 1 know nothing of undated answers: so large an offset makes them leave the log's times out.
+        clockOffsetMs: clockOffsetMs ?? (verifier.profile.rulesVersion === 1 ? 2 * MAX_AGE_MS : 0),
         dated: clockOffsetMs !== undefined,
         ageMs: Math.max(verifier.profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
         source: recorded,
@@ -122,6 +124,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     claim: ClaimRow,
     verifier: Verifier,
     connection: OpenConnection | null,
+    history: readonly CheckRecord[],
   ): { readonly baseUrl: string; readonly recorded: Source } {
     const { provider, baseUrl } = connection
       ? {
@@ -129,7 +132,9 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
           baseUrl: registry.connectionType(connection.provider)!.baseUrl(copyJson(connection.options) as never),
         }
       : verifier.anonymousSource!(toClaim(claim))
-    return { baseUrl, recorded: sources.sourceOf(provider, baseUrl, connection) }
+    // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
+    const earlier = history.find(isRead)?.source
+    return { baseUrl, recorded: earlier ?? sources.sourceOf(provider, baseUrl, connection) }
   }
 
   /** Never before `sentAt`, also when the clock is set back during the check. */

@@ -7,6 +7,8 @@ export const MAX_AGE_MS = 24 * 60 * 60_000
 const MAX_STAYS = 8
 /** The latest time that a receipt's timestamp can express. */
 export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+/** A receipt can still express a time by the destination after the largest clock offset is added. */
+const LATEST_LOG_TIME = LATEST_INSTANT - 24 * 60 * 60_000
 
 /** The observation to record; or the problem, as a text for the log. */
 export type ReadObservation =
@@ -104,7 +106,7 @@ function showsAsClaimed(observation: Observation): boolean {
 }
 
 function isInstant(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LATEST_INSTANT
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LATEST_LOG_TIME
 }
 
 /** Receipts are I-JSON and their numbers are integers. */

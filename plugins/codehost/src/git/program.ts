@@ -46,6 +46,11 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let ended: Error | undefined
+    // First of all: without file descriptors there are no streams to listen to, and an error that nobody hears ends the process.
+    child.once('error', (cause) => {
+      ended ??= new DestinationError('unavailable', { cause })
+    })
+    if (!child.stdout) return reject(new DestinationError('unavailable'))
     const end = (reason: Error) => {
       ended ??= reason
       killGroup(child.pid)
@@ -63,9 +68,6 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
     let stderr = ''
     child.stderr.on('data', (chunk: Buffer) => {
       if (stderr.length < MAX_STDERR_BYTES) stderr += chunk.toString('latin1')
-    })
-    child.once('error', (cause) => {
-      ended ??= new DestinationError('unavailable', { cause })
     })
     child.once('close', (code) => {
       signal.removeEventListener('abort', onAbort)

@@ -9,7 +9,11 @@ let checked: Promise<void> | undefined
 
 /** Checks once for the whole process. @throws DestinationError `unavailable` when git is missing or too old */
 export function requireGit(): Promise<void> {
-  checked ??= checkVersion()
+  // A failure may pass: it is not remembered.
+  checked ??= checkVersion().catch((error: unknown) => {
+    checked = undefined
+    throw error
+  })
   return checked
 }
 

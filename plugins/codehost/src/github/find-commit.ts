@@ -193,7 +193,11 @@ function comparisons(repository: Repository, sha: string, head: string | undefin
 function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean {
   return (
     since <= query.logFrom ||
-    stays.some((stay) => counts(stay, query) && stay.arrival.entry.at.notAfter <= query.inTimeUntil)
+    // What went before the claim counts only within a gapless log, so the search goes on behind it.
+    stays.some(
+      ({ arrival, removal }) =>
+        arrival.entry.at.notAfter <= query.inTimeUntil && (!removal || removal.at.notBefore >= query.claimedAt),
+    )
   )
 }
 

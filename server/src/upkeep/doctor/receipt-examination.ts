@@ -1,11 +1,13 @@
 /** Examines one receipt in full: checks its entry, and names the columns of its claim that differ from it. */
 import { hash } from 'node:crypto'
 import {
+  type CheckRecord,
   canonicalize,
   DOMAINS,
   digestOf,
   formatInstant,
   type Instant,
+  isRead,
   isReceipt,
   type JsonValue,
   type Receipt,
@@ -114,10 +116,12 @@ function differingColumns(body: ReceiptBody, claim: StoredClaim): string[] {
 
 function isBasedOnCheck({ observed_at, facts }: ReceiptBody['observation'], claim: StoredClaim): boolean {
   const factsText = canonicalize(facts)
-  return recordsOf(claim).some(
-    (record) =>
-      instantText(record.answeredAt) === observed_at && canonicalize(factsOf(record) as JsonValue) === factsText,
-  )
+  const records = recordsOf(claim)
+  // Since there is evidence, a receipt that rests on a failed check keeps what the last read saw.
+  const seen = records.findLast(isRead)?.observation.facts
+  const isFactsOf = (record: CheckRecord) =>
+    [factsOf(record), { ...seen, ...factsOf(record) }].some((one) => canonicalize(one as JsonValue) === factsText)
+  return records.some((record) => instantText(record.answeredAt) === observed_at && isFactsOf(record))
 }
 
 /** Undefined when the value is not a time. */
