@@ -109,6 +109,7 @@ export {
 } from './receipt/evidence.ts'
 export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
 export { canonicalize } from './receipt/jcs.ts'
+export { publishedRules } from './receipt/published-rules.ts'
 export { isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
 export { retryAfterMs } from './retry-after.ts'

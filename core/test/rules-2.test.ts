@@ -3,14 +3,13 @@ import {
   CLOSING,
   type ClaimTimes,
   decide,
-  type FailureCode,
-  type Interval,
   type Mark,
   type Observation,
   type Rules,
   type Stay,
 } from '@claimcheck/core'
 import t from 'tap'
+import { type Case, failure, testCases } from './rules-cases.ts'
 
 // The claim was made at 0; it is in time until L = 600 s, and its deadline is D = 900 s.
 const HOUR = 3_600_000
@@ -51,11 +50,6 @@ const absent = (sentAt: number, shape: Shape = {}) => read(sentAt, { kind: 'abse
 const present = (sentAt: number, shape: Shape = {}) => read(sentAt, { kind: 'present', facts: {}, differs: [] }, shape)
 const differs = (sentAt: number, fields: string[], shape: Shape = {}) =>
   read(sentAt, { kind: 'present', facts: {}, differs: fields }, shape)
-const failure = (sentAt: number, code: FailureCode, retryAt?: number): CheckRecord => ({
-  sentAt,
-  answeredAt: sentAt + 100,
-  failure: { code, ...(retryAt === undefined ? {} : { retryAt }) },
-})
 /** A stay by the log, in whole seconds. */
 const stay = (from: number, removed?: number, whole = false): Stay => ({
   appeared: { notBefore: from, notAfter: from + 999 },
@@ -64,18 +58,7 @@ const stay = (from: number, removed?: number, whole = false): Stay => ({
 })
 const FIRST = absent(1000)
 
-interface Row {
-  readonly name: string
-  readonly checks: readonly CheckRecord[]
-  /** `value` or `value/reason`; undefined: not decided yet. */
-  readonly expected: string | undefined
-  readonly appeared?: Interval
-  readonly now?: number
-  readonly claim?: Partial<ClaimTimes>
-  readonly rules?: Partial<Rules>
-}
-
-const rows: Row[] = [
+const rows: Case[] = [
   { name: 'nothing was checked yet: not decided', checks: [], expected: undefined, now: GRACE_END },
   {
     name: 'a claim that fits several connections is ambiguous at once',
@@ -454,16 +437,7 @@ const rows: Row[] = [
   },
 ]
 
-for (const { name, checks, expected, appeared, now, claim, rules } of rows) {
-  t.test(name, async (t) => {
-    const at = now ?? checks.at(-1)!.answeredAt
-    const decision = decide({ ...RULES, ...rules }, { ...CLAIM, ...claim }, checks, at)
-    const said = decision && [decision.verdict.value, decision.verdict.reasonCode].filter(Boolean).join('/')
-    t.equal(said, expected)
-    if (appeared) t.strictSame(decision?.appeared, appeared)
-    if (decision) t.ok(checks.includes(decision.basis), 'it rests on one of the checks')
-  })
-}
+testCases(rows, RULES, CLAIM)
 
 t.test('a version of the rules that nobody wrote is refused', async (t) => {
   t.throws(() => decide({ ...RULES, rulesVersion: 3 as 2 }, CLAIM, [FIRST], D), RangeError)

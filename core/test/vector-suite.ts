@@ -1,16 +1,14 @@
 /** Runs the checker with a folder of test vectors. The published ones and our own have the same form. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Rules } from '@claimcheck/core'
-import type { ProfileList } from '@claimcheck/core/api'
 import {
   checkConsistency,
   checkEvidence,
   checkReceipt,
   checkTreeHead,
   type EvidenceFinding,
-  type PublishedRules,
   parseKeySet,
+  publishedRules,
 } from '@claimcheck/core/checker'
 import type { Test } from 'tap'
 
@@ -60,25 +58,10 @@ export async function runVectors(t: Test, folder: string): Promise<void> {
   for (const { file, expected, description } of manifest.consistency_vectors) {
     t.strictSame(checkConsistency(read(file)), expected, `${file}: ${description}`)
   }
-  const published = manifest.profiles === undefined ? undefined : publishedIn(JSON.parse(read(manifest.profiles)))
+  const published = manifest.profiles === undefined ? undefined : publishedRules(read(manifest.profiles))
   for (const { file, evidence, expected, description } of manifest.evidence_vectors ?? []) {
     t.match(await checkReceipt(read(file), { keys }), { valid: true }, `${file}: evidence makes no receipt invalid`)
     const { body } = JSON.parse(read(file))
     t.strictSame(checkEvidence(body, read(evidence), published), expected, `${evidence}: ${description}`)
-  }
-}
-
-function publishedIn({ profiles }: ProfileList): PublishedRules {
-  return (action, version) => {
-    const profile = profiles.find((each) => each.action === action && each.version === version)
-    if (!profile) return undefined
-    const { rules_version, required, tolerance_ms, age_ms, removed_within_ms } = profile
-    return {
-      rulesVersion: rules_version as Rules['rulesVersion'],
-      required: required as Rules['required'],
-      toleranceMs: tolerance_ms,
-      ageMs: age_ms,
-      removedWithinMs: removed_within_ms,
-    }
   }
 }

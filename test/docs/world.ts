@@ -1,13 +1,12 @@
 /** What the pages of documentation speak of, as real services on this machine, and the words that stand for it in the pages. */
-import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Anchoring, startAnchoring } from '../../scripts/demo/anchoring.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { GitHubStandIn } from '../destinations/github.ts'
 import { createDatabase, type Database } from '../support/database.ts'
+import { freePort } from '../support/postgres.ts'
 import { PageShell } from './page-shell.ts'
 
 /** What `npm start` and the commands find in a checkout. */
@@ -148,12 +147,3 @@ export class World {
 /** Before a line that repeats what earlier ones have printed. */
 const WHERE_IT_QUOTES = /^(?=.*(?:svc_sk|clm|rcpt)_\.\.\.)/m
 const DATABASE = /postgres:\/\/user:password@127\.0\.0\.1\/(\w+)/g
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -100,7 +100,7 @@ function release(child: ChildProcess): void {
   ;(child.stdin as unknown as { unref(): void }).unref()
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }

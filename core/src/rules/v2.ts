@@ -38,8 +38,8 @@ export function decideByRules2(
   const reads = checks.filter(isRead)
   const inTimeUntil = toleranceEnd(rules, claim)
   const account = accountOf(reads, { claimedAt, removedWithinMs: rules.removedWithinMs ?? 0, inTimeUntil })
-  const isOver =
-    now >= graceEnd(rules, claim, checks, closing) || waitsBeyond(last, graceEnd(rules, claim, checks, closing))
+  const end = graceEnd(rules, claim, checks, closing)
+  const isOver = now >= end || waitsBeyond(last, end)
   const atDeadline = reads.filter((read) => shownAt(read) >= deadlineAt)
   const candidate = candidateOf()
 

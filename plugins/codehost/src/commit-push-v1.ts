@@ -8,7 +8,7 @@ import {
   type Verifier,
 } from '@claimcheck/core/plugin'
 import type { FoundCommit } from './code-host.ts'
-import { type CodeHosts, createFinder, normalize } from './commit-push.ts'
+import { type CodeHosts, createFinder } from './commit-push.ts'
 import { commitPushProfile, isBranchName, ParamsV1, Slug } from './profile.ts'
 
 const timestamp = Type.Optional(Type.String({ format: 'date-time' }))
@@ -36,13 +36,10 @@ export const commitPushProfileV1: ActionProfile<typeof ParamsV1, typeof Facts> =
 }
 
 export function createCommitPushV1(hosts: CodeHosts): Verifier {
-  const { find, providerNames } = createFinder(hosts)
-  const { provider, baseUrl } = hosts.publicHost
+  const { find, common } = createFinder(hosts)
   return defineVerifier({
+    ...common,
     profile: commitPushProfileV1,
-    providers: providerNames,
-    anonymousSource: () => ({ provider, baseUrl }),
-    normalize,
     check: async (claim, context) => toObservation(await find(claim, context), claim.claimedAt),
   })
 }

@@ -26,7 +26,7 @@ export interface CodeHosts {
   readonly publicHost: PublicHost
 }
 
-/** What both versions of the verifier have in common: how a claim's commit is found. */
+/** What both versions of the verifier have in common: where they look, and how a claim's commit is found. */
 export function createFinder({ providers, publicHost }: CodeHosts) {
   const byName = new Map(providers.map((provider) => [provider.connectionType.provider, provider]))
 
@@ -71,22 +71,21 @@ export function createFinder({ providers, publicHost }: CodeHosts) {
     }
   }
 
-  return { find, providerNames: [...byName.keys()] }
+  const { provider, baseUrl } = publicHost
+  const common = { providers: [...byName.keys()], anonymousSource: () => ({ provider, baseUrl }), normalize }
+  return { find, common }
 }
 
 export function createCommitPush(hosts: CodeHosts): Verifier {
-  const { find, providerNames } = createFinder(hosts)
-  const { provider, baseUrl } = hosts.publicHost
+  const { find, common } = createFinder(hosts)
   return defineVerifier({
+    ...common,
     profile: commitPushProfile,
-    providers: providerNames,
-    anonymousSource: () => ({ provider, baseUrl }),
-    normalize,
     check: async (claim, context) => toObservation(await find(claim, context)),
   })
 }
 
-export function normalize<P extends Pick<Params, 'sha' | 'host'>>({ target, params }: { target: string; params: P }) {
+function normalize<P extends Pick<Params, 'sha' | 'host'>>({ target, params }: { target: string; params: P }) {
   return {
     target,
     params: {

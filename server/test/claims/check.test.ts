@@ -21,6 +21,7 @@ import { createSources } from '@claimcheck/server/workspaces/sources'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
+import { profile as seconds } from '../support/profile.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
@@ -29,18 +30,8 @@ const SECRETS = { derive: (purpose: string) => Buffer.from(purpose) }
 const SILENT = { error() {}, info() {} }
 
 const profile = {
-  action: 'test.outcome.reach',
-  version: '1',
-  summary: 'An outcome.',
-  target: Type.String(),
-  params: Type.Object({}),
+  ...seconds,
   facts: Type.Object({ seen: Type.Optional(Type.Unknown()) }, { additionalProperties: false }),
-  required: { content: 'content' },
-  toleranceMs: 1000,
-  deadlineMs: 2000,
-  maxDeadlineMs: 2000,
-  rulesVersion: 2,
-  access: { permission: 'none', anonymous: true },
 } as const
 
 const connectionType = defineConnectionType({

@@ -1,24 +1,9 @@
 import { readObservation } from '@claimcheck/server/claims/observation'
 import t from 'tap'
-import { Type } from 'typebox'
+import { profile } from '../support/profile.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const DAY_MS = 24 * 60 * 60_000
-
-const profile = {
-  action: 'test.outcome.reach',
-  version: '1',
-  summary: 'An outcome.',
-  target: Type.String(),
-  params: Type.Object({}),
-  facts: Type.Object({}),
-  required: { content: 'content' },
-  toleranceMs: 1000,
-  deadlineMs: 2000,
-  maxDeadlineMs: 2000,
-  rulesVersion: 2,
-  access: { permission: 'none', anonymous: true },
-} as const
 
 const ABSENT = { kind: 'absent', facts: {} } as const
 const PRESENT = { kind: 'present', facts: {}, differs: [] } as const

@@ -4,26 +4,11 @@ import { createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { createSources } from '@claimcheck/server/workspaces/sources'
 import t from 'tap'
-import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
+import { profile } from '../support/profile.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const END_OF_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-
-const profile = {
-  action: 'test.outcome.reach',
-  version: '1',
-  summary: 'An outcome.',
-  target: Type.String(),
-  params: Type.Object({}),
-  facts: Type.Object({}),
-  required: { content: 'content' },
-  toleranceMs: 1000,
-  deadlineMs: 2000,
-  maxDeadlineMs: 2000,
-  rulesVersion: 2,
-  access: { permission: 'none', anonymous: true },
-} as const
 
 const claim = claimNumber(1, {
   clientClaimId: 'claim-1',

@@ -2,14 +2,11 @@
 import {
   checkEvidence,
   type EvidenceFinding,
-  isJsonObject,
   type JsonObject,
-  type JsonValue,
   type PublishedRules,
+  publishedRules,
   type Receipt,
-  type Rules,
 } from '@claimcheck/core'
-import type * as wire from '@claimcheck/core/api'
 import { CommandError } from '../errors.ts'
 import { isUrl, readSource } from './source.ts'
 
@@ -42,7 +39,7 @@ export async function evidenceCheck(
   if (place === undefined) return { finding: { evidence: 'not_checked' }, isNamed }
   const read = isNamed ? { text: await readSource(place) } : await tryReading(place)
   if (read.text === undefined) return { finding: { evidence: 'not_checked' }, isNamed, problem: read.problem }
-  const finding = checkEvidence(body as unknown as JsonObject, read.text, await publishedRules(issuer))
+  const finding = checkEvidence(body as unknown as JsonObject, read.text, await readRules(issuer))
   if (finding.evidence !== 'not_checked') return { finding, isNamed }
   const problem = `${place} is of rules that this version of claimcheck does not know`
   if (isNamed) throw new CommandError('could_not_check', `${problem}.`)
@@ -69,38 +66,7 @@ async function tryReading(place: string): Promise<Read> {
 }
 
 /** None where they cannot be read: they only add to what the evidence shows. */
-async function publishedRules(issuer: string | undefined): Promise<PublishedRules> {
+async function readRules(issuer: string | undefined): Promise<PublishedRules> {
   const read = issuer === undefined ? undefined : await tryReading(new URL('/v1/profiles', issuer).href)
-  const profiles = profilesIn(read?.text)
-  return (action, version) => {
-    const profile = profiles.find((one) => one.action === action && one.version === version)
-    return profile && rulesOf(profile)
-  }
-}
-
-type Profile = wire.ProfileList['profiles'][number]
-
-function profilesIn(text: string | undefined): readonly Profile[] {
-  try {
-    const list = JSON.parse(text ?? '') as JsonValue
-    return isJsonObject(list) && Array.isArray(list.profiles)
-      ? (list.profiles.filter(isJsonObject) as unknown as Profile[])
-      : []
-  } catch {
-    return []
-  }
-}
-
-/** Undefined where they are no rules. */
-function rulesOf({ required, tolerance_ms, age_ms, removed_within_ms, rules_version }: Profile): Rules | undefined {
-  const isWhole = [tolerance_ms, age_ms, removed_within_ms, rules_version].every(Number.isSafeInteger)
-  const roles = isJsonObject(required as JsonValue) ? Object.values(required) : [undefined]
-  if (!isWhole || !roles.every((role) => role === 'target' || role === 'content')) return undefined
-  return {
-    rulesVersion: rules_version as Rules['rulesVersion'],
-    required: required as Rules['required'],
-    toleranceMs: tolerance_ms,
-    ageMs: age_ms,
-    removedWithinMs: removed_within_ms,
-  }
+  return publishedRules(read?.text ?? '')
 }

@@ -1,0 +1,41 @@
+/** The rules of profiles as a service publishes them, against which the rules in evidence are held. */
+import type { ProfileList } from '../api/profile.ts'
+import { isJsonObject, type JsonValue } from '../json.ts'
+import type { Rules } from '../profile.ts'
+import type { PublishedRules } from './evidence-checker.ts'
+
+type Profile = ProfileList['profiles'][number]
+
+/** @param profiles the answer of `GET /v1/profiles`; nobody's rules are known from any other text */
+export function publishedRules(profiles: string): PublishedRules {
+  const list = profilesIn(profiles)
+  return (action, version) => {
+    const profile = list.find((one) => one.action === action && one.version === version)
+    return profile && rulesOf(profile)
+  }
+}
+
+function profilesIn(text: string): readonly Profile[] {
+  try {
+    const list = JSON.parse(text) as JsonValue
+    return isJsonObject(list) && Array.isArray(list.profiles)
+      ? (list.profiles.filter(isJsonObject) as unknown as Profile[])
+      : []
+  } catch {
+    return []
+  }
+}
+
+/** Undefined where they are no rules. */
+function rulesOf({ required, tolerance_ms, age_ms, removed_within_ms, rules_version }: Profile): Rules | undefined {
+  const isWhole = [tolerance_ms, age_ms, removed_within_ms, rules_version].every(Number.isSafeInteger)
+  const roles = isJsonObject(required as JsonValue) ? Object.values(required) : [undefined]
+  if (!isWhole || !roles.every((role) => role === 'target' || role === 'content')) return undefined
+  return {
+    rulesVersion: rules_version as Rules['rulesVersion'],
+    required: required as Rules['required'],
+    toleranceMs: tolerance_ms,
+    ageMs: age_ms,
+    removedWithinMs: removed_within_ms,
+  }
+}
