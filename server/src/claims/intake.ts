@@ -154,11 +154,7 @@ export function fittingConnections<C extends Connection>(
   places: Places,
   connections: readonly C[],
 ): C[] {
-  return namedConnections(claim, registered, places, connections).filter(({ provider, options }) =>
-    mayRead(claim, registered, places, provider, () =>
-      places.registry.connectionType(provider)!.baseUrl(options as never),
-    ),
-  )
+  return readableConnections(claim, registered, places, namedConnections(claim, registered, places, connections))
 }
 
 /** Those whose plugin says that the claim means them. */
@@ -172,6 +168,19 @@ function namedConnections<C extends Connection>(
     const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
     return type?.fits(options as Record<string, unknown>, claim)
   })
+}
+
+function readableConnections<C extends Connection>(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  places: Places,
+  named: readonly C[],
+): C[] {
+  return named.filter(({ provider, options }) =>
+    mayRead(claim, registered, places, provider, () =>
+      places.registry.connectionType(provider)!.baseUrl(options as never),
+    ),
+  )
 }
 
 /** An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it. */
@@ -192,13 +201,14 @@ function chooseAccess(
   connections: readonly Connection[],
 ): { access: Access; connectionId: string | null } {
   const { verifier } = registered
-  const fitting = fittingConnections(claim, registered, places, connections)
+  const named = namedConnections(claim, registered, places, connections)
+  const fitting = readableConnections(claim, registered, places, named)
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }
   if (first) return { access: 'connection', connectionId: first.id }
   // A workspace that chose where such claims are read is not read anywhere else.
-  const isNamed = namedConnections(claim, registered, places, connections).length > 0
-  const anonymous = verifier.profile.access.anonymous && !isNamed ? verifier.anonymousSource?.(claim) : undefined
+  const anonymous =
+    verifier.profile.access.anonymous && named.length === 0 ? verifier.anonymousSource?.(claim) : undefined
   const isOpen = anonymous && mayRead(claim, registered, places, anonymous.provider, () => anonymous.baseUrl)
   return { access: isOpen ? 'anonymous' : 'no_connection', connectionId: null }
 }

@@ -7,17 +7,15 @@ import {
   digestOf,
   formatInstant,
   type Instant,
-  isRead,
   isReceipt,
-  type JsonValue,
   type Receipt,
   type ReceiptBody,
+  signedEvidence,
 } from '@claimcheck/core'
 import { parseJson } from './check-record.ts'
 import { examineClaim, paramsOf, recordsOf } from './claim-examination.ts'
 import { evidenceProblems } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'
-import { factsOf } from './recorded-facts.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
 /** What a signed head determines for its leaves. */
@@ -117,10 +115,9 @@ function differingColumns(body: ReceiptBody, claim: StoredClaim): string[] {
 function isBasedOnCheck({ observed_at, facts }: ReceiptBody['observation'], claim: StoredClaim): boolean {
   const factsText = canonicalize(facts)
   const records = recordsOf(claim)
-  // Since there is evidence, a receipt that rests on a failed check keeps what the last read saw.
-  const seen = records.findLast(isRead)?.observation.facts
-  const isFactsOf = (record: CheckRecord) =>
-    [factsOf(record), { ...seen, ...factsOf(record) }].some((one) => canonicalize(one as JsonValue) === factsText)
+  // Before there was evidence, a receipt that rests on a failed check said nothing of earlier ones.
+  const isFactsOf = (basis: CheckRecord) =>
+    [[], records].some((checks) => canonicalize(signedEvidence({ basis }, checks).facts) === factsText)
   return records.some((record) => instantText(record.answeredAt) === observed_at && isFactsOf(record))
 }
 

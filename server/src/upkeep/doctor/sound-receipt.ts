@@ -11,7 +11,6 @@ import { isConsistentAccess } from './claim-examination.ts'
 import { retell } from './evidence.ts'
 import { orderedJson } from './ordered-json.ts'
 import { type HeadBounds, hashLeaf } from './receipt-examination.ts'
-import { factsOf } from './recorded-facts.ts'
 import { type ClaimLine, type ReceiptLine, readChecks } from './stored.ts'
 
 export function isSound(line: ReceiptLine, bounds: HeadBounds): boolean {
@@ -67,10 +66,10 @@ function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: Receipt
   return entry.slice(-SIGNATURE_LENGTH - end.length, -SIGNATURE_LENGTH) === end
 }
 
-/** The members from `evidence_digest` to `source`. */
+/** The members from `evidence_digest` to `source`, in the form from before receipts named their evidence: of the last check alone. */
 function tellPlain({ last_check }: ClaimLine): string {
-  const basis: CheckRecord = JSON.parse(last_check)
-  return `"facts":${orderedJson(factsOf(basis))},"observed_at":"${instantText(basis.answeredAt)}"`
+  const { facts, observedAt } = signedEvidence({ basis: JSON.parse(last_check) }, [])
+  return `"facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"`
 }
 
 /** Undefined when the evidence is not what the claim's checks say, or does not give its verdict. */
