@@ -17,22 +17,22 @@ interface Folder {
  * (`test/support/after-file.ts`).
  */
 const FOLDERS: readonly Folder[] = [
-  { at: 'test/crash/', onBoth: 'all' },
   { at: 'test/traps/' },
-  { at: 'test/anchors/', onBoth: ['published'] },
-  { at: 'test/browser/', processes: 2 },
   { at: 'test/hosts/', processes: 2 },
-  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
-  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
-  { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
-  { at: 'test/chain/' },
+  { at: 'plugins/', processes: 1 },
+  { at: 'server/', processes: 3 },
+  { at: 'test/browser/', processes: 2 },
+  { at: 'core/', processes: 1 },
+  { at: 'test/crash/', onBoth: 'all' },
   // These two set up a world of their own.
   { at: 'test/docs.test' },
   { at: 'test/packaging.test' },
+  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
+  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
+  { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
+  { at: 'test/anchors/', onBoth: ['published'] },
+  { at: 'test/chain/' },
   { at: 'test/', processes: 2, onBoth: ['cli'] },
-  { at: 'server/', processes: 3 },
-  { at: 'core/', processes: 1 },
-  { at: 'plugins/', processes: 1 },
 ]
 
 export interface PlannedProcess {

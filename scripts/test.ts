@@ -15,7 +15,7 @@ import { runFiles, type TestProcess } from './test-files.ts'
 import { allTests, chosenTests, planProcesses } from './test-plan.ts'
 
 /** More would be no faster on two processors, and tests that are about moments would miss theirs. */
-const JOBS = 2
+const JOBS = 3
 const LONGEST_MS = 600_000
 
 const names = process.argv.slice(2)

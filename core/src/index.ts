@@ -115,7 +115,8 @@ export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from 
 export { retryAfterMs } from './retry-after.ts'
 export { decide, knowsRules } from './rules/decide.ts'
 export { graceEnd, largestAge } from './rules/v2.ts'
-export { nextCheckAt } from './schedule.ts'
+export { type NextCheck, nextCheck } from './schedule.ts'
+export { mayTake } from './shares.ts'
 export { verifyEd25519 } from './signing/ed25519.ts'
 export {
   type KeyDocument,

@@ -18,34 +18,50 @@ const EARLY_LEAD_MS = 5_000
 const NEAR_MS = 10_000
 const NEAR_RETRY_MS = 1_000
 
-/** The time of the next check of a claim that is not decided yet. A time in the past means at once. */
-export function nextCheckAt(
+export interface NextCheck {
+  /** A time in the past means at once. */
+  readonly at: Instant
+  /** From then on a check of this claim decides, or repeats one that was to decide: it goes before checks that only look. */
+  readonly momentAt: Instant
+}
+
+/** The next check of a claim that is not decided yet. */
+export function nextCheck(
   rules: Rules,
   claim: ClaimTimes,
   checks: readonly CheckRecord[],
   closing: Closing,
-): Instant {
+): NextCheck {
   const last = checks.at(-1)
-  if (!last) return claim.submittedAt
+  const moments = decidingMoments(rules, claim, checks)
+  if (!last) return { at: claim.submittedAt, momentAt: firstAfter(claim.submittedAt, moments) }
   const retryAt = isRead(last) ? 0 : (last.failure.retryAt ?? 0)
 
-  const closingStart = claim.deadlineAt + largestAge(rules, checks)
+  const closingStart = moments.at(-1)!
   if (last.sentAt >= closingStart) {
     const tries = checks.filter((check) => check.sentAt >= closingStart).length
     const again = last.answeredAt + growing(FIRST_RETRY_MS, 2, LONGEST_RETRY_MS, tries)
-    return Math.max(retryAt, Math.min(again, graceEnd(rules, claim, checks, closing)))
+    return { at: Math.max(retryAt, Math.min(again, graceEnd(rules, claim, checks, closing))), momentAt: closingStart }
   }
 
-  const regular = last.answeredAt + gapAfter(last, rules, claim, checks)
-  const due = decidingMoments(rules, claim, checks).filter((moment) => moment > last.sentAt)
-  return Math.max(retryAt, Math.min(regular, ...due))
+  const momentAt = firstAfter(last.sentAt, moments)
+  if (!isRead(last) && isNearMoment(last, rules, claim)) {
+    const again = Math.min(last.answeredAt + NEAR_RETRY_MS, momentAt)
+    return { at: Math.max(retryAt, again), momentAt: again }
+  }
+  const regular = last.answeredAt + growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
+  return { at: Math.max(retryAt, Math.min(regular, momentAt)), momentAt }
 }
 
-function gapAfter(last: CheckRecord, rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[]): number {
+function isNearMoment(last: CheckRecord, rules: Rules, claim: ClaimTimes): boolean {
   const moments = [toleranceEnd(rules, claim), claim.deadlineAt]
-  const isNear = moments.some((moment) => Math.abs(last.answeredAt - moment) <= NEAR_MS)
-  if (!isRead(last) && isNear) return NEAR_RETRY_MS
-  return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
+  return moments.some((moment) => Math.abs(last.answeredAt - moment) <= NEAR_MS)
+}
+
+/** The last one when all of them are over. */
+function firstAfter(time: Instant, moments: readonly Instant[]): Instant {
+  const later = moments.filter((moment) => moment > time)
+  return later.length > 0 ? Math.min(...later) : moments.at(-1)!
 }
 
 /**
@@ -57,7 +73,7 @@ function decidingMoments(rules: Rules, claim: ClaimTimes, checks: readonly Check
   const closingStart = claim.deadlineAt + ageMs
   // Shown already: what the log may still list, and the closing read, are all that can decide.
   if (checks.some(showsOutcome)) return [closingStart]
-  const slowest = Math.max(...checks.map((check) => check.answeredAt - check.sentAt))
+  const slowest = Math.max(0, ...checks.map((check) => check.answeredAt - check.sentAt))
   const lead = Math.min(Math.max(2 * slowest, SHORTEST_LEAD_MS), LONGEST_LEAD_MS)
   const inTimeUntil = toleranceEnd(rules, claim)
   return [

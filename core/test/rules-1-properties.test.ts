@@ -4,7 +4,7 @@ import {
   CLOSING,
   type ClaimTimes,
   decide,
-  nextCheckAt,
+  nextCheck,
   type Rules,
   showsOutcome,
 } from '@claimcheck/core'
@@ -243,7 +243,7 @@ t.test('an undecided claim is always checked again, and decided when its time is
       const history: CheckRecord[] = []
       let now = world.claim.submittedAt
       for (let step = 0; step < 200; step++) {
-        const next = nextCheckAt(world.rules, world.claim, history, CLOSING)
+        const next = nextCheck(world.rules, world.claim, history, CLOSING).at
         if (Number.isNaN(next)) return false
         now = Math.max(now + 1, next)
         const times = { sentAt: now, answeredAt: now + 50 }

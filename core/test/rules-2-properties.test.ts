@@ -6,7 +6,7 @@ import {
   type Instant,
   isRead,
   type Mark,
-  nextCheckAt,
+  nextCheck,
   type Rules,
   type Stay,
 } from '@claimcheck/core'
@@ -151,7 +151,7 @@ function judge(world: World) {
   let now = claim.submittedAt
   for (let step = 0; step < 100; step++) {
     const read = world.reads.next().value!
-    const sentAt = Math.max(now, nextCheckAt(RULES, claim, checks, CLOSING)) + read.delayMs
+    const sentAt = Math.max(now, nextCheck(RULES, claim, checks, CLOSING).at) + read.delayMs
     const answeredAt = sentAt + read.tookMs
     now = answeredAt
     const seenAt = sentAt + read.at * read.tookMs - read.stale * world.ageMs

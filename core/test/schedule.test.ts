@@ -1,5 +1,5 @@
 /** When a claim is checked. */
-import { type CheckRecord, CLOSING, type ClaimTimes, nextCheckAt, type Rules } from '@claimcheck/core'
+import { type CheckRecord, CLOSING, type ClaimTimes, nextCheck, type Rules } from '@claimcheck/core'
 import t from 'tap'
 
 // In time until 600 s, deadline at 900 s.
@@ -20,7 +20,7 @@ const failed = (sentAt: number, retryAt?: number): CheckRecord => ({
   answeredAt: sentAt + 100,
   failure: { code: 'timeout', ...(retryAt === undefined ? {} : { retryAt }) },
 })
-const next = (history: CheckRecord[], rules = RULES, claim = CLAIM) => nextCheckAt(rules, claim, history, CLOSING)
+const next = (history: CheckRecord[], rules = RULES, claim = CLAIM) => nextCheck(rules, claim, history, CLOSING).at
 
 t.test('a new claim is checked at once', async (t) => {
   t.equal(next([]), CLAIM.submittedAt)

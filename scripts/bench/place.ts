@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '@claimcheck/server/config/config'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
-import { SCRIPTED } from '../../test/support/installation.ts'
+import { NO_QUOTAS, SCRIPTED } from '../../test/support/installation.ts'
 
 export interface Place {
   readonly folder: string
@@ -29,7 +29,10 @@ export async function withPlace<T>(options: PlaceOptions, work: (place: Place) =
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'))
   const database = await createDatabase(dialect)
   try {
-    await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, rate_limits: NO_LIMITS }))
+    await writeFile(
+      join(folder, 'claimcheck.config.json'),
+      JSON.stringify({ plugins, rate_limits: NO_LIMITS, quotas: NO_QUOTAS }),
+    )
     return await work({ folder, env: { ...database.env, ...env } })
   } finally {
     await database.remove()

@@ -7,10 +7,13 @@ import { type Anchoring, createAnchoring } from './anchoring/anchoring.ts'
 import { openSecrets, type Secrets } from './base/secrets.ts'
 import type { Worker } from './base/worker.ts'
 import { type Adjudication, createAdjudication } from './claims/adjudication.ts'
+import { type Admission, createAdmission } from './claims/admission.ts'
 import { type CheckRunner, createCheckRunner } from './claims/check.ts'
 import { type ClaimCounts, createClaimCounts } from './claims/claim-counts.ts'
 import { type ClaimService, createClaimService } from './claims/claims.ts'
 import { createDueClaims, type DueClaims } from './claims/due-claims.ts'
+import { createLateness, type Lateness } from './claims/lateness.ts'
+import { createQuotas, type Quotas } from './claims/quotas.ts'
 import { createRecheckWorker } from './claims/recheck-worker.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
@@ -31,6 +34,8 @@ import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import type { OAuthPages } from './oauth/pages.ts'
 import { createOAuthRecords, type OAuthRecords } from './oauth/records.ts'
 import { createTokenService, type TokenService } from './oauth/tokens.ts'
+import { type Allowances, createAllowances } from './outbound/allowances.ts'
+import { createDestinations, type Destinations } from './outbound/destinations.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { type AccountService, createAccountService } from './people/accounts.ts'
 import { createIdentityService, type IdentityService } from './people/identities.ts'
@@ -59,6 +64,8 @@ export interface Claimcheck {
 
   readonly secrets: Secrets
   readonly outbound: Outbound
+  readonly destinations: Destinations
+  readonly allowances: Allowances
   readonly vault: KeyVault
   readonly headMemory: HeadMemory
   readonly logGuard: LogGuard
@@ -68,6 +75,9 @@ export interface Claimcheck {
   readonly sources: Sources
   readonly clockDoubt: ClockDoubt
   readonly checkRunner: CheckRunner
+  readonly admission: Admission
+  readonly lateness: Lateness
+  readonly quotas: Quotas
   readonly adjudication: Adjudication
   readonly dueClaims: DueClaims
   readonly recheckWorker: Worker
@@ -140,6 +150,8 @@ export async function openClaimcheck(
     outbound: asFunction(() => createOutbound(config))
       .singleton()
       .disposer((outbound) => outbound.close()),
+    destinations: asFunction(createDestinations).singleton(),
+    allowances: asFunction(createAllowances).singleton(),
     vault: asFunction(createKeyVault).singleton(),
     headMemory: asFunction(createHeadMemory).singleton(),
     logGuard: asFunction(createLogGuard).singleton(),
@@ -158,6 +170,9 @@ export async function openClaimcheck(
     sources: asFunction(createSources).singleton(),
     clockDoubt: asFunction(createClockDoubt).singleton(),
     checkRunner: asFunction(createCheckRunner).singleton(),
+    admission: asFunction(createAdmission).singleton(),
+    lateness: asFunction(createLateness).singleton(),
+    quotas: asFunction(createQuotas).singleton(),
     adjudication: asFunction(createAdjudication).singleton(),
     dueClaims: asFunction(createDueClaims).singleton(),
     recheckWorker: asFunction(createRecheckWorker).singleton(),

@@ -44,13 +44,21 @@ t.test('an anchor is published when its block is final, and no moment before', a
   t.ok(world.chain.isFinal(anchor!.uid))
 })
 
+const NO_CHECKS = {
+  clockDoubt: { isDoubted: () => false },
+  admission: { state: () => ({ running: { kept: 0, common: 0 }, refused: { deciding: 0, looking: 0 } }) },
+  dueClaims: { waiting: async () => ({ deciding: 0, looking: 0 }) },
+  lateness: { state: () => ({ latestMs: 0, largestMs: 0 }) },
+  now: Date.now,
+}
+
 t.test('monitoring is told how far the log is anchored, and what the anchor under way waits for', async (t) => {
   const world = await start(t)
   const { text } = createMetrics({
     anchoring: world.one.anchoring,
     storage: world.storage,
     logGuard: { problem: () => undefined },
-    clockDoubt: { isDoubted: () => false },
+    ...NO_CHECKS,
   })
   t.match(await text(), 'claimcheck_log_tree_size 3\n')
   world.chain.fail('sign', 'fee_ceiling')
@@ -74,7 +82,7 @@ t.test('monitoring is told what keeps a host from its chain while nothing is to 
     anchoring,
     storage: world.storage,
     logGuard: { problem: () => undefined },
-    clockDoubt: { isDoubted: () => false },
+    ...NO_CHECKS,
   })
   const { signal } = new AbortController()
   world.chain.fail('account', 'wrong_chain')

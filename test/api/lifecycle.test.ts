@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createClient } from '@claimcheck/core/client'
 import t from 'tap'
 import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
-import { Installation, SCRIPTED } from '../support/installation.ts'
+import { Installation, NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
 
 const TOLERANCE_MS = 10 * 60_000
 const ENOUGH = 20
@@ -86,7 +86,7 @@ t.test(
     const folder = t.testdir()
     writeFileSync(
       join(folder, 'claimcheck.config.json'),
-      JSON.stringify({ plugins: [SCRIPTED], rate_limits: { key: 0, receipts: 0 } }),
+      JSON.stringify({ plugins: [SCRIPTED], rate_limits: { key: 0, receipts: 0 }, quotas: NO_QUOTAS }),
     )
     const first = await serve(folder)
     t.equal((await fetch(first.setupUrl)).status, 200, 'it prints the link that sets it up')

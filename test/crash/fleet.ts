@@ -6,7 +6,7 @@ import { loadConfig } from '@claimcheck/server/config/config'
 import { openClaimcheck } from '@claimcheck/server/container'
 import { runClaimcheck } from '../support/command.ts'
 import type { Database } from '../support/database.ts'
-import { SCRIPTED } from '../support/installation.ts'
+import { NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
 import { HostProcess } from './host-process.ts'
 
 export interface Answer {
@@ -49,7 +49,12 @@ export class Fleet {
   /** Nothing runs yet. The database, which is removed with the fleet, is empty. */
   static async create(options: FleetOptions): Promise<Fleet> {
     const folder = await mkdtemp(join(tmpdir(), 'claimcheck-fleet-'))
-    const file = { plugins: [SCRIPTED], rate_limits: NO_LIMITS, checks: { ...CHECKS, ...options.checks } }
+    const file = {
+      plugins: [SCRIPTED],
+      rate_limits: NO_LIMITS,
+      quotas: NO_QUOTAS,
+      checks: { ...CHECKS, ...options.checks },
+    }
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
     return new Fleet(folder, options)
   }

@@ -37,7 +37,7 @@ export class Installation {
 
   static async start(options: InstallationOptions = {}): Promise<Installation> {
     const folder = await mkdtemp(join(tmpdir(), 'claimcheck-test-'))
-    const file = { plugins: options.plugins ?? [SCRIPTED], ...options.file }
+    const file = { plugins: options.plugins ?? [SCRIPTED], quotas: NO_QUOTAS, ...options.file }
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
     const installation = new Installation(folder, options.database ?? (await createDatabase()), options)
     await installation.addHost({})
@@ -104,6 +104,8 @@ export class Installation {
   }
 }
 
+/** Of a workspace. Tests that are about quotas set them. */
+export const NO_QUOTAS = { claims_per_minute: 0, waiting_claims: 0 }
 /** Tests that are about limits set them; in an installation that tests share, they would limit each other. */
 const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in: 0 }
 

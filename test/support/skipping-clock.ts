@@ -4,7 +4,6 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Claimcheck } from '@claimcheck/server/container'
-import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 
 interface Sleeper {
   readonly until: number
@@ -58,7 +57,7 @@ export class SkippingClock {
     for (; !isEnded(); await setTimeout(LOOK_EVERY_MS)) {
       for (const { until, wake } of this.#sleepers) if (until <= this.now()) wake()
       if (this.#atWork > 0) continue
-      const first = await firstDue(storage)
+      const first = await storage.read.claims.firstQueued()
       // A check that takes long must not lose its lease by what is skipped.
       if (first && adjudication.runningCheck(first.claimId)) continue
       const next = Math.min(first?.dueAt ?? Number.POSITIVE_INFINITY, ...[...this.#sleepers].map(({ until }) => until))
@@ -67,11 +66,4 @@ export class SkippingClock {
       this.#skippedMs += Math.max(0, Math.min(next, last) - this.now())
     }
   }
-}
-
-/** The queued claim that is due first. */
-async function firstDue({ read }: Claimcheck['storage']): Promise<ClaimRow | undefined> {
-  const [first] = await read.claims.due(Number.MAX_SAFE_INTEGER, 1, [])
-  const [claim] = first ? await read.claims.byIds([first.claimId]) : []
-  return claim
 }

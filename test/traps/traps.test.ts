@@ -6,7 +6,7 @@ import { isFalseBlame, isFalseVerified, type Play, type Trap } from './trap.ts'
 import { World } from './world.ts'
 
 /** So many are set up, and then wait together, for time that is skipped. */
-const AT_A_TIME = 10
+const AT_A_TIME = 24
 const LEAST_TRAPS = 110
 const LONGEST_MS = 120_000
 

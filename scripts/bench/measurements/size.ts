@@ -86,7 +86,7 @@ async function appendAndProve({ sequencer, log, now }: Claimcheck, workspaceId: 
   await Promise.all(
     numbers.map((number) => {
       const claim = queuedClaim(workspaceId, `round-${round}-${number}`, at)
-      return sequencer.storeChecked({ claim, record, decided, nextCheckAt: null })
+      return sequencer.storeChecked({ claim, record, decided, next: null })
     }),
   )
   const { treeSize } = await log.entries(undefined, 1)

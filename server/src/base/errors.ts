@@ -21,15 +21,31 @@ export interface Issue {
 /** The position of a value in an input: `['body', 'params', 'sha']`. */
 export type Loc = readonly (string | number)[]
 
-export type ServiceErrorCode = 'invalid' | 'not_found' | 'bad_request' | 'conflict' | 'read_only' | 'unavailable'
+export type ServiceErrorCode =
+  | 'invalid'
+  | 'not_found'
+  | 'bad_request'
+  | 'conflict'
+  | 'too_many'
+  | 'read_only'
+  | 'unavailable'
+
+interface ServiceErrorOptions {
+  readonly issues?: readonly Issue[]
+  readonly retryAfterMs?: number
+  readonly cause?: unknown
+}
 
 export class ServiceError extends CodedError<ServiceErrorCode> {
   override readonly name = 'ServiceError'
   /** With `invalid`: every mistake. */
   readonly issues: readonly Issue[]
+  /** With `too_many`: when to try again. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: ServiceErrorCode, detail: string, options: { issues?: readonly Issue[]; cause?: unknown } = {}) {
+  constructor(code: ServiceErrorCode, detail: string, options: ServiceErrorOptions = {}) {
     super(code, detail, { cause: options.cause })
     this.issues = options.issues ?? []
+    this.retryAfterMs = options.retryAfterMs
   }
 }

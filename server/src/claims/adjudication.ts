@@ -6,7 +6,7 @@ import {
   evidenceText,
   type Instant,
   LARGEST_EVIDENCE_BYTES,
-  nextCheckAt,
+  nextCheck,
   type Rules,
   signedEvidence,
 } from '@claimcheck/core'
@@ -19,24 +19,24 @@ import type { Registry } from '../plugins/plugins.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import { laneOf } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Admission } from './admission.ts'
 import type { CheckRunner } from './check.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
-import { createSlots, type Release, type Slots } from './slots.ts'
+import type { Lateness } from './lateness.ts'
+import type { Release } from './slots.ts'
 
 export interface Adjudication {
   /**
    * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
-   * the outcome later. Stores only the claim when no slot is free. Returns undefined, and stores nothing, when a claim with its
+   * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores nothing, when a claim with its
    * client_claim_id exists.
    */
   first(claim: ClaimRow): Promise<FirstCheck | undefined>
   /**
-   * Checks the claim once and stores the outcome. Rejects when it cannot store the outcome; the claim is then due again when its lease
-   * ends.
+   * Checks the claim once, in a slot that the caller took for it, frees the slot and stores the outcome. Rejects when it cannot store the
+   * outcome; the claim is then due again when its lease ends.
    */
-  advance(claim: ClaimRow, history: readonly CheckRecord[]): Promise<ClaimRow>
-  /** The slots in which this host's checks run. */
-  readonly slots: Slots
+  advance(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<ClaimRow>
   /** The check of this claim that this host is running now, if any. */
   runningCheck(claimId: string): Promise<ClaimRow | undefined> | undefined
   /** The end of the lease of a claim that a worker takes at `now`. */
@@ -57,6 +57,8 @@ interface AdjudicationOptions {
   readonly registry: Registry
   readonly checkRunner: CheckRunner
   readonly sequencer: Sequencer
+  readonly admission: Admission
+  readonly lateness: Pick<Lateness, 'note'>
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
@@ -66,24 +68,22 @@ interface AdjudicationOptions {
 const STORING_MS = 5_000
 /** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
 const STORE_AFTER_MS = 1_000
-/** A due claim may wait this long for its slot, which was free when the claim was chosen. */
-const SLOT_WAIT_MS = 2_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer, logger } = options
-  const { timeoutMs, concurrency, firstAnswerMs, ...closing } = options.config.checks
-  const slots = createSlots(concurrency)
+  const { storage, registry, checkRunner, sequencer, admission, lateness, logger } = options
+  const { timeoutMs, firstAnswerMs, ...closing } = options.config.checks
   const running = new Map<string, Promise<ClaimRow | undefined>>()
 
   const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<Outcome> {
     const record = await checkRunner.check(claim, history).finally(release)
+    lateness.note(claim, history, record)
     const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
     const checks = [...history, record]
     const decision = decide(rules, claim, checks, record.answeredAt, closing)
-    if (!decision) return { claim, record, decided: undefined, nextCheckAt: nextCheckAt(rules, claim, checks, closing) }
-    return { claim, record, decided: conclude(claim, rules, checks, decision), nextCheckAt: null }
+    if (!decision) return { claim, record, decided: undefined, next: nextCheck(rules, claim, checks, closing) }
+    return { claim, record, decided: conclude(claim, rules, checks, decision), next: null }
   }
 
   /** Adds to a decision what its receipt says of the checks behind it. */
@@ -106,12 +106,10 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   async function checkFirst(claim: ClaimRow): Promise<FirstCheck | undefined> {
-    const waitMs = Math.min(STORE_AFTER_MS, firstAnswerMs)
-    const release = await slots.take(laneOf(claim), waitMs)
-    // Without a free slot the claim is stored as due, and the recheck worker checks it.
+    const release = admission.enter(laneOf(claim), 'looking')
     if (!release) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
     const checking = check(claim, [], release)
-    const early = await settledWithin(checking, waitMs)
+    const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
     if (early) {
       const stored = await sequencer.storeChecked(early)
       return stored && { stored, checked: Promise.resolve(stored) }
@@ -137,13 +135,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
       )
       return first
     },
-    async advance(claim, history) {
-      const release = await slots.take(laneOf(claim), SLOT_WAIT_MS)
-      // Unchanged, the claim is due again when its lease ends.
-      if (!release) return claim
-      return track(claim.claimId, check(claim, history, release).then(store))
-    },
-    slots,
+    advance: (claim, history, release) => track(claim.claimId, check(claim, history, release).then(store)),
     runningCheck: (claimId) => running.get(claimId),
     leaseEnd,
     idle: async () => {

@@ -21,6 +21,7 @@ import { copyJson } from '../base/json-copy.ts'
 import { lazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
+import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { clockOffset } from '../outbound/readings.ts'
 import { cacheFor } from '../plugins/check-cache.ts'
@@ -41,6 +42,7 @@ interface CheckRunnerOptions {
   readonly connections: Pick<ConnectionService, 'openById'>
   readonly activity: Pick<Activity, 'connectionRead'>
   readonly outbound: Outbound
+  readonly allowances: Pick<Allowances, 'forCheck'>
   readonly now: () => Instant
   readonly sources: Sources
   readonly clockDoubt: ClockDoubt
@@ -52,7 +54,7 @@ interface CheckRunnerOptions {
 const MAX_UNLISTED_AGE_MS = 60_000
 
 export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
-  const { registry, connections, activity, outbound, sources, clockDoubt, now, logger } = options
+  const { registry, connections, activity, outbound, allowances, sources, clockDoubt, now, logger } = options
   const { timeoutMs } = options.config.checks
 
   async function observe(
@@ -64,7 +66,9 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   ): Promise<CheckRecord> {
     const source = sourceOf(claim, verifier, connection, history)
     const timer = lazyAbortController()
-    const requests = outbound.forCheck(timer, now, new URL(source.baseUrl).origin)
+    const isDeciding = claim.momentAt !== null && startedAt >= claim.momentAt
+    const spending = allowances.forCheck(claim, isDeciding)
+    const requests = outbound.forCheck(timer, now, new URL(source.baseUrl).origin, spending)
     // The verifier gets copies, so that its changes to them, now or later, affect nothing else.
     const given = connection && toGiven(connection)
     const context: CheckContext = {

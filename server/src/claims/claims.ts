@@ -13,14 +13,24 @@ import type { Storage } from '../storage/storage.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
-import { type ClaimInput, planClaim } from './intake.ts'
+import { type ClaimInput, planClaim, type Submitter } from './intake.ts'
+import type { Quotas } from './quotas.ts'
 
 export type ClaimState = ClaimRow['state']
 
 /** How a claim stands: the part of its row that its submitters see. */
 export type ClaimStatus = Omit<
   ClaimRow,
-  'workspaceId' | 'params' | 'access' | 'connectionId' | 'profileAction' | 'profileVersion' | 'dueAt'
+  | 'workspaceId'
+  | 'params'
+  | 'access'
+  | 'connectionId'
+  | 'origin'
+  | 'submittedBy'
+  | 'profileAction'
+  | 'profileVersion'
+  | 'dueAt'
+  | 'momentAt'
 >
 
 export interface ClaimFilter {
@@ -59,9 +69,9 @@ export interface ClaimDetail {
 export interface ClaimService {
   /**
    * Waits a limited time for the first check. The claim is durable when this returns.
-   * @throws ServiceError `invalid` with the position of each mistake; `read_only`
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `too_many` beyond a quota of the workspace
    */
-  submit(workspaceId: string, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
+  submit(submitter: Submitter, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
   detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined>
   /** Newest first. @throws ServiceError `bad_request` for an invalid cursor */
@@ -79,6 +89,7 @@ interface ClaimServiceOptions {
   readonly sources: Sources
   readonly connections: Pick<ConnectionService, 'open'>
   readonly adjudication: Adjudication
+  readonly quotas: Pick<Quotas, 'refusal'>
   readonly logGuard: Pick<LogGuard, 'problem'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
@@ -87,7 +98,7 @@ interface ClaimServiceOptions {
 const MAX_LOOKUPS = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, sources, connections, adjudication, logGuard, now } = options
+  const { storage, registry, sources, connections, adjudication, quotas, logGuard, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
@@ -121,15 +132,24 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   }
 
   return {
-    async submit(workspaceId, input) {
+    async submit(submitter, input) {
+      const { workspaceId } = submitter
       const problem = logGuard.problem()
       if (problem !== undefined) throw new ServiceError('read_only', problem)
       const identity = { workspaceId, clientClaimId: input.clientClaimId }
-      const [row, known] = await Promise.all([
-        planClaim(workspaceId, input, now(), { registry, sources, connections: () => connections.open(workspaceId) }),
+      const [row, known, refusal] = await Promise.all([
+        planClaim(submitter, input, now(), {
+          registry,
+          sources,
+          connections: () => connections.open(workspaceId),
+          closing: options.config.checks,
+        }),
         lookups.add(identity),
+        quotas.refusal(workspaceId),
       ])
       if (known) return { claim: await afterRunningCheck(known), created: false }
+      // A claim that is stored already is answered beyond the quota too.
+      if (refusal) throw refusal
       const concurrent = storing.get(identityOf(identity))
       const stored = await (concurrent ?? storeOnce(row))
       if (stored) return { claim: stored, created: !concurrent }

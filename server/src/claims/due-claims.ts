@@ -1,71 +1,139 @@
 /**
  * Leases due claims to workers, each claim to one worker at a time: in memory for a single host, in the database when several hosts
- * share it.
+ * share it. Claims whose checks decide come first.
  */
 import type { Instant } from '@claimcheck/core'
 import type { ClaimRow } from '../storage/claim-row.ts'
-import type { DueClaim } from '../storage/claims.ts'
+import type { DueClaim, DueKind } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Slots } from './slots.ts'
+import type { Admission } from './admission.ts'
+import type { Release } from './slots.ts'
 
 export interface DueClaims {
-  /** Leases due claims, the longest due first, of those for which there are free slots. */
-  take(request: DueRequest): Promise<{
-    readonly claims: readonly ClaimRow[]
-    /** True when more claims may be due. */
-    readonly mayBeMore: boolean
-  }>
+  /** Leases due claims whose checks may begin now, each with its slot. */
+  take(request: DueRequest): Promise<readonly TakenClaim[]>
   /** Ends the lease of a claim whose outcome is stored: the stored `dueAt` counts from now on. */
   recorded(claimId: string): void
+  /** How many claims are due that no check is under way for. */
+  waiting(at: Instant): Promise<Readonly<Record<DueKind, number>>>
+}
+
+export interface TakenClaim {
+  readonly claim: ClaimRow
+  readonly release: Release
 }
 
 export interface DueRequest {
   readonly at: Instant
   readonly leaseEnd: Instant
+  /** The most claims of each kind. */
   readonly limit: number
-  readonly slots: Pick<Slots, 'busyLanes' | 'choose'>
 }
 
-export function createDueClaims({ storage }: { readonly storage: Storage }): DueClaims {
-  return storage.shared ? leasesInDatabase(storage) : leasesInMemory(storage)
+interface DueClaimsOptions {
+  readonly storage: Storage
+  readonly admission: Pick<Admission, 'enter' | 'busyLanes'>
 }
 
-function leasesInDatabase(storage: Storage): DueClaims {
+const KINDS: readonly DueKind[] = ['deciding', 'looking']
+/** Each round passes over the lanes that the earlier ones found busy. */
+const MOST_ROUNDS = 8
+
+export function createDueClaims({ storage, admission }: DueClaimsOptions): DueClaims {
+  const { lease, isLeased, leasedCount, recorded } = storage.shared
+    ? leasesInDatabase(storage)
+    : leasesInMemory(storage)
+
+  /** Due claims of one kind that are admitted, by id. */
+  async function admitted(kind: DueKind, { at, limit }: DueRequest): Promise<Map<string, Release>> {
+    const found = new Map<string, Release>()
+    const { claims } = storage.read
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const asked = limit + leasedCount()
+      const due = await claims.due(kind, at, asked, admission.busyLanes(kind))
+      const isNew = ({ claimId }: DueClaim) => !found.has(claimId) && !isLeased(claimId, at)
+      const refused = new Set<string>()
+      for (const { claimId, lane } of due.filter(isNew)) {
+        if (found.size === limit) return found
+        const release = refused.has(lane) ? undefined : admission.enter(lane, kind)
+        if (release) found.set(claimId, release)
+        else refused.add(lane)
+      }
+      // Behind claims of lanes that are busy there may be claims of others.
+      if (refused.size === 0 || due.length < asked) return found
+    }
+    return found
+  }
+
+  async function takeKind(kind: DueKind, request: DueRequest): Promise<TakenClaim[]> {
+    const releases = await admitted(kind, request)
+    if (releases.size === 0) return []
+    const free = (claimIds: Iterable<string>) => {
+      for (const claimId of claimIds) releases.get(claimId)!()
+    }
+    try {
+      const claims = await lease([...releases.keys()], request)
+      const taken = new Set(claims.map(({ claimId }) => claimId))
+      free([...releases.keys()].filter((claimId) => !taken.has(claimId)))
+      return claims.map((claim) => ({ claim, release: releases.get(claim.claimId)! }))
+    } catch (error) {
+      free(releases.keys())
+      throw error
+    }
+  }
+
   return {
-    async take({ at, leaseEnd, limit, slots }) {
-      const due = await storage.read.claims.due(at, limit, slots.busyLanes())
-      const chosen = slots.choose(due).map(idOf)
-      const claims = chosen.length === 0 ? [] : await storage.write((tx) => tx.claims.lease(chosen, at, leaseEnd))
-      return { claims, mayBeMore: due.length === limit }
+    async take(request) {
+      const taken: TakenClaim[] = []
+      for (const kind of KINDS) taken.push(...(await takeKind(kind, request)))
+      return taken
     },
+    recorded,
+    async waiting(at) {
+      const { deciding, looking } = await storage.read.claims.dueCounts(at)
+      // A lease in memory leaves the claim due in the database.
+      return { deciding, looking: Math.max(0, looking - leasedCount()) }
+    },
+  }
+}
+
+interface Leases {
+  /** Those of these claims that are still due. */
+  lease(claimIds: readonly string[], request: DueRequest): Promise<readonly ClaimRow[]>
+  isLeased(claimId: string, at: Instant): boolean
+  /** How many claims are leased, and look due in the database. */
+  leasedCount(): number
+  recorded(claimId: string): void
+}
+
+function leasesInDatabase(storage: Storage): Leases {
+  return {
+    lease: (claimIds, { at, leaseEnd }) => storage.write((tx) => tx.claims.lease(claimIds, at, leaseEnd)),
+    isLeased: () => false,
+    leasedCount: () => 0,
     recorded() {},
   }
 }
 
 /** Writes nothing to the database: the leases of a single host may end with its process, and the next process finds the claims due. */
-function leasesInMemory(storage: Storage): DueClaims {
+function leasesInMemory(storage: Storage): Leases {
   const leases = new Map<string, Instant>()
 
   return {
-    async take({ at, leaseEnd, limit, slots }) {
+    async lease(claimIds, { at, leaseEnd }) {
       for (const [claimId, end] of leases) if (end <= at) leases.delete(claimId)
-      const due = await storage.read.claims.due(at, limit + leases.size, slots.busyLanes())
-      const chosen = slots.choose(due.filter(({ claimId }) => !leases.has(claimId)).slice(0, limit)).map(idOf)
-      if (chosen.length === 0) return { claims: [], mayBeMore: false }
-      for (const claimId of chosen) leases.set(claimId, leaseEnd)
+      for (const claimId of claimIds) leases.set(claimId, leaseEnd)
       // A claim whose outcome was stored between the two reads is not due any more.
-      const rows = await storage.read.claims.byIds(chosen)
+      const rows = await storage.read.claims.byIds(claimIds)
       const claims = rows.filter(({ state, dueAt }) => state === 'queued' && dueAt !== null && dueAt <= at)
-      const taken = new Set(claims.map(idOf))
-      for (const claimId of chosen) if (!taken.has(claimId)) leases.delete(claimId)
-      return { claims, mayBeMore: due.length >= limit }
+      const taken = new Set(claims.map(({ claimId }) => claimId))
+      for (const claimId of claimIds) if (!taken.has(claimId)) leases.delete(claimId)
+      return claims
     },
+    isLeased: (claimId, at) => (leases.get(claimId) ?? 0) > at,
+    leasedCount: () => leases.size,
     recorded(claimId) {
       leases.delete(claimId)
     },
   }
-}
-
-function idOf({ claimId }: Pick<DueClaim, 'claimId'>): string {
-  return claimId
 }

@@ -2,11 +2,13 @@
 import {
   type ActionProfile,
   type Claim,
+  type Closing,
   type Connection,
   canonicalize,
   claimDigest,
   type Instant,
   type JsonObject,
+  nextCheck,
   type Rules,
   toleranceEnd,
   UNSUPPORTED_DEADLINE_MS,
@@ -31,6 +33,13 @@ export interface ClaimInput {
   readonly deadlineAt?: Instant
 }
 
+/** Who submits a claim. */
+export interface Submitter {
+  readonly workspaceId: string
+  /** The API key, OAuth grant or person. */
+  readonly submittedBy: string
+}
+
 /** The clock of a client may be this much ahead. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
@@ -43,14 +52,15 @@ interface IntakeOptions {
   readonly sources: Pick<Sources, 'isListed'>
   /** Reads the workspace's active connections; not called for actions that use no connection. */
   readonly connections: () => Promise<readonly Connection[]>
+  readonly closing: Closing
 }
 
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
-  workspaceId: string,
+  { workspaceId, submittedBy }: Submitter,
   input: ClaimInput,
   now: Instant,
-  { registry, sources, connections }: IntakeOptions,
+  { registry, sources, connections, closing }: IntakeOptions,
 ): Promise<ClaimRow> {
   const registered = registry.verifierFor(input.action)
   const profile = registered?.verifier.profile
@@ -60,9 +70,15 @@ export async function planClaim(
 
   const { target, params } = normalized(registered, { target: input.target, params: input.params })
   const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
-  const { access, connectionId } = registered
+  const { access, connectionId, origin } = registered
     ? chooseAccess(claim, registered, { registry, sources }, registered.providers.length > 0 ? await connections() : [])
-    : { access: 'unsupported_action' as const, connectionId: null }
+    : { access: 'unsupported_action' as const, ...NOWHERE }
+  const { at: nextCheckAt, momentAt } = nextCheck(
+    profile ?? UNSUPPORTED_RULES,
+    { ...claim, submittedAt: now },
+    [],
+    closing,
+  )
 
   return {
     claimId: newId('clm_', now),
@@ -74,12 +90,15 @@ export async function planClaim(
     claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }, sha256),
     access,
     connectionId,
+    origin,
+    submittedBy,
     profileAction: profile?.action ?? input.action,
     profileVersion: profile?.version ?? '0',
     state: 'queued',
     attempts: 0,
-    dueAt: now,
-    nextCheckAt: now,
+    dueAt: nextCheckAt,
+    nextCheckAt,
+    momentAt,
     lastCheck: null,
     receiptId: null,
     verdict: null,
@@ -199,16 +218,27 @@ function chooseAccess(
   registered: RegisteredVerifier,
   places: Places,
   connections: readonly Connection[],
-): { access: Access; connectionId: string | null } {
+): { access: Access; connectionId: string | null; origin: string | null } {
   const { verifier } = registered
   const named = namedConnections(claim, registered, places, connections)
   const fitting = readableConnections(claim, registered, places, named)
   const [first] = fitting
-  if (fitting.length > 1) return { access: 'ambiguous_claim', connectionId: null }
-  if (first) return { access: 'connection', connectionId: first.id }
+  if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
+  if (first) {
+    const baseUrl = places.registry.connectionType(first.provider)!.baseUrl(first.options as never)
+    return { access: 'connection', connectionId: first.id, origin: originOf(baseUrl) }
+  }
   // A workspace that chose where such claims are read is not read anywhere else.
   const anonymous =
     verifier.profile.access.anonymous && named.length === 0 ? verifier.anonymousSource?.(claim) : undefined
   const isOpen = anonymous && mayRead(claim, registered, places, anonymous.provider, () => anonymous.baseUrl)
-  return { access: isOpen ? 'anonymous' : 'no_connection', connectionId: null }
+  if (!isOpen) return { access: 'no_connection', ...NOWHERE }
+  return { access: 'anonymous', connectionId: null, origin: originOf(anonymous.baseUrl) }
+}
+
+const NOWHERE = { connectionId: null, origin: null } as const
+
+/** null for a base address that is no URL: its checks fail by themselves. */
+function originOf(baseUrl: string): string | null {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).origin : null
 }

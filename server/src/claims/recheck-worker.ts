@@ -1,18 +1,20 @@
 /** The worker that checks queued claims again when they are due. */
+import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../base/worker.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
-import type { ClaimRow } from '../storage/claim-row.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Adjudication } from './adjudication.ts'
-import type { DueClaims } from './due-claims.ts'
+import type { Admission } from './admission.ts'
+import type { DueClaims, TakenClaim } from './due-claims.ts'
 
 interface RecheckOptions {
   readonly storage: Storage
   readonly dueClaims: DueClaims
   readonly adjudication: Adjudication
+  readonly admission: Pick<Admission, 'onFree'>
   readonly logGuard: Pick<LogGuard, 'maySign'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
@@ -21,26 +23,45 @@ interface RecheckOptions {
 
 /** The pause between two reads of the queue. The times of the checks around a deadline allow for it. */
 const POLL_MS = 200
+/** The pause when checks end that others wait for: so many of them share one read. */
+const SHORTEST_POLL_MS = 20
 const PAUSE_AFTER_ERROR_MS = 2000
 
 export function createRecheckWorker(options: RecheckOptions): Worker {
-  const { storage, dueClaims, adjudication, logGuard, now, logger } = options
+  const { storage, dueClaims, adjudication, admission, logGuard, now, logger } = options
   const { concurrency } = options.config.checks
-  const { slots } = adjudication
   const running = new Set<Promise<void>>()
-  let isStopping = false
-  /** True when due claims may wait for a slot. */
-  let isFull = false
+  const stopping = new AbortController()
   /** Ends the current pause. */
   let wake = () => {}
   let loop: Promise<void> | undefined
 
-  async function recheck(claim: ClaimRow): Promise<void> {
+  admission.onFree(() => wake())
+
+  /** Ends early when the worker stops. */
+  async function sleep(ms: number, signal: AbortSignal = stopping.signal): Promise<void> {
+    const either = AbortSignal.any([signal, stopping.signal])
+    await setTimeout(ms, undefined, { signal: either }).catch(() => {})
+  }
+
+  async function recheck({ claim, release }: TakenClaim): Promise<void> {
+    let history: Awaited<ReturnType<typeof storage.read.claims.history>>
     try {
-      const advanced = await adjudication.advance(claim, await storage.read.claims.history(claim.claimId))
-      if (advanced !== claim) dueClaims.recorded(claim.claimId)
+      history = await storage.read.claims.history(claim.claimId)
     } catch (error) {
-      logger.error({ err: error, claimId: claim.claimId }, 'cannot store a check: the claim is checked again')
+      release()
+      throw error
+    }
+    await adjudication.advance(claim, history, release)
+    dueClaims.recorded(claim.claimId)
+  }
+
+  async function recheckSafely(taken: TakenClaim): Promise<void> {
+    try {
+      await recheck(taken)
+    } catch (error) {
+      const { claimId } = taken.claim
+      logger.error({ err: error, claimId }, 'cannot store a check: the claim is checked again')
     }
   }
 
@@ -48,41 +69,33 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
   async function takeDue(): Promise<number> {
     // A read-only host cannot store the outcome of a check.
     if (!(await logGuard.maySign())) return 0
-    const limit = Math.min(slots.free(), concurrency - running.size)
-    isFull = limit === 0 || slots.busyLanes().length > 0
-    if (limit === 0) return 0
     const at = now()
-    const { claims, mayBeMore } = await dueClaims.take({ at, leaseEnd: adjudication.leaseEnd(at), limit, slots })
-    if (claims.length === 0) return 0
-    isFull ||= mayBeMore
-    for (const claim of claims) {
-      const check = recheck(claim).finally(() => {
-        running.delete(check)
-        if (isFull) wake()
-      })
+    const taken = await dueClaims.take({ at, leaseEnd: adjudication.leaseEnd(at), limit: concurrency })
+    for (const one of taken) {
+      const check = recheckSafely(one).finally(() => running.delete(check))
       running.add(check)
     }
-    return claims.length
+    return taken.length
   }
 
-  /** Resolves when the time is over, or earlier through `wake`, when the end of a check frees a slot for which claims may wait. */
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
+  /** Resolves when the time is over, or through `wake`, but not at once. */
+  async function pause(): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve
     })
+    await sleep(SHORTEST_POLL_MS)
+    const timer = new AbortController()
+    await Promise.race([woken, sleep(POLL_MS - SHORTEST_POLL_MS, timer.signal)])
+    timer.abort()
   }
 
   async function run(): Promise<void> {
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       try {
-        if ((await takeDue()) === 0) await pause(POLL_MS)
+        if ((await takeDue()) === 0) await pause()
       } catch (error) {
         logger.error({ err: error }, 'cannot take due claims')
-        await pause(PAUSE_AFTER_ERROR_MS)
+        await sleep(PAUSE_AFTER_ERROR_MS)
       }
     }
   }
@@ -92,8 +105,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       loop ??= run()
     },
     async stop() {
-      isStopping = true
-      wake()
+      stopping.abort()
       await loop
       await Promise.all(running)
     },

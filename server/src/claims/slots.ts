@@ -1,97 +1,110 @@
 /**
- * Slots for checks. A lane is the checks of one connection or one public destination (`laneOf`); each lane gets a part of the slots, so
- * that a destination that hangs leaves slots for the others.
+ * Slots for checks, shared by workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
+ * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide.
  */
+import { mayTake } from '@claimcheck/core'
+
+/** Whose slot it is, and what its check reads. */
+export interface Asker {
+  readonly workspaceId: string
+  /** The key, grant or person that submitted the claim. */
+  readonly submittedBy: string
+  /** undefined: the check reads nothing. */
+  readonly destination: string | undefined
+}
 
 export interface Slots {
-  /** The number of free slots. */
-  free(): number
-  /** The number of free slots for this lane. */
-  freeFor(lane: string): number
-  /** The lanes without a free slot. */
-  busyLanes(): string[]
-  /** The candidates for which there are free slots now; within a lane, those that come first. */
-  choose<T extends { readonly lane: string }>(candidates: readonly T[]): T[]
-  /** Takes a slot, and waits its turn when none is free. Returns undefined when none becomes free in time. */
-  take(lane: string, withinMs: number): Promise<Release | undefined>
+  /** Takes a slot; undefined when none is free for this asker. */
+  take(asker: Asker, isDeciding: boolean): Release | undefined
+  /** Whether `take` would give a slot. */
+  isFree(asker: Asker, isDeciding: boolean): boolean
+  /** Of all askers. */
+  usage(): Readonly<Record<Share, number>>
+  /** Called whenever a slot becomes free. */
+  onFree(listener: () => void): void
 }
 
 /** Frees the slot. */
 export type Release = () => void
 
-interface Waiting {
-  grant(release: Release): void
-}
+/** Checks that decide take from `kept`, and then from `common`; those that only look from `common` alone. */
+export type Share = 'kept' | 'common'
 
-/** A lane may take one in this many slots. */
-const LANE_SHARE = 8
+/** One in so many slots is kept. */
+const KEPT = 4
+/** Alone, a workspace takes 3/4 of a share, a key 9/13; a destination half, of which one workspace takes 6/7. */
+const WEIGHTS = { workspace: 3, key: 3, destination: 1, workspaceAtDestination: 3 } as const
 
 export function createSlots(capacity: number): Slots {
-  const laneCapacity = Math.max(1, Math.floor(capacity / LANE_SHARE))
-  const taken = new Map<string, number>()
-  const queues = new Map<string, Set<Waiting>>()
-  let allTaken = 0
-
-  const free = () => capacity - allTaken
-  const freeFor = (lane: string) => Math.min(free(), laneCapacity - (taken.get(lane) ?? 0))
-
-  function occupy(lane: string): Release {
-    taken.set(lane, (taken.get(lane) ?? 0) + 1)
-    allTaken++
-    return () => {
-      const left = taken.get(lane)! - 1
-      if (left > 0) taken.set(lane, left)
-      else taken.delete(lane)
-      allTaken--
-      // Serves the same lane first: other lanes wait only when all slots are taken.
-      for (const other of [lane, ...queues.keys()]) serve(other)
-    }
-  }
-
-  function serve(lane: string): void {
-    const queue = queues.get(lane)
-    for (const waiting of queue ?? []) {
-      if (freeFor(lane) === 0) return
-      leave(lane, waiting)
-      waiting.grant(occupy(lane))
-    }
-  }
-
-  function leave(lane: string, waiting: Waiting): void {
-    const queue = queues.get(lane)
-    queue?.delete(waiting)
-    if (queue?.size === 0) queues.delete(lane)
-  }
-
-  function wait(lane: string, withinMs: number): Promise<Release | undefined> {
-    return new Promise((resolve) => {
-      const waiting: Waiting = {
-        grant(release) {
-          clearTimeout(timer)
-          resolve(release)
-        },
-      }
-      const timer = setTimeout(() => {
-        leave(lane, waiting)
-        resolve(undefined)
-      }, withinMs)
-      const queue = queues.get(lane) ?? new Set()
-      queues.set(lane, queue.add(waiting))
-    })
-  }
+  const kept = createPool(Math.floor(capacity / KEPT))
+  const common = createPool(capacity - kept.capacity)
+  const listeners: (() => void)[] = []
+  const poolsFor = (isDeciding: boolean) => (isDeciding ? [kept, common] : [common])
 
   return {
-    free,
-    freeFor,
-    busyLanes: () => [...taken.keys()].filter((lane) => freeFor(lane) === 0),
-    choose(candidates) {
-      const chosen = new Map<string, number>()
-      return candidates.filter(({ lane }) => {
-        const count = (chosen.get(lane) ?? 0) + 1
-        chosen.set(lane, count)
-        return count <= freeFor(lane)
-      })
+    take(asker, isDeciding) {
+      const pool = poolsFor(isDeciding).find((pool) => pool.admits(asker))
+      if (!pool) return undefined
+      const release = pool.take(asker)
+      return () => {
+        release()
+        for (const listener of listeners) listener()
+      }
     },
-    take: async (lane, withinMs) => (freeFor(lane) > 0 ? occupy(lane) : wait(lane, withinMs)),
+    isFree: (asker, isDeciding) => poolsFor(isDeciding).some((pool) => pool.admits(asker)),
+    usage: () => ({ kept: kept.taken(), common: common.taken() }),
+    onFree: (listener) => listeners.push(listener),
+  }
+}
+
+interface Pool {
+  readonly capacity: number
+  admits(asker: Asker): boolean
+  /** Only after `admits`. */
+  take(asker: Asker): Release
+  taken(): number
+}
+
+function createPool(capacity: number): Pool {
+  /** By user: a workspace, a key, a destination, a workspace at a destination. */
+  const counts = new Map<string, number>()
+  let taken = 0
+
+  const used = (user: string) => counts.get(user) ?? 0
+
+  return {
+    capacity,
+    admits(asker) {
+      const { workspace, key, destination, workspaceAtDestination } = usersOf(asker)
+      const free = capacity - taken
+      const ofWorkspace = WEIGHTS.workspace * free - used(workspace)
+      if (!mayTake(used(key), ofWorkspace, WEIGHTS.key)) return false
+      if (destination === undefined) return true
+      const ofDestination = WEIGHTS.destination * free - used(destination)
+      return mayTake(used(workspaceAtDestination), ofDestination, WEIGHTS.workspaceAtDestination)
+    },
+    take(asker) {
+      const users = Object.values(usersOf(asker)).filter((user) => user !== undefined)
+      taken++
+      for (const user of users) counts.set(user, used(user) + 1)
+      return () => {
+        taken--
+        for (const user of users) {
+          const left = used(user) - 1
+          if (left > 0) counts.set(user, left)
+          else counts.delete(user)
+        }
+      }
+    },
+    taken: () => taken,
+  }
+}
+
+function usersOf({ workspaceId, submittedBy, destination }: Asker) {
+  return {
+    workspace: `workspace ${workspaceId}`,
+    key: `key ${workspaceId} ${submittedBy}`,
+    destination: destination === undefined ? undefined : `destination ${destination}`,
+    workspaceAtDestination: `at ${destination} ${workspaceId}`,
   }
 }

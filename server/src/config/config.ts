@@ -22,8 +22,16 @@ export interface CheckSettings extends Closing {
   readonly timeoutMs: number
   /** How long the answer to a submission waits for the first check. */
   readonly firstAnswerMs: number
-  /** How many checks run at a time; those of one destination may take an eighth of that. */
+  /** How many checks run at a time. Workspaces, keys and destinations share them (`claims/slots.ts`). */
   readonly concurrency: number
+}
+
+/** Of each workspace. 0: no limit. */
+export interface QuotaSettings {
+  /** Claims that it submits a minute. */
+  readonly claimsPerMinute: number
+  /** Claims that wait for a decision. */
+  readonly waitingClaims: number
 }
 
 export interface Config {
@@ -49,6 +57,7 @@ export interface Config {
   readonly signInLimit: number
   /** The OpenID provider through which people can sign in, if the file configures one. */
   readonly oidcSignIn: OidcProvider | undefined
+  readonly quotas: QuotaSettings
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
@@ -74,6 +83,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
+const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
@@ -104,6 +114,15 @@ const ConfigFile = Type.Object(
           refusals: perMinute,
           oauth: perMinute,
           sign_in: perMinute,
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    quotas: Type.Optional(
+      Type.Object(
+        {
+          claims_per_minute: perMinute,
+          waiting_claims: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
         },
         { additionalProperties: false },
       ),
@@ -158,6 +177,10 @@ export function loadConfig(env: Env, cwd: string): Config {
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
     oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),
+    quotas: {
+      claimsPerMinute: file.quotas?.claims_per_minute ?? DEFAULT_QUOTAS.claimsPerMinute,
+      waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
+    },
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
     sources: { ...DEFAULT_SOURCES, ...file.sources },

@@ -3,6 +3,7 @@
 import type { Instant } from '@claimcheck/core'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
+import type { Quotas } from '../claims/quotas.ts'
 import type { Config } from '../config/config.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
@@ -33,6 +34,7 @@ export interface ConsoleDependencies {
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts
+  readonly quotas: Quotas
   readonly receipts: ReceiptService
   readonly log: LogService
   readonly registry: Registry

@@ -20,3 +20,8 @@ export function setCredential(request: FastifyRequest, credential: Credential): 
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
 }
+
+/** Whose requests and claims a credential's are. A token stands for its grant, so that a client gains nothing by asking for new tokens. */
+export function spenderOf(credential: Credential): string {
+  return credential.kind === 'key' ? credential.keyId : credential.grantId
+}

@@ -22,6 +22,7 @@ const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   not_found: 404,
   bad_request: 400,
   conflict: 409,
+  too_many: 429,
   read_only: 503,
   unavailable: 503,
 }
@@ -48,7 +49,7 @@ interface Refusal {
 function refusalOf(error: Error): Refusal {
   if (error instanceof ServiceError) {
     const status = STATUS[error.code]
-    return { status, detail: error.message, ...(status === 503 ? RETRY_SOON : {}) }
+    return { status, detail: error.message, ...retryOf(status, error) }
   }
   if (error instanceof StorageError && error.code === 'unavailable') {
     const logMessage = 'the database is unavailable'
@@ -59,6 +60,11 @@ function refusalOf(error: Error): Refusal {
     return { status: statusCode, detail: DETAILS[code] ?? error.message }
   }
   return { status: 500, detail: 'internal error', logMessage: 'request failed' }
+}
+
+function retryOf(status: number, { retryAfterMs }: ServiceError): Pick<Refusal, 'retryAfterSeconds'> {
+  if (retryAfterMs !== undefined) return { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }
+  return status === 503 ? RETRY_SOON : {}
 }
 
 export function answerErrors(app: App): void {

@@ -3,7 +3,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
 import { type Count, type Counters, WINDOW_MS } from '../hosts/counters.ts'
-import { type Credential, credentialOf } from './credential.ts'
+import { credentialOf, spenderOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import { networkOf } from './network.ts'
@@ -40,11 +40,6 @@ export async function createLimiters(app: App, limits: RateLimits, counters: Cou
 
 function networkOfRequest(request: FastifyRequest): string {
   return networkOf(request.ip)
-}
-
-/** Counts tokens by their grant, so that a client gains nothing by asking for new tokens. */
-function spenderOf(credential: Credential): string {
-  return credential.kind === 'key' ? credential.keyId : credential.grantId
 }
 
 function createLimiter(app: App, name: string, max: number, subjectOf: SubjectOf): Limiter {

@@ -5,7 +5,7 @@
  * Most transactions are one statement without a lock. It is planned on the state in which this host last wrote the log, and it fails
  * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
  */
-import type { CheckRecord, Instant } from '@claimcheck/core'
+import type { CheckRecord, NextCheck } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
@@ -21,7 +21,7 @@ export interface Outcome {
   /** Undefined while it cannot be decided. */
   readonly decided: Decided | undefined
   /** null with a decision. */
-  readonly nextCheckAt: Instant | null
+  readonly next: NextCheck | null
 }
 
 /** Each method resolves when its changes are on disk; a decision is then in the log with its receipt. */
@@ -42,13 +42,14 @@ export interface Sequencer {
 }
 
 /** The claim after the outcome. @param receiptId null unless the claim is decided */
-export function claimAfter({ claim, record, decided, nextCheckAt }: Outcome, receiptId: string | null): ClaimRow {
+export function claimAfter({ claim, record, decided, next }: Outcome, receiptId: string | null): ClaimRow {
   return {
     ...claim,
     state: decided ? 'decided' : 'queued',
     attempts: claim.attempts + 1,
-    dueAt: nextCheckAt,
-    nextCheckAt,
+    dueAt: next?.at ?? null,
+    nextCheckAt: next?.at ?? null,
+    momentAt: next?.momentAt ?? null,
     lastCheck: record,
     receiptId,
     verdict: decided?.verdict.value ?? null,

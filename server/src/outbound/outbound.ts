@@ -3,6 +3,7 @@
  * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
 import { type LookupAddress, lookup } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { DestinationError, type GuardedFetch, type Instant, type ResolvedAddress } from '@claimcheck/core'
 import { Agent, fetch as undiciFetch } from 'undici'
@@ -10,6 +11,7 @@ import { VERSION } from '../base/version.ts'
 import { isAllowed } from '../config/allow-private.ts'
 import type { Config } from '../config/config.ts'
 import { isPublicAddress } from './addresses.ts'
+import type { Spending } from './allowances.ts'
 import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
 
 export interface Outbound {
@@ -17,13 +19,21 @@ export interface Outbound {
    * The read-only requests of one check: they share a limit on their number, and what their answers tell of clocks and ages is kept.
    * Each request reads the timer's signal.
    * @param origin the only one that the check may read
+   * @param spending what its requests count against; nothing, when left out
    */
-  forCheck(timer: Pick<AbortController, 'signal'>, now: () => Instant, origin: string): CheckRequests
+  forCheck(
+    timer: Pick<AbortController, 'signal'>,
+    now: () => Instant,
+    origin: string,
+    spending?: Spending,
+  ): CheckRequests
   /**
    * A request that the service makes for itself, such as to its OpenID provider. It may have any method, has the same limits, and
    * follows no redirect. @throws DestinationError
    */
   request(url: string, init: ServiceRequest): Promise<Response>
+  /** The first address behind an origin's name, in a fixed order. Rejects when it has none that may be reached. */
+  addressOf(origin: string): Promise<string>
   close(): Promise<void>
 }
 
@@ -55,16 +65,19 @@ const MAX_REDIRECTS = 3
 const MAX_REQUESTS_PER_CHECK = 64
 const CONNECT_TIMEOUT_MS = 5000
 const READ_TIMEOUT_MS = 10_000
+/** As many as checks of one destination run at a time: none waits for another one's connection. */
+const CONNECTIONS_PER_ORIGIN = 128
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export function createOutbound(
   { allowPrivate }: Pick<Config, 'allowPrivate'>,
-  { resolver = lookup as Lookup }: { readonly resolver?: Lookup } = {},
+  { resolver }: { readonly resolver?: Lookup } = {},
 ): Outbound {
+  const resolverFor = (url: URL) => resolver ?? (isAllowed(url, allowPrivate) ? systemLookup : queryNames)
   // Against DNS rebinding, an agent checks the addresses in its own lookup and connects to one of those: nothing resolves the name again.
-  const publicOnly = createAgent(guardedLookup(resolver))
-  const allowed = createAgent(plainLookup(resolver))
+  const publicOnly = createAgent(guardedLookup(resolver ?? queryNames))
+  const allowed = createAgent(plainLookup(resolver ?? systemLookup))
 
   /** @throws DestinationError `unavailable` when the request is forbidden */
   function checkUrl(text: string): URL {
@@ -100,7 +113,7 @@ export function createOutbound(
       const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
       return send(checkUrl(text), { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
     },
-    forCheck(timer, now, origin) {
+    forCheck(timer, now, origin, spending) {
       let requests = 0
       let readings = NO_READINGS
 
@@ -114,8 +127,11 @@ export function createOutbound(
         if (++requests > MAX_REQUESTS_PER_CHECK) throw refusal(`a check may make ${MAX_REQUESTS_PER_CHECK} requests`)
         const { signal } = timer
         const sentAt = now()
+        spending?.count()
         const response = await send(url, { method: init?.method ?? 'GET', headers: init?.headers ?? {}, signal })
-        readings = mergeReadings(readings, readAnswer(response.headers, sentAt, now()))
+        const answeredAt = now()
+        spending?.heard(response.headers)
+        readings = mergeReadings(readings, readAnswer(response.headers, sentAt, answeredAt))
         return response
       }
 
@@ -143,7 +159,7 @@ export function createOutbound(
           const hostname = unbracketed(url.hostname)
           const [first] = isIP(hostname)
             ? [{ address: hostname }]
-            : await lookUp(resolver, hostname, !isAllowed(url, allowPrivate)).catch((error: unknown) => {
+            : await lookUp(resolverFor(url), hostname, !isAllowed(url, allowPrivate)).catch((error: unknown) => {
                 throw toDestinationError(error, timer.signal)
               })
           const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
@@ -155,10 +171,34 @@ export function createOutbound(
         },
       }
     },
+    async addressOf(origin) {
+      const url = checkUrl(origin)
+      const found = await lookUp(resolverFor(url), unbracketed(url.hostname), !isAllowed(url, allowPrivate))
+      return found.map(({ address }) => address).sort()[0]!
+    },
     async close() {
       await Promise.all([publicOnly.destroy(), allowed.destroy()])
     },
   }
+}
+
+/** The system's own way, for names that the operator listed: it knows the hosts file and search domains. */
+const systemLookup = lookup as Lookup
+
+const publicNames = new Resolver({ timeout: 2000, tries: 2 })
+
+/**
+ * Asks the name servers directly. The system's lookup occupies one of four threads, which the database needs too, for as long as a
+ * stranger's name server likes.
+ */
+const queryNames: Lookup = (hostname, _options, done) => {
+  Promise.allSettled([publicNames.resolve4(hostname), publicNames.resolve6(hostname)]).then(([four, six]) => {
+    const ofFamily = (result: PromiseSettledResult<string[]>, family: 4 | 6) =>
+      result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
+    const found = [...ofFamily(four, 4), ...ofFamily(six, 6)]
+    const error = four.status === 'rejected' ? (four.reason as NodeJS.ErrnoException) : null
+    done(found.length > 0 ? null : error, found)
+  })
 }
 
 /** @throws DestinationError `unavailable`. The error of fetch would repeat the value, which may be a credential. */
@@ -176,7 +216,7 @@ function createAgent(lookupFunction: LookupFunction): Agent {
     headersTimeout: READ_TIMEOUT_MS,
     bodyTimeout: READ_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    connections: 16,
+    connections: CONNECTIONS_PER_ORIGIN,
   })
 }
 

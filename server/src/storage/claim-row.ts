@@ -19,6 +19,10 @@ export const claims = table('claims', ['claimId'], {
   claimDigest: text('claim_digest'),
   access: text<Access>('access'),
   connectionId: nullable(text('connection_id')),
+  /** Where it is read: the origin of the connection's or the public base address. null where it cannot be read. */
+  origin: nullable(text('origin')),
+  /** The API key, OAuth grant or person that submitted it. */
+  submittedBy: text('submitted_by'),
   /** The profile that judges the claim, by its own name where the claim used an alias. */
   profileAction: text('profile_action'),
   profileVersion: text('profile_version'),
@@ -27,6 +31,8 @@ export const claims = table('claims', ['claimId'], {
   /** When it is next handed to a worker; null once decided. */
   dueAt: nullable(instant('due_at')),
   nextCheckAt: nullable(instant('next_check_at')),
+  /** From then on its checks go before those that only look (`NextCheck` of core); null once decided. */
+  momentAt: nullable(instant('moment_at')),
   lastCheck: nullable(json<CheckRecord>('last_check')),
   receiptId: nullable(text('receipt_id')),
   verdict: nullable(text<VerdictValue>('verdict')),
@@ -38,6 +44,7 @@ const CHECKED = [
   'attempts',
   'dueAt',
   'nextCheckAt',
+  'momentAt',
   'lastCheck',
   'receiptId',
   'verdict',

@@ -41,13 +41,33 @@ export interface DueClaim {
   readonly lane: string
 }
 
-/** Claims of one lane hold each other up when their destination hangs: those of one connection, or of one public destination. */
-export function laneOf({ connectionId, profileAction }: Pick<ClaimRow, 'connectionId' | 'profileAction'>): string {
-  return connectionId ?? profileAction
+/** Claims of one lane hold each other up: one submitter's, through one connection or none, at one origin. The parts are ids, without spaces. */
+export function laneOf(claim: Lane): string {
+  return [claim.workspaceId, claim.submittedBy, claim.connectionId ?? '', claim.origin ?? ''].join(' ')
 }
 
-// The expression must be the one in the queue's index.
-const LANE = 'COALESCE(connection_id, profile_action)'
+export type Lane = Pick<ClaimRow, 'workspaceId' | 'submittedBy' | 'connectionId' | 'origin'>
+
+export function partsOfLane(lane: string): Lane {
+  const [workspaceId, submittedBy, connectionId, origin] = lane.split(' ')
+  return {
+    workspaceId: workspaceId!,
+    submittedBy: submittedBy!,
+    connectionId: connectionId || null,
+    origin: origin || null,
+  }
+}
+
+// The expression must be the one in the queue's indexes.
+const LANE = `workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
+
+/** Which of the claims that are due: those whose checks decide, the earliest moment first; or those whose checks only look, the longest due first. */
+export type DueKind = 'deciding' | 'looking'
+
+const DUE: Readonly<Record<DueKind, string>> = {
+  deciding: 'moment_at <= ? ORDER BY moment_at, due_at',
+  looking: '(moment_at > ? OR moment_at IS NULL) ORDER BY due_at',
+}
 
 /** Columns that a list may be narrowed by, each by one value. */
 const FILTERS = { agentId: 'agent_id', action: 'action', target: 'target', verdict: 'verdict', state: 'state' } as const
@@ -109,12 +129,30 @@ export function claimReads(db: Db) {
         count: Number(row.count),
       }))
     },
-    /** The claims that are due, the longest due first, without those in `busyLanes`. */
-    async due(now: Instant, limit: number, busyLanes: readonly string[]): Promise<DueClaim[]> {
+    /** The claims of one kind that are due, without those in `busyLanes`. */
+    async due(kind: DueKind, now: Instant, limit: number, busyLanes: readonly string[]): Promise<DueClaim[]> {
       const sql = `SELECT claim_id, ${LANE} AS lane FROM claims
-        WHERE state = 'queued' AND due_at <= ? AND ${LANE} NOT IN ${texts} ORDER BY due_at LIMIT ?`
-      const rows = await db.query(sql, [now, JSON.stringify(busyLanes), limit])
+        WHERE state = 'queued' AND due_at <= ? AND (${LANE}) NOT IN ${texts} AND ${DUE[kind]} LIMIT ?`
+      const rows = await db.query(sql, [now, JSON.stringify(busyLanes), now, limit])
       return rows.map((row) => ({ claimId: String(row.claim_id), lane: String(row.lane) }))
+    },
+    /** The queued claim whose next check comes first, also when it is not due yet. */
+    async firstQueued(): Promise<ClaimRow | undefined> {
+      return selectRow(db, claims, `WHERE state = 'queued' ORDER BY due_at LIMIT 1`, [])
+    },
+    /** How many claims of a workspace are queued, counted up to `most`. */
+    async queuedCount(workspaceId: string, most: number): Promise<number> {
+      const some = `SELECT 1 FROM claims WHERE state = 'queued' AND workspace_id = ? LIMIT ?`
+      const [row] = await db.query(`SELECT COUNT(*) AS count FROM (${some}) AS queued`, [workspaceId, most])
+      return Number(row!.count)
+    },
+    /** How many claims of all workspaces are due, of each kind. */
+    async dueCounts(now: Instant): Promise<Readonly<Record<DueKind, number>>> {
+      const sql = `SELECT COUNT(*) AS total, COALESCE(SUM(CASE WHEN moment_at <= ? THEN 1 ELSE 0 END), 0) AS deciding
+        FROM claims WHERE state = 'queued' AND due_at <= ?`
+      const [row] = await db.query(sql, [now, now])
+      const deciding = Number(row!.deciding)
+      return { deciding, looking: Number(row!.total) - deciding }
     },
     /** Every check of a claim, oldest first. */
     async history(claimId: string): Promise<CheckRecord[]> {

@@ -7,6 +7,7 @@ import * as anchors from './migrations/003-anchors.ts'
 import * as consoleTables from './migrations/004-console.ts'
 import * as plainOrder from './migrations/005-plain-order.ts'
 import * as evidence from './migrations/006-evidence.ts'
+import * as shares from './migrations/007-shares.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -21,6 +22,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '004-console': consoleTables,
   '005-plain-order': plainOrder,
   '006-evidence': evidence,
+  '007-shares': shares,
 }
 
 const TABLE = 'migrations'

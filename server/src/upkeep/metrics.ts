@@ -1,6 +1,10 @@
-/** The metrics of the log and its anchors for Prometheus. They contain only public information. */
+/** The metrics of the log, its anchors and this host's checks for Prometheus. They name no workspace, and nothing that belongs to one. */
+import type { Instant } from '@claimcheck/core'
 import { Gauge, Registry } from 'prom-client'
 import type { Anchoring } from '../anchoring/anchoring.ts'
+import type { Admission } from '../claims/admission.ts'
+import type { DueClaims } from '../claims/due-claims.ts'
+import type { Lateness } from '../claims/lateness.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -16,9 +20,14 @@ interface MetricsOptions {
   readonly storage: Pick<Storage, 'read'>
   readonly logGuard: Pick<LogGuard, 'problem'>
   readonly clockDoubt: Pick<ClockDoubt, 'isDoubted'>
+  readonly admission: Pick<Admission, 'state'>
+  readonly dueClaims: Pick<DueClaims, 'waiting'>
+  readonly lateness: Pick<Lateness, 'state'>
+  readonly now: () => Instant
 }
 
-export function createMetrics({ anchoring, storage, logGuard, clockDoubt }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { anchoring, storage, logGuard, clockDoubt, admission, dueClaims, lateness, now } = options
   const registry = new Registry()
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name: `claimcheck_${name}`, help, labelNames, registers: [registry] })
@@ -40,12 +49,47 @@ export function createMetrics({ anchoring, storage, logGuard, clockDoubt }: Metr
   const problem = gauge('anchoring_problem', "1 for the problem of this host's last attempt to use the chain", [
     'problem',
   ])
+  const running = gauge(
+    'checks_running',
+    'Number of checks that run, by share: kept for checks that decide, or common',
+    ['share'],
+  )
+  const waiting = gauge(
+    'checks_waiting',
+    'Number of claims whose check is due and does not run on this host, by kind: the check decides, or only looks',
+    ['kind'],
+  )
+  const refused = gauge(
+    'checks_refused',
+    'How often a check found no free slot for its workspace, key and destination, or no request allowance, since this host started',
+    ['kind'],
+  )
+  const late = gauge(
+    'closing_read_lateness_seconds',
+    'How late closing reads were sent: the latest one, and the largest of the last five to ten minutes',
+    ['of'],
+  )
+
+  async function readChecks(): Promise<void> {
+    const { running: byShare, refused: byKind } = admission.state()
+    for (const [share, count] of Object.entries(byShare)) running.set({ share }, count)
+    for (const [kind, count] of Object.entries(byKind)) refused.set({ kind }, count)
+    for (const [kind, count] of Object.entries(await dueClaims.waiting(now()))) waiting.set({ kind }, count)
+    const { latestMs, largestMs } = lateness.state()
+    late.set({ of: 'latest' }, latestMs / 1000)
+    late.set({ of: 'largest' }, largestMs / 1000)
+  }
 
   return {
     contentType: registry.contentType,
     async text() {
       const { anchors } = storage.read
-      const [log, anchor, droppedCount] = await Promise.all([anchors.log(), anchors.open(), anchors.droppedCount()])
+      const [log, anchor, droppedCount] = await Promise.all([
+        anchors.log(),
+        anchors.open(),
+        anchors.droppedCount(),
+        readChecks(),
+      ])
       treeSize.set(log?.treeSize ?? 0)
       anchoredSize.set(log?.anchoredSize ?? 0)
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)

@@ -13,6 +13,7 @@ import {
 } from '@claimcheck/core'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
 import { type ClockDoubt, createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
+import { createAllowances } from '@claimcheck/server/outbound/allowances'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
@@ -118,6 +119,7 @@ function runner(
     },
     connections: { openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)) },
     outbound,
+    allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: { test: over.listed ?? [] } }, secrets: SECRETS }),
     clockDoubt: over.clockDoubt ?? createClockDoubt({ now, logger: SILENT }),

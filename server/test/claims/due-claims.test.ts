@@ -1,6 +1,5 @@
 /** Due claims are handed out to one worker at a time, in memory and in a database that hosts share. */
 import { createDueClaims } from '@claimcheck/server/claims/due-claims'
-import { createSlots } from '@claimcheck/server/claims/slots'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import type { Dialect } from '../../../test/support/database.ts'
@@ -12,29 +11,53 @@ const LEASE_MS = 40
 const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: Buffer.alloc(32), issuedAt: NOON }
 
 /** Claims that are due at these moments after noon, numbered from 0. */
-async function queued(t: Test, dialect: Dialect, dueAt: readonly number[]): Promise<Storage> {
+async function queued(
+  t: Test,
+  dialect: Dialect,
+  dueAt: readonly number[],
+  momentAt: readonly number[] = [],
+): Promise<Storage> {
   const storage = await opened(t, await newDatabase(t, dialect))
   await storage.write(async (tx) => {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
     await tx.log.create(LOG)
-    await tx.claims.insertNew(dueAt.map((ms, number) => claimNumber(number, { dueAt: NOON + ms })))
+    await tx.claims.insertNew(
+      dueAt.map((ms, number) =>
+        claimNumber(number, { dueAt: NOON + ms, momentAt: NOON + (momentAt[number] ?? 60_000) }),
+      ),
+    )
   })
   return storage
 }
 
 function request(afterMs: number, limit = 10) {
   const at = NOON + afterMs
-  return { at, leaseEnd: at + LEASE_MS, limit, slots: createSlots(100) }
+  return { at, leaseEnd: at + LEASE_MS, limit }
+}
+
+/** Admits up to so many checks at a time of each lane. */
+function admissionOf(most = Number.POSITIVE_INFINITY) {
+  const running = new Map<string, number>()
+  const isFree = (lane: string) => (running.get(lane) ?? 0) < most
+  return {
+    running,
+    enter(lane: string) {
+      if (!isFree(lane)) return undefined
+      running.set(lane, (running.get(lane) ?? 0) + 1)
+      return () => void running.set(lane, running.get(lane)! - 1)
+    },
+    busyLanes: () => [...running.keys()].filter((lane) => !isFree(lane)),
+  }
 }
 
 for (const dialect of DIALECTS) {
   t.test(`on ${dialect}`, async (t) => {
     t.test('the longest due are handed out first, and each once until its lease ends', async (t) => {
       const storage = await queued(t, dialect, [3, 1, 2, 100])
-      const due = createDueClaims({ storage })
+      const due = createDueClaims({ storage, admission: admissionOf() })
       const taken = async (afterMs: number, most?: number) =>
-        (await due.take(request(afterMs, most))).claims.map(({ claimId }) => claimId).sort()
+        (await due.take(request(afterMs, most))).map(({ claim }) => claim.claimId).sort()
       t.strictSame(await taken(10, 2), ['clm_1', 'clm_2'])
       t.strictSame((await Promise.all([taken(10), taken(10)])).flat(), ['clm_0'])
       t.strictSame(await taken(10 + LEASE_MS - 1), [])
@@ -43,31 +66,56 @@ for (const dialect of DIALECTS) {
 
     t.test('once it is recorded, a claim is due when it says so', async (t) => {
       const storage = await queued(t, dialect, [0])
-      const due = createDueClaims({ storage })
-      const [claim] = (await due.take(request(0))).claims
+      const due = createDueClaims({ storage, admission: admissionOf() })
+      const [{ claim } = { claim: undefined }] = await due.take(request(0))
       const next = { ...claim!, dueAt: NOON + 5, attempts: 1 }
       await storage.apply({ log: { from: LOG, to: LOG }, progress: [next] })
       due.recorded(claim!.claimId)
-      t.strictSame((await due.take(request(4))).claims, [])
-      t.match((await due.take(request(5))).claims, [{ claimId: 'clm_0', attempts: 1 }])
+      t.strictSame(await due.take(request(4)), [])
+      t.match(await due.take(request(5)), [{ claim: { claimId: 'clm_0', attempts: 1 } }])
     })
 
     t.test('what is recorded while the queue is read is not handed out again', async (t) => {
       const storage = await queued(t, dialect, [0, 1])
-      const stale = await storage.read.claims.due(NOON + 10, 10, [])
+      const stale = await storage.read.claims.due('looking', NOON + 10, 10, [])
       const [first] = await storage.read.claims.byIds(['clm_0'])
       const decided = { ...first!, dueAt: null, state: 'decided', attempts: 1 } as const
       await storage.apply({ log: { from: LOG, to: LOG }, progress: [decided] })
-      const claims = { ...storage.read.claims, due: async () => stale }
-      const due = createDueClaims({ storage: { ...storage, read: { ...storage.read, claims } } })
-      t.match((await due.take(request(10))).claims, [{ claimId: 'clm_1' }])
+      const claims = { ...storage.read.claims, due: async (kind: string) => (kind === 'looking' ? stale : []) }
+      const admission = admissionOf()
+      const due = createDueClaims({ storage: { ...storage, read: { ...storage.read, claims } }, admission })
+      t.match(await due.take(request(10)), [{ claim: { claimId: 'clm_1' } }])
+      t.strictSame([...admission.running.values()], [1], 'the slot of the other one is free again')
     })
 
-    t.test('it is told whether more may be due', async (t) => {
-      const due = createDueClaims({ storage: await queued(t, dialect, [0, 1, 2]) })
-      t.match(await due.take(request(10, 2)), { claims: { length: 2 }, mayBeMore: true })
-      t.match(await due.take(request(10, 2)), { claims: { length: 1 } })
-      t.match(await due.take(request(10, 2)), { claims: { length: 0 }, mayBeMore: false })
+    t.test('those whose checks decide come first, and no more than their lane may take', async (t) => {
+      const storage = await queued(t, dialect, [0, 0, 0, 0], [500, 5, 3, 900])
+      const admission = admissionOf(2)
+      const due = createDueClaims({ storage, admission })
+      const taken = await due.take(request(10))
+      t.strictSame(taken.map(({ claim }) => claim.claimId).sort(), ['clm_1', 'clm_2'])
+      t.strictSame(await due.take(request(10)), [], 'the lane is full')
+      for (const { release } of taken) release()
+      t.equal((await due.take(request(10))).length, 2)
+    })
+
+    t.test('behind many claims of a busy lane, those of another one are found', async (t) => {
+      const storage = await queued(t, dialect, Array(30).fill(0))
+      await storage.write((tx) => tx.claims.insertNew([claimNumber(99, { submittedBy: 'other', dueAt: NOON + 1 })]))
+      const due = createDueClaims({ storage, admission: admissionOf(1) })
+      const taken = await due.take(request(10, 4))
+      t.strictSame(new Set(taken.map(({ claim }) => claim.submittedBy)), new Set(['key_1', 'other']))
+      t.strictSame(await due.waiting(NOON + 10), { deciding: 0, looking: 29 })
+    })
+
+    t.test('when claims cannot be leased, their slots are free again', async (t) => {
+      const storage = await queued(t, dialect, [0])
+      const admission = admissionOf(1)
+      const broken = async () => Promise.reject(new Error('disk full'))
+      const read = { ...storage.read, claims: { ...storage.read.claims, byIds: broken } }
+      const due = createDueClaims({ storage: { ...storage, read, write: broken }, admission })
+      await t.rejects(due.take(request(10)), /disk full/)
+      t.strictSame([...admission.running.values()], [0])
     })
   })
 }

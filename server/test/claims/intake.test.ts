@@ -1,4 +1,11 @@
-import { type Connection, claimDigest, defineConnectionType, defineVerifier, type Verifier } from '@claimcheck/core'
+import {
+  CLOSING,
+  type Connection,
+  claimDigest,
+  defineConnectionType,
+  defineVerifier,
+  type Verifier,
+} from '@claimcheck/core'
 import type { ClaimInput } from '@claimcheck/server/claims/intake'
 import { planClaim } from '@claimcheck/server/claims/intake'
 import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
@@ -82,8 +89,13 @@ function plan(
   } = {},
 ) {
   const sources = { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) }
-  const options = { registry: registryOf(anonymous, normalize), sources, connections: async () => connections }
-  return planClaim('ws_1', { ...input, ...over }, now, options)
+  const options = {
+    registry: registryOf(anonymous, normalize),
+    sources,
+    connections: async () => connections,
+    closing: CLOSING,
+  }
+  return planClaim({ workspaceId: 'ws_1', submittedBy: 'key_1' }, { ...input, ...over }, now, options)
 }
 
 t.test('a claim is stored as its profile normalizes it, and so it is digested', async (t) => {

@@ -1,6 +1,7 @@
 import { type CheckRecord, DestinationError, defineVerifier, type Observation } from '@claimcheck/core'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
 import { createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
+import { createAllowances } from '@claimcheck/server/outbound/allowances'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { createSources } from '@claimcheck/server/workspaces/sources'
 import t from 'tap'
@@ -43,6 +44,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
     },
     connections: { openById: async () => undefined },
     outbound,
+    allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: {} }, secrets: { derive: (purpose) => Buffer.from(purpose) } }),
     clockDoubt: createClockDoubt({ now, logger: { error() {}, info() {} } }),

@@ -1,64 +1,95 @@
-import { createSlots } from '@claimcheck/server/claims/slots'
+import { type Asker, createSlots, type Slots } from '@claimcheck/server/claims/slots'
 import t from 'tap'
 
-t.test('one lane has an eighth of the slots, and at least one', async (t) => {
-  for (const [most, ofLane] of [
-    [256, 32],
-    [16, 2],
-    [8, 1],
-    [3, 1],
-  ] as const) {
-    const slots = createSlots(most)
-    t.equal(slots.freeFor('a'), ofLane)
-    for (let taken = 0; taken < ofLane; taken++) t.ok(await slots.take('a', 0))
-    t.equal(slots.freeFor('a'), 0)
-    t.strictSame(slots.busyLanes(), ['a'])
-    t.equal(await slots.take('a', 0), undefined, 'none in time')
-    t.equal(slots.free(), most - ofLane)
-    t.equal(slots.freeFor('b'), ofLane, 'other lanes have theirs')
+const asker = (workspaceId: string, destination?: string, submittedBy = 'key'): Asker => ({
+  workspaceId,
+  submittedBy,
+  destination,
+})
+
+/** Takes slots, one for each asker in turn, until none of them gets one. Returns how many each took. */
+function fill(slots: Slots, askers: readonly Asker[], isDeciding = false): number[] {
+  const taken = askers.map(() => 0)
+  for (let tookOne = true; tookOne; ) {
+    tookOne = false
+    for (const [index, one] of askers.entries()) {
+      if (!slots.take(one, isDeciding)) continue
+      taken[index]!++
+      tookOne = true
+    }
   }
+  return taken
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+
+t.test('alone, a workspace takes nearly all that checks may take which only look', async (t) => {
+  const slots = createSlots(256)
+  const many = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`))
+  t.equal(sum(fill(slots, many)), 142, 'about 3/4 of 192')
+  t.strictSame(slots.usage(), { kept: 0, common: 142 })
+  t.ok(slots.take(asker('b', 'place-0'), false), 'and leaves some to another, also at the same destination')
 })
 
-t.test('a slot that is given back goes to who has waited longest in that lane', async (t) => {
-  const slots = createSlots(8)
-  const release = (await slots.take('a', 0))!
-  const order: number[] = []
-  const waiting = [1, 2].map(async (number) => {
-    const next = await slots.take('a', 10_000)
-    order.push(number)
-    next?.()
-  })
-  release()
-  await Promise.all(waiting)
-  t.strictSame(order, [1, 2])
-  t.equal(slots.free(), 8)
+t.test(
+  'however many connections, keys and destinations they use, workspaces leave slots to the next one',
+  async (t) => {
+    for (const [workspaces, left] of [
+      [1, 50],
+      [3, 20],
+      [9, 7],
+    ] as const) {
+      const slots = createSlots(256)
+      const askers = Array.from({ length: workspaces * 36 }, (_, index) =>
+        asker(`workspace ${index % workspaces}`, `place-${index}`, `key-${index % 4}`),
+      )
+      const taken = sum(fill(slots, askers))
+      t.equal(taken, 192 - left, `${workspaces} workspaces`)
+      t.ok(slots.take(asker('victim', 'elsewhere'), false))
+    }
+  },
+)
+
+t.test('a destination takes half, whichever workspaces ask, and one workspace less', async (t) => {
+  const slots = createSlots(256)
+  t.equal(sum(fill(slots, [asker('a', 'github')])), 83)
+  t.ok(slots.take(asker('b', 'github'), false), 'another workspace has its part of the same destination')
+  const shared = createSlots(256)
+  const everybody = Array.from({ length: 50 }, (_, index) => asker(`workspace ${index}`, 'github'))
+  t.equal(sum(fill(shared, everybody)), 96)
+  t.ok(shared.take(asker('c', 'elsewhere'), false))
 })
 
-t.test('when all slots were taken, one that is given back goes to whichever lane waits for it', async (t) => {
-  const slots = createSlots(2)
-  const release = (await slots.take('a', 0))!
-  await slots.take('b', 0)
-  const waiting = slots.take('c', 10_000)
-  t.equal(slots.free(), 0)
-  release()
-  t.ok(await waiting)
-  t.equal(slots.free(), 0)
+t.test('one key does not take all that its workspace may', async (t) => {
+  const slots = createSlots(256)
+  const oneKey = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`, 'greedy'))
+  t.equal(sum(fill(slots, oneKey)), 133)
+  t.ok(slots.take(asker('a', 'place-x', 'honest'), false))
 })
 
-t.test('who has waited too long takes no slot any more', async (t) => {
+t.test('checks that decide have a quarter to themselves, which is shared in the same way', async (t) => {
+  const slots = createSlots(256)
+  const flood = Array.from({ length: 36 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`))
+  fill(slots, flood)
+  t.equal(slots.take(asker('a', 'place-x', 'key-0'), false), undefined)
+  t.ok(sum(fill(slots, flood, true)) >= 48, 'they go on in the part that is kept')
+  t.ok(slots.isFree(asker('b', 'elsewhere'), true))
+  t.ok(slots.isFree(asker('b', 'elsewhere'), false))
+})
+
+t.test('a slot that is freed can be taken again, and whoever listens is told', async (t) => {
   const slots = createSlots(1)
-  const release = (await slots.take('a', 0))!
-  t.equal(await slots.take('a', 5), undefined)
+  let freed = 0
+  slots.onFree(() => freed++)
+  const release = slots.take(asker('a', 'place'), false)!
+  t.equal(slots.take(asker('b', 'elsewhere'), true), undefined)
+  t.notOk(slots.isFree(asker('b', 'elsewhere'), true))
   release()
-  t.equal(slots.free(), 1)
+  t.equal(freed, 1)
+  t.ok(slots.take(asker('b', 'elsewhere'), true), 'one slot is for all checks')
 })
 
-t.test('of the candidates those are chosen that have a free slot, in order', async (t) => {
-  const slots = createSlots(16)
-  await slots.take('a', 0)
-  const candidates = ['a', 'b', 'a', 'b', 'b'].map((lane, number) => ({ lane, number }))
-  t.strictSame(
-    slots.choose(candidates).map(({ number }) => number),
-    [0, 1, 3],
-  )
+t.test('a check that reads nothing has no destination to share', async (t) => {
+  const slots = createSlots(64)
+  t.equal(sum(fill(slots, [asker('a', undefined, 'one'), asker('a', undefined, 'two')])), 35)
 })

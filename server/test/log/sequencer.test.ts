@@ -71,8 +71,13 @@ const decision: Decided = {
   source: undefined,
   evidence: undefined,
 }
-const decided = (claim: ClaimRow): Outcome => ({ claim, record, decided: decision, nextCheckAt: null })
-const waiting = (claim: ClaimRow): Outcome => ({ claim, record, decided: undefined, nextCheckAt: NOON + 5000 })
+const decided = (claim: ClaimRow): Outcome => ({ claim, record, decided: decision, next: null })
+const waiting = (claim: ClaimRow): Outcome => ({
+  claim,
+  record,
+  decided: undefined,
+  next: { at: NOON + 5000, momentAt: NOON + 60_000 },
+})
 
 t.test('a decision, its check, its receipt and the head come together', async (t) => {
   const { storage, sequencer } = await open(t)

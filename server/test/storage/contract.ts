@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { CheckRecord } from '@claimcheck/core'
 import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
+import { laneOf, partsOfLane } from '@claimcheck/server/storage/claims'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import type { Storage } from '@claimcheck/server/storage/storage'
@@ -17,7 +18,15 @@ import { newDatabase, opened } from '../support/databases.ts'
 import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
-const MIGRATIONS = ['001-initial', '002-many-hosts', '003-anchors', '004-console', '005-plain-order', '006-evidence']
+const MIGRATIONS = [
+  '001-initial',
+  '002-many-hosts',
+  '003-anchors',
+  '004-console',
+  '005-plain-order',
+  '006-evidence',
+  '007-shares',
+]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
 const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
@@ -243,7 +252,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test(
-    'a database of before gets its place for evidence, and its connections withhold their addresses',
+    'a database of before gets its place for evidence, its connections withhold their addresses, and its claims wait on',
     async (t) => {
       const url = await fresh(t)
       const storage = await begin(t, url, [claimNumber(0)])
@@ -255,10 +264,17 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       await storage.close()
       await query(url, 'DROP TABLE evidence')
       await query(url, 'ALTER TABLE connections DROP COLUMN address')
-      await query(url, `DELETE FROM migrations WHERE name = '006-evidence'`)
+      for (const index of ['due', 'moment', 'waiting']) await query(url, `DROP INDEX claims_${index}`)
+      for (const column of ['origin', 'submitted_by', 'moment_at'])
+        await query(url, `ALTER TABLE claims DROP COLUMN ${column}`)
+      await query(url, `CREATE INDEX claims_due ON claims (due_at) WHERE state = 'queued'`)
+      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares')`)
 
       const later = await opened(t, url)
-      t.strictSame(later.migrated, ['006-evidence'])
+      t.strictSame(later.migrated, ['006-evidence', '007-shares'])
+      const { deadlineAt } = claimNumber(0)
+      const waiting = { origin: null, submittedBy: '', momentAt: deadlineAt }
+      t.match(await later.read.claims.byId('ws_1', 'clm_0'), waiting, 'its claim waits on')
       t.match(await later.read.connections.activeById('conn_1'), { id: 'conn_1', address: 'withheld' })
       t.same(await later.read.log.receipts(0, 10), [receipt(0)], 'its receipts stay as they were')
       t.equal(await later.read.log.evidenceOf('rcpt_0'), undefined)
@@ -312,7 +328,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     const storage = await begin(t, url, [...due, claimNumber(5, { state: 'decided', dueAt: null })])
     const other = await opened(t, url)
     async function lease(host: Storage, limit: number, now = NOON + 10): Promise<string[]> {
-      const ids = (await host.read.claims.due(now, limit, [])).map(({ claimId }) => claimId)
+      const ids = (await host.read.claims.due('looking', now, limit, [])).map(({ claimId }) => claimId)
       return (await host.write((tx) => tx.claims.lease(ids, now, now + 40))).map(({ claimId }) => claimId)
     }
     t.strictSame((await lease(storage, 2)).sort(), ['clm_1', 'clm_2'])
@@ -321,15 +337,38 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('lanes that are busy are passed over in the queue', async (t) => {
-    const lanes = ['test.a.do', 'test.b.do', 'test.a.do']
-    const queue = lanes.map((profileAction, number) => claimNumber(number, { dueAt: NOON + number, profileAction }))
+    const origins = ['https://a.example', 'https://b.example', 'https://a.example']
+    const queue = origins.map((origin, number) => claimNumber(number, { dueAt: NOON + number, origin }))
     const { read } = await begin(t, await fresh(t), queue)
-    t.strictSame(await read.claims.due(NOON + 10, 5, ['test.a.do']), [{ claimId: 'clm_1', lane: 'test.b.do' }])
-    const all = await read.claims.due(NOON + 10, 2, [])
+    const lanes = queue.map(laneOf)
+    t.equal(lanes[0], 'ws_1 key_1  https://a.example')
+    t.match(queue[0], partsOfLane(lanes[0]!))
+    t.strictSame(await read.claims.due('looking', NOON + 10, 5, [lanes[0]!]), [{ claimId: 'clm_1', lane: lanes[1] }])
+    const all = await read.claims.due('looking', NOON + 10, 2, [])
     t.strictSame(
       all.map(({ lane }) => lane),
-      ['test.a.do', 'test.b.do'],
+      lanes.slice(0, 2),
     )
+  })
+
+  t.test('of due claims, those whose checks decide are apart, and come in the order of their moments', async (t) => {
+    const moments = [5, 500, 3, 9, 4]
+    const due = moments.map((ms, number) => claimNumber(number, { dueAt: NOON, momentAt: NOON + ms }))
+    const { read } = await begin(t, await fresh(t), [...due, claimNumber(9, { dueAt: NOON + 50, momentAt: NOON + 1 })])
+    const ids = async (kind: 'deciding' | 'looking') =>
+      (await read.claims.due(kind, NOON + 8, 10, [])).map(({ claimId }) => claimId)
+    t.strictSame(await ids('deciding'), ['clm_2', 'clm_4', 'clm_0'])
+    t.strictSame((await ids('looking')).sort(), ['clm_1', 'clm_3'])
+    t.strictSame(await read.claims.dueCounts(NOON + 8), { deciding: 3, looking: 2 })
+    t.equal((await read.claims.firstQueued())?.dueAt, NOON)
+  })
+
+  t.test('the queued claims of a workspace are counted, up to a number', async (t) => {
+    const rows = [1, 2, 3].map((number) => claimNumber(number))
+    const { read } = await begin(t, await fresh(t), [...rows, claimNumber(4, { state: 'decided', dueAt: null })])
+    t.equal(await read.claims.queuedCount('ws_1', 10), 3)
+    t.equal(await read.claims.queuedCount('ws_1', 2), 2)
+    t.equal(await read.claims.queuedCount('ws_2', 2), 0)
   })
 
   t.test('pages of claims go on where the last one ended, also among claims of one moment', async (t) => {

@@ -1,7 +1,8 @@
-/** The developers page: API keys. */
+/** The developers page: API keys, and the quotas of the workspace. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import type { QuotaState } from '../../claims/quotas.ts'
 import type { App } from '../../http/instance.ts'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -16,17 +17,18 @@ import { formOf, queryOf } from '../request-fields.ts'
 import { isOwner, originOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type DeveloperServices = Pick<ConsoleDependencies, 'keys' | 'members' | 'registry' | 'now' | 'config'>
+type DeveloperServices = Pick<ConsoleDependencies, 'keys' | 'quotas' | 'members' | 'registry' | 'now' | 'config'>
 
 type KeyPath = { Params: { key: string } }
 
 const COMMAND_LINE = 'command line'
 
-export function developerRoutes(app: App, { keys, members, registry, now, config }: DeveloperServices): void {
+export function developerRoutes(app: App, { keys, quotas, members, registry, now, config }: DeveloperServices): void {
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
-    const listed = await keys.list(workspaceOf(request).id)
+    const { id } = workspaceOf(request)
+    const [listed, quota] = await Promise.all([keys.list(id), quotas.state(id)])
     const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
-    return { viewer: viewerOf(request), isOwner: isOwner(request), keys: listed, names, now: now() }
+    return { viewer: viewerOf(request), isOwner: isOwner(request), keys: listed, names, quota, now: now() }
   }
 
   async function requireKey(request: FastifyRequest, id: string): Promise<ApiKey> {
@@ -73,13 +75,14 @@ interface DevelopersProps {
   readonly keys: readonly ApiKey[]
   /** Names of the people who made keys, by their ids. */
   readonly names: ReadonlyMap<string, string>
+  readonly quota: QuotaState
   readonly now: Instant
   readonly name?: string
   readonly problem?: string
   readonly done?: string | undefined
 }
 
-function Developers({ viewer, isOwner, keys, names, now, name, problem, done }: DevelopersProps) {
+function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, done }: DevelopersProps) {
   return (
     <ConsolePage title="Developers" viewer={viewer} section="developers" problem={problem} done={done}>
       <h2>API keys</h2>
@@ -113,9 +116,25 @@ function Developers({ viewer, isOwner, keys, names, now, name, problem, done }: 
           </PostForm>
         </>
       ) : null}
+      <h2>Limits</h2>
+      <Quota {...quota} />
     </ConsolePage>
   )
 }
+
+function Quota({ claimsPerMinute, waitingClaims, waiting }: QuotaState) {
+  const rate = claimsPerMinute === 0 ? 'any number of' : format(claimsPerMinute)
+  const most = waitingClaims === 0 ? 'any number' : format(waitingClaims)
+  return (
+    <p>
+      This workspace may submit {rate} claims a minute, and {most} may wait for a decision at a time. {format(waiting)}{' '}
+      {waiting === 1 ? 'claim waits' : 'claims wait'} now. Beyond a limit the API answers 429 and says when to try
+      again.
+    </p>
+  )
+}
+
+const format = (count: number) => count.toLocaleString('en')
 
 type KeyTableProps = Pick<DevelopersProps, 'viewer' | 'isOwner' | 'keys' | 'names' | 'now'>
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ActionProfile, formatInstant } from '@claimcheck/core'
 import { ServiceError } from '../../base/errors.ts'
+import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { claimReader } from '../../http/wire/claim.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -16,7 +17,7 @@ import {
 } from '../parts/schema-form.tsx'
 import { paths } from '../paths.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { ownersOnly, viewerOf, workspaceOf } from '../session.ts'
+import { ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 const PREFIX = 'params.'
@@ -51,14 +52,15 @@ export function newClaimRoutes(
     const profile = profileOf(values.action)
     if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one from the list')
     try {
-      const { claim, created } = await claims.submit(workspaceId, readClaim(bodyOf(profile, values)))
+      const submitter = { workspaceId, submittedBy: sessionOf(request).user.id }
+      const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, values)))
       const done = created ? 'claim-submitted' : 'claim-known'
       return reply.redirect(`${paths.claim(workspaceId, claim.claimId)}?done=${done}`, 303)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const problems = problemsOf(error)
       const page = <NewClaim viewer={viewerOf(request)} profile={profile} values={values} problems={problems} />
-      return sendPage(reply, page, error.code === 'invalid' ? 422 : 503)
+      return sendPage(reply, page, prepareRefusal(error, request, reply).status)
     }
   })
 }

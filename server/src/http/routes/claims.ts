@@ -3,7 +3,7 @@ import type { ActionProfile } from '@claimcheck/core'
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimService } from '../../claims/claims.ts'
-import { credentialOf } from '../credential.ts'
+import { credentialOf, spenderOf } from '../credential.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, NEEDS_KEY } from '../route.ts'
 import { fromClaimQuery, fromClaimRequest, toClaimStatus } from '../wire/claim.ts'
@@ -29,8 +29,9 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       response: { 202: SubmittedClaim, ...errors(401, 413, 415, 422, 429, 503) },
     },
     handler: async (request, reply) => {
-      const { workspaceId } = credentialOf(request)
-      const { claim, created } = await claims.submit(workspaceId, fromClaimRequest(request.body))
+      const credential = credentialOf(request)
+      const submitter = { workspaceId: credential.workspaceId, submittedBy: spenderOf(credential) }
+      const { claim, created } = await claims.submit(submitter, fromClaimRequest(request.body))
       return reply.code(202).send({ ...toClaimStatus(claim), created })
     },
   })

@@ -21,17 +21,17 @@ export function examineClaim({ fields, belongs, checks }: StoredClaim): string[]
   const madeAt = instantOf(claim_id)
   if (madeAt !== undefined && String(madeAt) !== submitted_at) addProblem('submitted_at is not the time in its id')
   if (!digestHolds(fields)) addProblem('claim_digest is not the digest of the claim')
-  if (!isConsistentAccess(fields)) addProblem('access and connection_id contradict each other')
+  if (!isConsistentAccess(fields)) addProblem('access contradicts connection_id or origin')
   if (!belongs)
     addProblem('its workspace_id or connection_id does not exist, or the connection is of another workspace')
 
-  const waits = [fields.due_at, fields.next_check_at]
+  const waits = [fields.due_at, fields.next_check_at, fields.moment_at]
   const outcome = [fields.receipt_id, fields.verdict, fields.reason_code]
   if (state === 'queued') {
-    if (waits.includes('')) addProblem('it is queued without due_at or next_check_at')
+    if (waits.includes('')) addProblem('it is queued without due_at, next_check_at or moment_at')
     if (outcome.some((text) => text !== '')) addProblem('it is queued, and has receipt_id, verdict or reason_code')
   } else if (state === 'decided') {
-    if (waits.some((text) => text !== '')) addProblem('it is decided, and has due_at or next_check_at')
+    if (waits.some((text) => text !== '')) addProblem('it is decided, and has due_at, next_check_at or moment_at')
   } else {
     addProblem('state is neither queued nor decided')
   }
@@ -41,7 +41,9 @@ export function examineClaim({ fields, belongs, checks }: StoredClaim): string[]
 export function isConsistentAccess({
   access,
   connection_id,
-}: Pick<StoredClaim['fields'], 'access' | 'connection_id'>): boolean {
+  origin,
+}: Pick<StoredClaim['fields'], 'access' | 'connection_id' | 'origin'>): boolean {
+  if (origin !== '' && access !== 'connection' && access !== 'anonymous') return false
   return connection_id === '' ? ACCESSES_WITHOUT_CONNECTION.has(access) : access === 'connection'
 }
 

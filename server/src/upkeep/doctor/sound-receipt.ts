@@ -31,6 +31,7 @@ function isDecided({ claim, receipt_id }: ReceiptLine): boolean {
     claim.receipt_id === receipt_id &&
     claim.due_at === '' &&
     claim.next_check_at === '' &&
+    claim.moment_at === '' &&
     claim.belongs === '1' &&
     isConsistentAccess(claim) &&
     Number(claim.submitted_at) === (instantOf(claim.claim_id) ?? Number(claim.submitted_at)) &&

@@ -48,7 +48,7 @@ export function memoryClaims(): ClaimService & {
   return {
     submitted,
     put: (workspaceId, claim) => kept.set(`${workspaceId}/${claim.claimId}`, claim),
-    async submit(workspaceId, input) {
+    async submit({ workspaceId }, input) {
       submitted.push(input)
       const claim = claimStatus(input)
       const id = `${workspaceId}/${claim.claimId}`

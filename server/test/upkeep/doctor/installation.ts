@@ -1,7 +1,7 @@
 /** A log that holds every kind of row, with claims of each kind. */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { CheckRecord, ReadRecord } from '@claimcheck/core'
+import { type CheckRecord, CLOSING, type ReadRecord } from '@claimcheck/core'
 import { newId } from '@claimcheck/server/base/ids'
 import { planClaim } from '@claimcheck/server/claims/intake'
 import { loadConfig } from '@claimcheck/server/config/config'
@@ -43,7 +43,9 @@ export interface Installed {
 
 export async function install(folder: string): Promise<Installed> {
   const plugins = [{ use: resolve('build/test/plugins/scripted.js') }]
-  writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, issuer_name: 'Example' }))
+  // All claims are checked as soon as they come.
+  const checks = { concurrency: 1000 }
+  writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, issuer_name: 'Example', checks }))
   let now = NOON
   const config = loadConfig({ LOG_LEVEL: 'silent', SECRET_KEY }, folder)
   const claimcheck = await openClaimcheck(config, { plugins: true, now: () => now++ })
@@ -55,14 +57,17 @@ export async function install(folder: string): Promise<Installed> {
     workspaceId,
     file: join(folder, 'data', 'claimcheck.db'),
     async submit(see) {
-      await claimcheck.claims.submit(workspaceId, {
-        clientClaimId: `claim "${++claims}"\t\u{1f600}`,
-        agentId: 'agent\n1',
-        action: see === 'nothing' ? 'test.outcome.unknown' : 'test.outcome.reach',
-        target: 'some\\where',
-        params: see === 'nothing' ? { 10: 'ten', 9: 'nine', b: 1, a: 2 } : { see },
-        claimedAt: NOON,
-      })
+      await claimcheck.claims.submit(
+        { workspaceId, submittedBy: 'key_1' },
+        {
+          clientClaimId: `claim "${++claims}"\t\u{1f600}`,
+          agentId: 'agent\n1',
+          action: see === 'nothing' ? 'test.outcome.unknown' : 'test.outcome.reach',
+          target: 'some\\where',
+          params: see === 'nothing' ? { 10: 'ten', 9: 'nine', b: 1, a: 2 } : { see },
+          claimedAt: NOON,
+        },
+      )
     },
   }
 }
@@ -101,7 +106,7 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed): Prom
 
   const plan = async (clientClaimId: string): Promise<ClaimRow> => ({
     ...(await planClaim(
-      workspaceId,
+      { workspaceId, submittedBy: 'key_1' },
       {
         clientClaimId,
         agentId: 'a',
@@ -111,12 +116,17 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed): Prom
         claimedAt: NOON,
       },
       NOON,
-      { registry: claimcheck.registry, sources: { isListed: () => false }, connections: async () => [] },
+      {
+        registry: claimcheck.registry,
+        sources: { isListed: () => false },
+        connections: async () => [],
+        closing: CLOSING,
+      },
     )),
     access: 'connection',
     connectionId,
   })
-  const waiting = { decided: undefined, nextCheckAt: NOON + 1000 }
+  const waiting = { decided: undefined, next: { at: NOON + 1000, momentAt: NOON + 2000 } }
   // As receipts of before there was evidence.
   const decided = {
     verdict: { value: 'verified' as const },
@@ -125,10 +135,10 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed): Prom
     source: undefined,
     evidence: undefined,
   }
-  await sequencer.storeChecked({ claim: await plan('one look'), record: PRESENT, decided, nextCheckAt: null })
+  await sequencer.storeChecked({ claim: await plan('one look'), record: PRESENT, decided, next: null })
   let looked = await sequencer.storeChecked({ claim: await plan('three looks'), record: ABSENT, ...waiting })
   looked = await sequencer.advance({ claim: looked!, record: FAILED, ...waiting })
-  await sequencer.advance({ claim: looked!, record: PRESENT, decided, nextCheckAt: null })
+  await sequencer.advance({ claim: looked!, record: PRESENT, decided, next: null })
   await submit('absent')
   await sequencer.store(await plan('never looked at'))
 }

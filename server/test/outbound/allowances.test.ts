@@ -1,0 +1,148 @@
+import { createAllowances, type Spender } from '@claimcheck/server/outbound/allowances'
+import t from 'tap'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const HOUR_MS = 60 * 60_000
+const ORIGIN = 'https://api.github.com'
+
+const anonymous = (workspaceId: string, submittedBy = 'key'): Spender => ({
+  workspaceId,
+  submittedBy,
+  connectionId: null,
+  origin: ORIGIN,
+})
+
+/** GitHub: 60 requests an hour, of which each request uses one. */
+function github({ limit = 60, headers = githubHeaders } = {}) {
+  const clock = { now: NOON }
+  const place = { used: 0, resetAt: NOON + HOUR_MS }
+  const allowances = createAllowances({ now: () => clock.now })
+
+  /** One check of two requests. False: it may not begin. */
+  function look(spender: Spender): boolean {
+    if (!allowances.mayBegin(spender)) return false
+    const end = allowances.begin(spender)
+    read(spender, false)
+    read(spender, false)
+    end()
+    return true
+  }
+
+  function read(spender: Spender, isDeciding: boolean): void {
+    const spending = allowances.forCheck(spender, isDeciding)
+    spending.count()
+    if (clock.now >= place.resetAt) Object.assign(place, { used: 0, resetAt: clock.now + HOUR_MS })
+    place.used++
+    spending.heard(new Headers(headers(limit, limit - place.used, place.resetAt, clock.now)))
+  }
+
+  function untilRefused(spender: Spender): number {
+    let looks = 0
+    while (looks < 1000 && look(spender)) looks++
+    return looks
+  }
+
+  return { allowances, clock, place, look, read, untilRefused }
+}
+
+function githubHeaders(limit: number, remaining: number, resetAt: number, now: number): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(resetAt / 1000),
+    date: new Date(now).toUTCString(),
+  }
+}
+
+t.test(
+  'one key leaves requests to other keys, its workspace to other workspaces, and all to checks that decide',
+  async (t) => {
+    const { place, read, untilRefused } = github()
+    t.equal(untilRefused(anonymous('a', 'greedy')), 14)
+    t.equal(place.used, 28)
+    t.ok(untilRefused(anonymous('a', 'honest')) >= 1, 'another key of the workspace')
+    t.ok(untilRefused(anonymous('b')) >= 2, 'another workspace')
+    const rest = 60 - place.used
+    t.ok(rest >= 15, `${rest} are kept`)
+    read(anonymous('c'), true)
+    t.throws(
+      () => {
+        for (;;) read(anonymous('a', 'greedy'), true)
+      },
+      { code: 'rate_limited', retryAfterMs: HOUR_MS },
+    )
+    t.ok(place.used < 60, 'checks that decide share the kept ones in the same way')
+    read(anonymous('c'), true)
+  },
+)
+
+t.test('when the hour is over, all begins anew', async (t) => {
+  const { clock, look, untilRefused } = github()
+  untilRefused(anonymous('a'))
+  t.notOk(look(anonymous('a')))
+  clock.now += HOUR_MS
+  t.ok(look(anonymous('a')))
+  t.equal(untilRefused(anonymous('a')), 13)
+})
+
+t.test('what others use of the same allowance counts', async (t) => {
+  const { place, look } = github()
+  t.ok(look(anonymous('a')))
+  place.used = 46
+  t.ok(look(anonymous('a')), 'nobody has told yet')
+  t.notOk(look(anonymous('a')))
+})
+
+t.test('each connection has its own', async (t) => {
+  const { untilRefused, look } = github({ limit: 1000 })
+  const mine = { ...anonymous('a'), connectionId: 'conn_1' }
+  t.ok(untilRefused(mine) > 200)
+  t.notOk(look(mine))
+  t.ok(look({ ...mine, connectionId: 'conn_2' }))
+})
+
+t.test(
+  'before the first answer few checks without credentials begin, and a silent destination ends that',
+  async (t) => {
+    const { allowances } = github()
+    const ends = [1, 2, 3, 4].map(() => allowances.begin(anonymous('a')))
+    t.notOk(allowances.mayBegin(anonymous('b')))
+    t.ok(allowances.mayBegin({ ...anonymous('b'), connectionId: 'conn_1' }), 'a connection has enough')
+    t.ok(allowances.mayBegin({ ...anonymous('b'), origin: null }), 'what reads nothing needs none')
+    ends[0]!()
+    t.ok(allowances.mayBegin(anonymous('b')))
+  },
+)
+
+const HEADERS: [what: string, headers: Record<string, string>, isTold: boolean][] = [
+  ['of GitHub', githubHeaders(60, 0, NOON + HOUR_MS, NOON), true],
+  ['with seconds from now', { 'ratelimit-limit': '60', 'ratelimit-remaining': '0', 'ratelimit-reset': '60' }, true],
+  ['of another resource', { ...githubHeaders(10, 0, NOON + HOUR_MS, NOON), 'x-ratelimit-resource': 'search' }, false],
+  ['of a window that is over', githubHeaders(60, 0, NOON - 1000, NOON), false],
+  ['without a limit', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' }, false],
+  [
+    'that are no numbers',
+    { 'ratelimit-limit': '60;w=1', 'ratelimit-remaining': '-1', 'ratelimit-reset': 'soon' },
+    false,
+  ],
+  ['none', {}, false],
+]
+for (const [what, headers, isTold] of HEADERS) {
+  t.test(`headers ${what} ${isTold ? 'tell' : 'do not tell'} that nothing is left`, async (t) => {
+    const { read, look } = github({ headers: () => headers })
+    read(anonymous('a'), false)
+    t.equal(look(anonymous('a')), !isTold)
+  })
+}
+
+t.test('the end of a window is a time by the clock of the destination', async (t) => {
+  const aheadMs = 10 * HOUR_MS
+  const headers = (limit: number, _remaining: number, resetAt: number, now: number) =>
+    githubHeaders(limit, 0, resetAt + aheadMs, now + aheadMs)
+  const { clock, read, look } = github({ headers })
+  read(anonymous('a'), false)
+  clock.now += HOUR_MS - 1
+  t.notOk(look(anonymous('a')))
+  clock.now += 1
+  t.ok(look(anonymous('a')))
+})
