@@ -24,7 +24,7 @@ const profile = {
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: [],
-  anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
+  anonymousSource: () => ({ provider: 'test', baseUrl: 'https://hanging.example' }),
   check: () => new Promise(() => {}),
 })
 

@@ -40,7 +40,7 @@ t.test('doctor finds nothing while hosts append and change the key', async (t) =
 
 t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', async (t) => {
   const { installation, client, submitMany } = await twoHosts(t)
-  for (let times = 0; times < 3; times++) await submitMany(125)
+  for (let times = 0; times < 12; times++) await submitMany(38)
   // The newest head, which is changed below, is to stand for one leaf: what a changed head stands for is not looked at.
   await client.submit({})
   const { storage, secrets } = installation.claimcheck

@@ -19,11 +19,10 @@ import type { Registry } from '../plugins/plugins.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import { laneOf } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Admission } from './admission.ts'
-import type { CheckRunner } from './check.ts'
+import type { Admission, Entry } from './admission.ts'
+import { type CheckRunner, checkTime } from './check.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
 import type { Lateness } from './lateness.ts'
-import type { Release } from './slots.ts'
 
 export interface Adjudication {
   /**
@@ -33,10 +32,10 @@ export interface Adjudication {
    */
   first(claim: ClaimRow): Promise<FirstCheck | undefined>
   /**
-   * Checks the claim once, in a slot that the caller took for it, frees the slot and stores the outcome. Rejects when it cannot store the
-   * outcome; the claim is then due again when its lease ends.
+   * Checks the claim once, as it was admitted, and stores the outcome. Undefined when no check was made: the claim is due as before.
+   * Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
    */
-  advance(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<ClaimRow>
+  advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<ClaimRow | undefined>
   /** The check of this claim that this host is running now, if any. */
   runningCheck(claimId: string): Promise<ClaimRow | undefined> | undefined
   /** The end of the lease of a claim that a worker takes at `now`. */
@@ -59,6 +58,7 @@ interface AdjudicationOptions {
   readonly sequencer: Sequencer
   readonly admission: Admission
   readonly lateness: Pick<Lateness, 'note'>
+  readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
@@ -70,14 +70,31 @@ const STORING_MS = 5_000
 const STORE_AFTER_MS = 1_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer, admission, lateness, logger } = options
+  const { storage, registry, checkRunner, sequencer, admission, lateness, now, logger } = options
   const { timeoutMs, firstAnswerMs, ...closing } = options.config.checks
   const running = new Map<string, Promise<ClaimRow | undefined>>()
 
   const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
 
-  async function check(claim: ClaimRow, history: readonly CheckRecord[], release: Release): Promise<Outcome> {
-    const record = await checkRunner.check(claim, history).finally(release)
+  async function read(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<CheckRecord> {
+    let record: CheckRecord | undefined
+    try {
+      record = await checkRunner.check(claim, history)
+      return record
+    } finally {
+      entry.end(record)
+    }
+  }
+
+  /** The record of a check that shares the outcome of another one; undefined when that one was answered: this claim has to be read. */
+  async function share(claim: ClaimRow, shared: Promise<boolean>): Promise<CheckRecord | undefined> {
+    const sentAt = now()
+    // A try that goes on has not answered: this check's time is over.
+    const hung = (await settledWithin(shared, checkTime(claim, sentAt, timeoutMs))) ?? true
+    return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
+  }
+
+  function judge(claim: ClaimRow, history: readonly CheckRecord[], record: CheckRecord): Outcome {
     lateness.note(claim, history, record)
     const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
     const checks = [...history, record]
@@ -106,9 +123,9 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   async function checkFirst(claim: ClaimRow): Promise<FirstCheck | undefined> {
-    const release = admission.enter(laneOf(claim), 'looking')
-    if (!release) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
-    const checking = check(claim, [], release)
+    const entry = admission.enter(laneOf(claim), 'looking')
+    if (!entry) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
+    const checking = read(claim, [], entry).then((record) => judge(claim, [], record))
     const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
     if (early) {
       const stored = await sequencer.storeChecked(early)
@@ -117,6 +134,11 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
     if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
     return { stored: claim, checked: checking.then(store) }
+  }
+
+  async function advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
+    const record = await (entry.shared ? share(claim, entry.shared) : read(claim, history, entry))
+    return record && store(judge(claim, history, record))
   }
 
   function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
@@ -135,7 +157,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
       )
       return first
     },
-    advance: (claim, history, release) => track(claim.claimId, check(claim, history, release).then(store)),
+    advance: (claim, history, entry) => track(claim.claimId, advance(claim, history, entry)),
     runningCheck: (claimId) => running.get(claimId),
     leaseEnd,
     idle: async () => {

@@ -1,18 +1,27 @@
 /** Admits checks: gives each the slot that its workspace, key and destination may take, and leaves request allowances to others. */
+import type { CheckRecord } from '@claimcheck/core'
 import type { Config } from '../config/config.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Destinations } from '../outbound/destinations.ts'
 import { type DueKind, partsOfLane } from '../storage/claims.ts'
-import { type Asker, createSlots, type Release, type Share } from './slots.ts'
+import type { Hangs } from './hangs.ts'
+import { type Asker, createSlots, type Share } from './slots.ts'
 
 export interface Admission {
   /** Lets a check of this lane begin; undefined: not now. */
-  enter(lane: string, kind: DueKind): Release | undefined
+  enter(lane: string, kind: DueKind): Entry | undefined
   /** The lanes that were refused, and still would be. */
   busyLanes(kind: DueKind): string[]
   /** Called when a check ends after others were refused, so that theirs may begin. */
   onFree(listener: () => void): void
   state(): AdmissionState
+}
+
+export interface Entry {
+  /** Ends the check, with its record, or without one when it was not made. */
+  end(record: CheckRecord | undefined): void
+  /** Where the destination hangs: the check must not read. It shares the outcome of another one, which is true when that hung as well. */
+  readonly shared: Promise<boolean> | undefined
 }
 
 export interface AdmissionState {
@@ -25,12 +34,13 @@ interface AdmissionOptions {
   readonly config: Pick<Config, 'checks'>
   readonly destinations: Destinations
   readonly allowances: Allowances
+  readonly hangs: Hangs
 }
 
 /** Beyond this the earliest are forgotten, and refused once more. */
 const MAX_BUSY_LANES = 1000
 
-export function createAdmission({ config, destinations, allowances }: AdmissionOptions): Admission {
+export function createAdmission({ config, destinations, allowances, hangs }: AdmissionOptions): Admission {
   const slots = createSlots(config.checks.concurrency)
   const busy: Readonly<Record<DueKind, Set<string>>> = { deciding: new Set(), looking: new Set() }
   const refused = { deciding: 0, looking: 0 }
@@ -42,9 +52,13 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
     return { workspaceId, submittedBy, destination: origin === null ? undefined : destinations.of(origin) }
   }
 
-  /** A check that decides may always try: when the allowance is used up, its receipt has to say so. */
-  function hasAllowance(lane: string, kind: DueKind): boolean {
-    return isDeciding(kind) || allowances.mayBegin(partsOfLane(lane))
+  /**
+   * A check that only looks waits for its destination and its allowance. One that decides never waits for them: its receipt has to say
+   * that the destination hung, or that the allowance was used up.
+   */
+  function mayRead(lane: string, kind: DueKind): boolean {
+    const parts = partsOfLane(lane)
+    return isDeciding(kind) || (allowances.mayBegin(parts) && !hangs.tryUnderWay(parts))
   }
 
   function refuse(lane: string, kind: DueKind): undefined {
@@ -56,18 +70,26 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
 
   return {
     enter(lane, kind) {
-      if (!hasAllowance(lane, kind)) return refuse(lane, kind)
+      if (!mayRead(lane, kind)) return refuse(lane, kind)
+      const parts = partsOfLane(lane)
+      const shared = hangs.tryUnderWay(parts)
+      if (shared) return { shared, end() {} }
       const release = slots.take(askerOf(lane), isDeciding(kind))
       if (!release) return refuse(lane, kind)
-      const end = allowances.begin(partsOfLane(lane))
-      return () => {
-        end()
-        release()
+      const endReading = allowances.begin(parts)
+      const endTry = hangs.begin(parts)
+      return {
+        shared: undefined,
+        end(record) {
+          endReading()
+          endTry(record)
+          release()
+        },
       }
     },
     busyLanes(kind) {
       for (const lane of busy[kind]) {
-        if (hasAllowance(lane, kind) && slots.isFree(askerOf(lane), isDeciding(kind))) busy[kind].delete(lane)
+        if (mayRead(lane, kind) && slots.isFree(askerOf(lane), isDeciding(kind))) busy[kind].delete(lane)
       }
       return [...busy[kind]]
     },

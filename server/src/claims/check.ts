@@ -88,7 +88,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     const checking = async () => verifier.check(copyJson(toClaim(claim)), context)
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.
-      const returned = await withinTime(checking(), timeoutMs, () => new DestinationError('timeout'))
+      const returned = await withinTime(
+        checking(),
+        checkTime(claim, startedAt, timeoutMs),
+        () => new DestinationError('timeout'),
+      )
       const answeredAt = answerTime(startedAt)
       const { observation, problem } = readObservation(verifier.profile, returned, secretsOf(connection))
       if (!observation) {
@@ -183,6 +187,17 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     },
   }
 }
+
+/**
+ * How long a check may take. One that begins before the deadline ends by it, so that a destination that hangs does not make the closing
+ * read late: an answer after the deadline would show nothing of the time before it that the closing read does not show.
+ */
+export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedAt: Instant, timeoutMs: number): number {
+  if (startedAt >= deadlineAt) return timeoutMs
+  return Math.min(timeoutMs, Math.max(deadlineAt - startedAt, SHORTEST_CHECK_MS))
+}
+
+const SHORTEST_CHECK_MS = 500
 
 /** False for an action without a verifier: the check then sends no request through the connection. */
 function usedConnection(record: CheckRecord): boolean {

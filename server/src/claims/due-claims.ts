@@ -6,21 +6,22 @@ import type { Instant } from '@claimcheck/core'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueClaim, DueKind } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Admission } from './admission.ts'
-import type { Release } from './slots.ts'
+import type { Admission, Entry } from './admission.ts'
 
 export interface DueClaims {
-  /** Leases due claims whose checks may begin now, each with its slot. */
+  /** Leases due claims whose checks may begin now, each with its entry. */
   take(request: DueRequest): Promise<readonly TakenClaim[]>
   /** Ends the lease of a claim whose outcome is stored: the stored `dueAt` counts from now on. */
   recorded(claimId: string): void
+  /** Ends the lease of a claim that was not checked: it is due as before. */
+  putBack(claim: ClaimRow): Promise<void>
   /** How many claims are due that no check is under way for. */
   waiting(at: Instant): Promise<Readonly<Record<DueKind, number>>>
 }
 
 export interface TakenClaim {
   readonly claim: ClaimRow
-  readonly release: Release
+  readonly entry: Entry
 }
 
 export interface DueRequest {
@@ -40,13 +41,13 @@ const KINDS: readonly DueKind[] = ['deciding', 'looking']
 const MOST_ROUNDS = 8
 
 export function createDueClaims({ storage, admission }: DueClaimsOptions): DueClaims {
-  const { lease, isLeased, leasedCount, recorded } = storage.shared
+  const { lease, isLeased, leasedCount, recorded, putBack } = storage.shared
     ? leasesInDatabase(storage)
     : leasesInMemory(storage)
 
   /** Due claims of one kind that are admitted, by id. */
-  async function admitted(kind: DueKind, { at, limit }: DueRequest): Promise<Map<string, Release>> {
-    const found = new Map<string, Release>()
+  async function admitted(kind: DueKind, { at, limit }: DueRequest): Promise<Map<string, Entry>> {
+    const found = new Map<string, Entry>()
     const { claims } = storage.read
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const asked = limit + leasedCount()
@@ -55,8 +56,8 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
       const refused = new Set<string>()
       for (const { claimId, lane } of due.filter(isNew)) {
         if (found.size === limit) return found
-        const release = refused.has(lane) ? undefined : admission.enter(lane, kind)
-        if (release) found.set(claimId, release)
+        const entry = refused.has(lane) ? undefined : admission.enter(lane, kind)
+        if (entry) found.set(claimId, entry)
         else refused.add(lane)
       }
       // Behind claims of lanes that are busy there may be claims of others.
@@ -66,18 +67,18 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
   }
 
   async function takeKind(kind: DueKind, request: DueRequest): Promise<TakenClaim[]> {
-    const releases = await admitted(kind, request)
-    if (releases.size === 0) return []
-    const free = (claimIds: Iterable<string>) => {
-      for (const claimId of claimIds) releases.get(claimId)!()
+    const entries = await admitted(kind, request)
+    if (entries.size === 0) return []
+    const leave = (claimIds: Iterable<string>) => {
+      for (const claimId of claimIds) entries.get(claimId)!.end(undefined)
     }
     try {
-      const claims = await lease([...releases.keys()], request)
+      const claims = await lease([...entries.keys()], request)
       const taken = new Set(claims.map(({ claimId }) => claimId))
-      free([...releases.keys()].filter((claimId) => !taken.has(claimId)))
-      return claims.map((claim) => ({ claim, release: releases.get(claim.claimId)! }))
+      leave([...entries.keys()].filter((claimId) => !taken.has(claimId)))
+      return claims.map((claim) => ({ claim, entry: entries.get(claim.claimId)! }))
     } catch (error) {
-      free(releases.keys())
+      leave(entries.keys())
       throw error
     }
   }
@@ -89,6 +90,7 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
       return taken
     },
     recorded,
+    putBack,
     async waiting(at) {
       const { deciding, looking } = await storage.read.claims.dueCounts(at)
       // A lease in memory leaves the claim due in the database.
@@ -104,6 +106,7 @@ interface Leases {
   /** How many claims are leased, and look due in the database. */
   leasedCount(): number
   recorded(claimId: string): void
+  putBack(claim: ClaimRow): Promise<void>
 }
 
 function leasesInDatabase(storage: Storage): Leases {
@@ -112,6 +115,7 @@ function leasesInDatabase(storage: Storage): Leases {
     isLeased: () => false,
     leasedCount: () => 0,
     recorded() {},
+    putBack: (claim) => storage.write((tx) => tx.claims.putBack(claim)),
   }
 }
 
@@ -133,6 +137,9 @@ function leasesInMemory(storage: Storage): Leases {
     isLeased: (claimId, at) => (leases.get(claimId) ?? 0) > at,
     leasedCount: () => leases.size,
     recorded(claimId) {
+      leases.delete(claimId)
+    },
+    async putBack({ claimId }) {
       leases.delete(claimId)
     },
   }

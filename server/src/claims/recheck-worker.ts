@@ -44,16 +44,17 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
     await setTimeout(ms, undefined, { signal: either }).catch(() => {})
   }
 
-  async function recheck({ claim, release }: TakenClaim): Promise<void> {
+  async function recheck({ claim, entry }: TakenClaim): Promise<void> {
     let history: Awaited<ReturnType<typeof storage.read.claims.history>>
     try {
       history = await storage.read.claims.history(claim.claimId)
     } catch (error) {
-      release()
+      entry.end(undefined)
       throw error
     }
-    await adjudication.advance(claim, history, release)
-    dueClaims.recorded(claim.claimId)
+    const isChecked = await adjudication.advance(claim, history, entry)
+    if (isChecked) dueClaims.recorded(claim.claimId)
+    else await dueClaims.putBack(claim)
   }
 
   async function recheckSafely(taken: TakenClaim): Promise<void> {

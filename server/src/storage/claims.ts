@@ -211,6 +211,11 @@ export function claimWrites(db: Db) {
       const sql = `UPDATE claims SET due_at = ? WHERE claim_id IN (${due}) RETURNING ${claims.names}`
       return (await db.query(sql, [leaseEnd, JSON.stringify(claimIds), now])).map(claims.read)
     },
+    /** Ends a lease early, unless it has ended already: the claim is due when it was planned to be. */
+    async putBack({ claimId, dueAt }: Pick<ClaimRow, 'claimId' | 'dueAt'>): Promise<void> {
+      const sql = `UPDATE claims SET due_at = next_check_at WHERE claim_id = ? AND ${UNDECIDED} AND due_at = ?`
+      await db.query(sql, [claimId, dueAt])
+    },
     /** How many checks each of these claims has had, of those that are still queued. */
     async queuedAttempts(claimIds: readonly string[]): Promise<Map<string, number>> {
       if (claimIds.length === 0) return new Map()

@@ -45,7 +45,7 @@ function admissionOf(most = Number.POSITIVE_INFINITY) {
     enter(lane: string) {
       if (!isFree(lane)) return undefined
       running.set(lane, (running.get(lane) ?? 0) + 1)
-      return () => void running.set(lane, running.get(lane)! - 1)
+      return { shared: undefined, end: () => void running.set(lane, running.get(lane)! - 1) }
     },
     busyLanes: () => [...running.keys()].filter((lane) => !isFree(lane)),
   }
@@ -95,7 +95,7 @@ for (const dialect of DIALECTS) {
       const taken = await due.take(request(10))
       t.strictSame(taken.map(({ claim }) => claim.claimId).sort(), ['clm_1', 'clm_2'])
       t.strictSame(await due.take(request(10)), [], 'the lane is full')
-      for (const { release } of taken) release()
+      for (const { entry } of taken) entry.end(undefined)
       t.equal((await due.take(request(10))).length, 2)
     })
 
@@ -106,6 +106,17 @@ for (const dialect of DIALECTS) {
       const taken = await due.take(request(10, 4))
       t.strictSame(new Set(taken.map(({ claim }) => claim.submittedBy)), new Set(['key_1', 'other']))
       t.strictSame(await due.waiting(NOON + 10), { deciding: 0, looking: 29 })
+    })
+
+    t.test('a claim that was not checked is due as before', async (t) => {
+      const storage = await queued(t, dialect, [0])
+      await storage.write((tx) => tx.claims.insertNew([claimNumber(7, { dueAt: NOON, nextCheckAt: NOON })]))
+      const due = createDueClaims({ storage, admission: admissionOf() })
+      const taken = await due.take(request(0))
+      t.equal(taken.length, 2)
+      t.strictSame(await due.take(request(1)), [])
+      await due.putBack(taken.find(({ claim }) => claim.claimId === 'clm_7')!.claim)
+      t.match(await due.take(request(2)), [{ claim: { claimId: 'clm_7', attempts: 0 } }])
     })
 
     t.test('when claims cannot be leased, their slots are free again', async (t) => {

@@ -1,0 +1,52 @@
+/** A plugin that really reads: one GET at the connection that the claim names. */
+import { DestinationError, defineConnectionType, definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
+
+const MINUTE_MS = 60_000
+
+const Params = Type.Object({ at: Type.String() }, { additionalProperties: false })
+
+const profile = {
+  action: 'test.page.publish',
+  version: '1',
+  summary: 'A page that is there.',
+  target: Type.String({ minLength: 1, maxLength: 100 }),
+  params: Params,
+  facts: Type.Object({ status: Type.Integer() }),
+  required: { target: 'target' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 15 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  rulesVersion: 2,
+  access: { permission: 'none', anonymous: false },
+} as const
+
+const verifier = defineVerifier<typeof Params, typeof profile.facts>({
+  profile,
+  providers: ['pages'],
+  async check({ target }, { connection, fetch }) {
+    const { base_url } = connection!.options as { base_url: string }
+    const response = await fetch(`${base_url}/${target}`)
+    await response.body?.cancel()
+    const facts = { status: response.status }
+    if (response.status === 200) return { kind: 'present', differs: [], facts }
+    if (response.status === 404) return { kind: 'absent', facts }
+    throw new DestinationError('unavailable', { status: response.status })
+  },
+})
+
+const connection = defineConnectionType({
+  provider: 'pages',
+  title: 'Pages',
+  help: 'None.',
+  options: Type.Object({ base_url: Type.String(), name: Type.String() }),
+  baseUrl: ({ base_url }) => base_url,
+  fits: ({ name }, { params }) => params.at === name,
+  probe: async () => ({ scopes: [], warnings: [] }),
+})
+
+export default definePlugin({
+  name: 'reading',
+  api: 1,
+  options: Type.Object({}),
+  setup: () => ({ verifiers: [verifier], connections: [connection] }),
+})
