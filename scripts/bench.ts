@@ -7,6 +7,7 @@
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
+import { measureFlood } from './bench/measurements/flood.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
 import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
@@ -20,6 +21,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   size: measureSize,
   queue: measureQueue,
   hanging: measureHanging,
+  flood: measureFlood,
   requests: measureRequests,
   anchors: measureAnchors,
 }

@@ -17,6 +17,7 @@ export {
 export { fromBase64url, toBase64url } from './encoding.ts'
 export type { DestinationErrorCode, Instant, LogTime, Mark, Observation, Stay } from './evidence.ts'
 export type { JsonObject, JsonValue } from './json.ts'
+export { readJson } from './json-answer.ts'
 export { HASH_BYTES } from './log/merkle.ts'
 export type { ActionProfile, FieldRole } from './profile.ts'
 export { retryAfterMs } from './retry-after.ts'

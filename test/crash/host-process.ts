@@ -63,6 +63,13 @@ export class HostProcess {
     await Promise.race([known, ended])
   }
 
+  /** What held its main thread longest since this was last asked. */
+  async stalls(): Promise<{ readonly longestMs: number; readonly delayMs: number }> {
+    const answer = once(this.#child!, 'message')
+    this.#child!.send('stalls')
+    return (await answer)[0]
+  }
+
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     this.#child?.kill(signal)
   }

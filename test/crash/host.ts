@@ -3,14 +3,22 @@ import { loadConfig } from '@claimcheck/server/config/config'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { startServer } from '@claimcheck/server/server'
+import { watchStalls } from '../support/stalls.ts'
 import type { Strike } from './host-process.ts'
 import { arm, beforeStatement, shareStrike } from './strike.ts'
 
 shareStrike()
 if (process.env.STRIKE !== undefined) arm(JSON.parse(process.env.STRIKE))
 
-process.on('message', (next: Strike) => {
-  arm(next)
+const stalls = watchStalls()
+
+process.on('message', (order: Strike | 'stalls') => {
+  if (order === 'stalls') {
+    process.send!({ longestMs: stalls.longestMs(), delayMs: stalls.delayMs() })
+    stalls.reset()
+    return
+  }
+  arm(order)
   process.send!({ ready: true })
 })
 // The process that started it has ended.

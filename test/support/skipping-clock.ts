@@ -4,6 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Claimcheck } from '@claimcheck/server/container'
+import { watchStalls } from './stalls.ts'
 
 interface Sleeper {
   readonly until: number
@@ -16,6 +17,8 @@ export class SkippingClock {
   #skippedMs = 0
   #atWork = 0
   readonly #sleepers = new Set<Sleeper>()
+  readonly #stalls = watchStalls()
+  #longestStallMs = 0
 
   readonly now = (): number => Date.now() + this.#skippedMs
 
@@ -31,6 +34,11 @@ export class SkippingClock {
       }
       this.#sleepers.add(sleeper)
     })
+  }
+
+  /** What held this thread longest while no test was at work, but only the service and its destinations. */
+  longestStallMs(): number {
+    return this.#longestStallMs
   }
 
   /** No time is skipped while `work` is done. */
@@ -50,12 +58,15 @@ export class SkippingClock {
     return async () => {
       isEnded = true
       await looking
+      this.#stalls.stop()
     }
   }
 
   async #look({ storage, adjudication }: Claimcheck, last: number, isEnded: () => boolean): Promise<void> {
     for (; !isEnded(); await setTimeout(LOOK_EVERY_MS)) {
       for (const { until, wake } of this.#sleepers) if (until <= this.now()) wake()
+      if (this.#atWork === 0) this.#longestStallMs = Math.max(this.#longestStallMs, this.#stalls.longestMs())
+      this.#stalls.reset()
       if (this.#atWork > 0) continue
       const first = await storage.read.claims.firstQueued()
       // A check that takes long must not lose its lease by what is skipped.

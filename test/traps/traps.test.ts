@@ -1,5 +1,6 @@
 import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core'
 import t, { type Test } from 'tap'
+import { LONGEST_STALL_MS } from '../support/stalls.ts'
 import { gitTraps } from './git.ts'
 import { githubTraps } from './github.ts'
 import { isFalseBlame, isFalseVerified, type Play, type Trap } from './trap.ts'
@@ -117,4 +118,9 @@ t.test('no trap gave a false verified, and none a false blame', async (t) => {
     falseBlame.map(({ trap }) => trap.name),
     [],
   )
+})
+
+t.test('no trap held the service up', async (t) => {
+  t.comment(`the longest that the thread was held: ${world.clock.longestStallMs().toFixed(1)} ms`)
+  t.ok(world.clock.longestStallMs() < LONGEST_STALL_MS)
 })

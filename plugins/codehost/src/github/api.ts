@@ -1,6 +1,13 @@
 /** Reads GitHub's REST API: in one version, with every answer checked against a schema, and with conditional requests. */
-import { type CheckContext, DestinationError, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
-import { httpFailure, isDestinationError } from '../http-failure.ts'
+import {
+  type CheckContext,
+  DestinationError,
+  readJson,
+  type Static,
+  type TSchema,
+  Value,
+} from '@claimcheck/core/plugin'
+import { httpFailure } from '../http-failure.ts'
 import { FailureAnswer } from './answers.ts'
 
 /** Statuses whose meaning depends on the request. */
@@ -73,22 +80,10 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
   }
 }
 
-/** A name that is not UTF-8 must not become another name that is. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
-
-async function readJson(response: Response): Promise<unknown> {
-  try {
-    return JSON.parse(UTF8.decode(await response.arrayBuffer()))
-  } catch (cause) {
-    if (isDestinationError(cause)) throw cause
-    throw new DestinationError('unexpected_response', { status: response.status, cause })
-  }
-}
-
 /** The message in the body of an error; empty when there is none. */
 async function failureMessage(response: Response): Promise<string> {
   try {
-    const body: unknown = await response.json()
+    const body = await readJson(response)
     return Value.Check(FailureAnswer, body) ? body.message : ''
   } catch {
     return ''

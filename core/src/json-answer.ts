@@ -1,0 +1,66 @@
+/** Reads a destination's JSON in bounds: what somebody else's server sends must not hold up everybody's checks. */
+import { DestinationError } from './verifier.ts'
+
+/** A parser takes some 20 ms for the worst text of this size. In bytes. */
+const MAX_BYTES = 512 * 1024
+/** A parser takes far longer for deep text than for flat text of the same size. */
+const MAX_NESTING = 64
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The JSON value in an answer's body, of at most 512 KiB, nested 64 deep at most, in valid UTF-8.
+ *
+ * @throws DestinationError `unexpected_response` for anything else, and for a body that breaks off, unless its own error is one
+ */
+export async function readJson(response: Response): Promise<unknown> {
+  const unexpected = (cause: unknown) => new DestinationError('unexpected_response', { status: response.status, cause })
+  try {
+    const bytes = await readBytes(response)
+    if (!bytes || !isShallow(bytes)) throw new RangeError('the answer is too large or too deep')
+    return JSON.parse(UTF8.decode(bytes))
+  } catch (cause) {
+    // By its name: a plugin and its host can have different copies of core.
+    throw (cause as Error).name === 'DestinationError' ? cause : unexpected(cause)
+  }
+}
+
+/** undefined when there are too many; the rest is not read. */
+async function readBytes({ body }: Response): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = (body as ReadableStream<Uint8Array> | null)?.getReader()
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    size += part.value.length
+    if (size > MAX_BYTES) {
+      await reader?.cancel()
+      return undefined
+    }
+    chunks.push(part.value)
+  }
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = new TextEncoder().encode('"\\[]{}')
+
+function isShallow(bytes: Uint8Array): boolean {
+  let depth = 0
+  let isText = false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (isText) {
+      if (byte === BACKSLASH) at++
+      else if (byte === QUOTE) isText = false
+    } else if (byte === QUOTE) isText = true
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      if (++depth > MAX_NESTING) return false
+    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--
+  }
+  return true
+}

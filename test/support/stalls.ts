@@ -1,0 +1,52 @@
+/** Watches how long anything holds this thread: nothing that a client or a destination sends may hold it for long. */
+import { readFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+export const LONGEST_STALL_MS = 50
+
+export interface Stalls {
+  /** The most processor time that passed between two turns of the event loop. A thread that waits for a processor is not held. Milliseconds. */
+  longestMs(): number
+  /** The longest delay of the event loop, whatever the reason. Milliseconds. */
+  delayMs(): number
+  /** Forgets what was. */
+  reset(): void
+  stop(): void
+}
+
+const EVERY_MS = 5
+
+export function watchStalls(): Stalls {
+  const delay = monitorEventLoopDelay({ resolution: EVERY_MS })
+  delay.enable()
+  let longest = 0
+  let last = processorTime()
+  const look = () => {
+    const now = processorTime()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  const timer = setInterval(look, EVERY_MS)
+  timer.unref()
+  return {
+    longestMs: () => {
+      look()
+      return longest
+    },
+    delayMs: () => delay.max / 1e6,
+    reset() {
+      last = processorTime()
+      longest = 0
+      delay.reset()
+    },
+    stop() {
+      clearInterval(timer)
+      delay.disable()
+    },
+  }
+}
+
+/** Of this thread, in milliseconds. Linux tells it in nanoseconds; the first thread of the process has the process's number. */
+function processorTime(): number {
+  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6
+}
