@@ -8,14 +8,15 @@
  *
  * How the files of a folder run is in the table of `test-plan.ts`. The ten slowest files are printed at the end.
  */
+import { availableParallelism } from 'node:os'
 import { createTemplate } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
 import { allTests, chosenTests, planProcesses } from './test-plan.ts'
 
-/** More would be no faster on two processors, and tests that are about moments would miss theirs. */
-const JOBS = 3
+/** Half of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
+const JOBS = availableParallelism() + 1
 const LONGEST_MS = 600_000
 
 const names = process.argv.slice(2)

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { aside } from '../support/stalls.ts'
 import { Faults } from './faults.ts'
 import { type CommitOptions, git, initBare, writeCommit } from './git.ts'
 
@@ -187,25 +188,27 @@ async function httpBackend(
   protocol: string | string[] | undefined,
 ): Promise<void> {
   const { headers } = request
-  const child = spawn('git', ['http-backend'], {
-    env: {
-      PATH: process.env.PATH,
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_PROJECT_ROOT: root,
-      GIT_HTTP_EXPORT_ALL: '1',
-      GIT_PROTOCOL: protocol?.toString(),
-      PATH_INFO: decodeURI(url.pathname),
-      QUERY_STRING: url.search.slice(1),
-      REQUEST_METHOD: request.method,
-      CONTENT_TYPE: headers['content-type'],
-      CONTENT_LENGTH: headers['content-length'],
-      HTTP_CONTENT_ENCODING: headers['content-encoding'],
-      REMOTE_ADDR: '127.0.0.1',
-      REMOTE_USER: 'agent',
-    },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const child = aside(() =>
+    spawn('git', ['http-backend'], {
+      env: {
+        PATH: process.env.PATH,
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        GIT_PROJECT_ROOT: root,
+        GIT_HTTP_EXPORT_ALL: '1',
+        GIT_PROTOCOL: protocol?.toString(),
+        PATH_INFO: decodeURI(url.pathname),
+        QUERY_STRING: url.search.slice(1),
+        REQUEST_METHOD: request.method,
+        CONTENT_TYPE: headers['content-type'],
+        CONTENT_LENGTH: headers['content-length'],
+        HTTP_CONTENT_ENCODING: headers['content-encoding'],
+        REMOTE_ADDR: '127.0.0.1',
+        REMOTE_USER: 'agent',
+      },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    }),
+  )
   // A caller that goes away in the middle breaks the pipe.
   child.stdin.on('error', () => {})
   request.pipe(child.stdin)

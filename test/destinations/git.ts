@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { aside } from '../support/stalls.ts'
 
 const ENVIRONMENT = {
   PATH: process.env.PATH,
@@ -30,11 +31,8 @@ export async function git(
   args: readonly string[],
   { env = {}, input = '' }: Run = {},
 ): Promise<string> {
-  const running = promisify(execFile)('git', [...args], {
-    cwd: folder,
-    env: { ...ENVIRONMENT, ...env },
-    maxBuffer: MOST_OUTPUT_BYTES,
-  })
+  const options = { cwd: folder, env: { ...ENVIRONMENT, ...env }, maxBuffer: MOST_OUTPUT_BYTES }
+  const running = aside(() => promisify(execFile)('git', [...args], options))
   // git may be done before it has read it all, and says by its exit how it went.
   running.child.stdin?.on('error', () => {}).end(input)
   const { stdout } = await running

@@ -1,6 +1,5 @@
 import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core'
 import t, { type Test } from 'tap'
-import { LONGEST_STALL_MS } from '../support/stalls.ts'
 import { gitTraps } from './git.ts'
 import { githubTraps } from './github.ts'
 import { isFalseBlame, isFalseVerified, type Play, type Trap } from './trap.ts'
@@ -10,6 +9,8 @@ import { World } from './world.ts'
 const AT_A_TIME = 24
 const LEAST_TRAPS = 110
 const LONGEST_MS = 120_000
+/** The stand-ins and the tests run in this thread as well. `test/hosts/stalls.test.ts` holds a host alone to 50 ms. */
+const LONGEST_STALL_HERE_MS = 150
 
 const world = await World.start()
 t.teardown(() => world.close())
@@ -122,5 +123,5 @@ t.test('no trap gave a false verified, and none a false blame', async (t) => {
 
 t.test('no trap held the service up', async (t) => {
   t.comment(`the longest that the thread was held: ${world.clock.longestStallMs().toFixed(1)} ms`)
-  t.ok(world.clock.longestStallMs() < LONGEST_STALL_MS)
+  t.ok(world.clock.longestStallMs() < LONGEST_STALL_HERE_MS)
 })
