@@ -34,7 +34,7 @@ t.test(
     for (const host of [client, other]) {
       const { status, body, headers } = await host.submit()
       t.equal(status, 429)
-      t.match(body.detail, /may submit 3 claims a minute/)
+      t.match(body.detail, /may submit at most 3 a minute/)
       const seconds = Number(headers.get('retry-after'))
       t.ok(seconds > 0 && seconds <= 60, `again in ${seconds} s`)
     }
@@ -49,7 +49,7 @@ t.test('a workspace has a bounded number of claims that wait', async (t) => {
   const absent = { params: { see: 'absent' } }
   t.match(await client.submit(absent), { status: 202, body: { state: 'queued' } })
   t.match(await client.submit(absent), { status: 202, body: { state: 'queued' } })
-  t.match(await client.submit(), { status: 429, body: { detail: /2 claims waiting/ } })
+  t.match(await client.submit(), { status: 429, body: { detail: /at most 2 of this workspace may wait/ } })
   await setTimeout(1000)
   t.equal((await other.submit()).status, 429, 'other hosts see it within a second')
 })
@@ -72,5 +72,5 @@ t.test('the console tells the quotas, and refuses a claim in words', async (t) =
   })
   t.equal(refused.status, 429)
   t.equal(refused.headers.get('retry-after'), '10')
-  t.match(textOf(refused.html), /may have 1 claims waiting for a decision/)
+  t.match(textOf(refused.html), /at most 1 of this workspace may wait for a decision/)
 })

@@ -58,7 +58,7 @@ export function createQuotas({ storage, counters, config, now }: QuotasOptions):
     if (claimsPerMinute === 0) return undefined
     const { count, leftMs } = await counters.add('claims', workspaceId)
     if (count <= claimsPerMinute) return undefined
-    return tooMany(`this workspace may submit ${claimsPerMinute} claims a minute`, leftMs)
+    return tooMany(`this workspace may submit at most ${claimsPerMinute} a minute`, leftMs)
   }
 
   async function waitingRefusal(workspaceId: string): Promise<ServiceError | undefined> {
@@ -66,7 +66,7 @@ export function createQuotas({ storage, counters, config, now }: QuotasOptions):
     const waiting = waitingOf(workspaceId)
     const place = (await waiting.counted) + waiting.added++
     if (place < waitingClaims) return undefined
-    return tooMany(`this workspace may have ${waitingClaims} claims waiting for a decision`, RETRY_WAITING_MS)
+    return tooMany(`at most ${waitingClaims} of this workspace may wait for a decision`, RETRY_WAITING_MS)
   }
 
   return {

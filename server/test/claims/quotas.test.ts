@@ -22,7 +22,7 @@ function quotasOf(quotas: QuotaSettings) {
 t.test('beyond its claims a minute a workspace is refused until the next minute, and no other is', async (t) => {
   const { refusal, clock } = quotasOf({ claimsPerMinute: 3, waitingClaims: 0 })
   for (let claim = 0; claim < 3; claim++) t.equal(await refusal('a'), undefined)
-  t.match(await refusal('a'), { code: 'too_many', message: /3 claims a minute/, retryAfterMs: 45_000 })
+  t.match(await refusal('a'), { code: 'too_many', message: /at most 3 a minute/, retryAfterMs: 45_000 })
   t.equal(await refusal('b'), undefined)
   clock.now += 45_000
   t.equal(await refusal('a'), undefined)
@@ -32,7 +32,11 @@ t.test('claims that wait are counted in the database once a second, and those su
   const { refusal, state, clock, queued } = quotasOf({ claimsPerMinute: 0, waitingClaims: 10 })
   queued.count = 8
   const answers = await Promise.all([refusal('a'), refusal('a'), refusal('a')])
-  t.match(answers, [undefined, undefined, { code: 'too_many', message: /10 claims waiting/, retryAfterMs: 10_000 }])
+  t.match(answers, [
+    undefined,
+    undefined,
+    { code: 'too_many', message: /at most 10 of this workspace may wait/, retryAfterMs: 10_000 },
+  ])
   t.equal(queued.reads, 1)
   queued.count = 5
   t.ok(await refusal('a'), 'as it was a moment ago')
