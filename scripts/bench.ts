@@ -7,6 +7,7 @@
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
+import { measureGit } from './bench/measurements/git.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
 import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
@@ -21,6 +22,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   queue: measureQueue,
   hanging: measureHanging,
   requests: measureRequests,
+  git: measureGit,
   anchors: measureAnchors,
 }
 

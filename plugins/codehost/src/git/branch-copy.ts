@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { isDestinationError } from '../http-failure.ts'
 import { gitEnvironment, type Remote } from './environment.ts'
-import { fromServer } from './failure.ts'
+import { fromServer, refusesShallow } from './failure.ts'
 import type { Kept } from './kept.ts'
 import { inLines } from './lines.ts'
 import { type Git, GitFailure, type GitRun } from './program.ts'
@@ -50,7 +50,6 @@ const MAX_PACKS = 100
 /** One and a half million commits. */
 const MAX_HISTORY_BYTES = 64 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 1024 * 1024
-const REFUSES_SHALLOW = /^fatal: server does not support (?:shallow|--deepen)/im
 
 export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOptions): BranchCopy {
   const searches = createSearches()
@@ -224,10 +223,6 @@ function hasAny(lines: Buffer, ids: ReadonlySet<string>): boolean {
 
 /** An id and a line feed. */
 const ID_LINE = 41
-
-function refusesShallow(error: unknown): boolean {
-  return error instanceof GitFailure && REFUSES_SHALLOW.test(error.stderr)
-}
 
 /** Only git's own last word counts. Everything else is a failure to read. */
 function isMissing(error: unknown, branch: string): boolean {

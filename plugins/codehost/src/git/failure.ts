@@ -7,6 +7,13 @@ const HTTP_STATUS = /requested URL returned error: (\d{3})/
 /** The repository names its objects in another way than a claim does. */
 const OTHER_IDS = /^fatal: mismatched algorithms/m
 
+const REFUSES_SHALLOW = /^fatal: server does not support (?:shallow|--deepen)/im
+
+/** The server gives out only whole histories. */
+export function refusesShallow(error: unknown): boolean {
+  return error instanceof GitFailure && REFUSES_SHALLOW.test(error.stderr)
+}
+
 /** Returns what git returned. @throws DestinationError for a failure of git */
 export async function fromServer<T>(running: Promise<T>, { now }: Pick<CheckContext, 'now'>): Promise<T> {
   try {

@@ -1,7 +1,7 @@
 /** Asks whether a git server has a commit at all. */
 import type { CheckContext } from '@claimcheck/core/plugin'
 import { gitEnvironment, type Remote } from './environment.ts'
-import { fromServer } from './failure.ts'
+import { fromServer, refusesShallow } from './failure.ts'
 import { LISTING } from './listing.ts'
 import type { OwnFolder } from './own-folder.ts'
 import { type Git, GitFailure } from './program.ts'
@@ -36,6 +36,7 @@ export async function hasObject(
       if (!(error instanceof GitFailure)) throw error
       // It gives out more than may be stored, or unpacked, so it has the commit.
       if (error.isOverLimit) return true
+      if (refusesShallow(error)) return undefined
       if (!REFUSED.test(error.stderr)) return await fromServer(asking, context).then(() => true)
       const isUnknown = error.stderr.includes(`remote error: upload-pack: not our ref ${sha}`)
       return isUnknown && (await negotiatedVersion()) === '2' ? false : undefined
