@@ -114,6 +114,20 @@ t.test('a history that does not fit into one check is read in several', async (t
   t.equal(await outcome(look(INVENTED)), 'absent')
 })
 
+t.test('new commits that do not fit into two checks are begun anew, from the tip', async (t) => {
+  const { server, long, tip, root, look } = await atLongBranch(t)
+  t.equal(await outcome(look(root)), 'as claimed')
+  const [next] = (await chain(long, 1, tip)) as [string]
+  await long.push('main', next)
+  for (let check = 0; check < 2; check++) {
+    server.faults.inject({ fault: silence(), on: POST, after: 1, times: 1 })
+    t.equal(await outcome(look(next, { timeoutMs: 1000 })), 'timeout')
+    server.faults.clear()
+  }
+  t.equal((await requestsOf(server, () => look(next))).length, 4, 'the newest commits only')
+  t.equal(await outcome(look(root)), 'as claimed')
+})
+
 t.test('checks that wait for the same part of a history share its fetch', async (t) => {
   const { server, look, shas } = await atLongBranch(t)
   const cache = createCache()

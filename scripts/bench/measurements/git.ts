@@ -9,11 +9,17 @@ import { writeBomb, writeBranches, writeLongHistory } from '../../../test/destin
 import { type GitRepository, GitServer } from '../../../test/destinations/git-server.ts'
 import { watchGit } from '../../../test/support/git-memory.ts'
 import type { Figure } from '../figure.ts'
-import { timed } from '../statistics.ts'
+import { median, timed } from '../statistics.ts'
 
 const MIB = 1024 * 1024
+/** What nearly fits into the limit, and what does not. */
+const LARGEST_COPIES = 28
 const BOMB_COPIES = 80
+const LIMIT = { atMost: 512 }
 const REFS = 215_000
+const ROUNDS = 5
+// What was made for the measurement is garbage first.
+const WARM_UP_ROUNDS = 1
 const COMMITS = 300_000
 /** What the service gives a check by default. */
 const CHECK_MS = 10_000
@@ -29,23 +35,23 @@ interface Scene {
 }
 
 export async function measureGit(): Promise<Figure[]> {
-  return [...(await withServer(measureBomb)), ...(await withServer(measureRefs)), ...(await withServer(measureHistory))]
+  return [
+    ...(await withServer((scene) => measureBomb(scene, LARGEST_COPIES))),
+    ...(await withServer((scene) => measureBomb(scene, BOMB_COPIES))),
+    ...(await withServer(measureRefs)),
+    ...(await withServer(measureHistory)),
+  ]
 }
 
-async function measureBomb({ repository, folder, look }: Scene): Promise<Figure[]> {
-  const { sha, packBytes } = await writeBomb(repository.folder, BOMB_COPIES)
+async function measureBomb({ repository, folder, look }: Scene, copies: number): Promise<Figure[]> {
+  const { sha, packBytes } = await writeBomb(repository.folder, copies)
   await repository.push('main', sha)
   const { result, taken } = await watchGit(folder, () => look(INVENTED))
-  expect(result, 'unexpected_response')
-  const inflated = `${Math.round(packBytes / 1000)} kB that inflate to ${BOMB_COPIES * 16} MiB`
+  if (copies === BOMB_COPIES) expect(result, 'unexpected_response')
+  const given = `given ${Math.round(packBytes / 1000)} kB that inflate to ${copies * 16} MiB`
   return [
-    {
-      name: `memory that git's processes hold together, given ${inflated}`,
-      value: taken.together / MIB,
-      unit: 'MiB',
-      bar: { atMost: 512 },
-    },
-    { name: 'memory that one of them reserves', value: taken.reserved / MIB, unit: 'MiB', bar: { atMost: 512 } },
+    { name: `memory that a process of git holds, ${given}`, value: taken.one / MIB, unit: 'MiB', bar: LIMIT },
+    { name: `memory that its processes hold together, ${given}`, value: taken.together / MIB, unit: 'MiB' },
   ]
 }
 
@@ -54,13 +60,17 @@ async function measureRefs({ repository, look }: Scene): Promise<Figure[]> {
   const tip = await repository.commit({ parents: [base] })
   await writeBranches(repository.folder, REFS, tip)
   await repository.push('main', base)
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
-  expect(await look(tip), 'differs: branch')
-  expect(await look(INVENTED), 'absent')
-  delay.disable()
-  const name = `longest stall of the main thread, ${REFS.toLocaleString('en-US')} branches`
-  return [{ name, value: delay.max / 1e6, unit: 'ms', bar: { atMost: 50 } }]
+  const stallsMs: number[] = []
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    const delay = monitorEventLoopDelay({ resolution: 5 })
+    delay.enable()
+    expect(await look(tip), 'differs: branch')
+    expect(await look(INVENTED), 'absent')
+    delay.disable()
+    if (round >= 0) stallsMs.push(delay.max / 1e6)
+  }
+  const name = `longest stall of the main thread in two checks, ${REFS.toLocaleString('en-US')} branches`
+  return [{ name, value: median(stallsMs), unit: 'ms', bar: { atMost: 50 } }]
 }
 
 async function measureHistory({ repository, look }: Scene): Promise<Figure[]> {
