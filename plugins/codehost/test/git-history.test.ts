@@ -177,6 +177,8 @@ t.test('what takes more of the disk than all may is removed, the least recently 
   t.equal(await copies(), 1)
   t.equal(await costOf('conn_2'), 3)
   t.equal(await costOf('conn_1'), 4)
+  for (const branch of ['missing', 'absent']) t.equal(await outcome(look(sha, { branch })), 'differs: branch')
+  t.equal(await copies(), 1, 'nothing is kept for a branch that is missing')
 })
 
 t.test('the folder of a process that was killed is removed, and no other', async (t) => {

@@ -60,7 +60,7 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
   let sizeBytes = 0
   let step = FIRST_STEP
   let growth = GROWTH
-  let setbacks = 0
+  const setbacks = { update: 0, walk: 0, deepen: 0 }
 
   /** One fetch after the other: git locks its files. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -127,7 +127,7 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
       return await fetch([], remote, situation, onStart)
     } catch (error) {
       // New commits can bring in a long history of their own.
-      if (isTimeout(error) && isStarted) setBack()
+      if (isTimeout(error) && isStarted) setBack('update')
       throw error
     }
   }
@@ -179,20 +179,20 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
   }
 
   /** Twice in a row means that this copy will not do. */
-  function setBack(): void {
-    if (++setbacks > 1) isSpoiled = true
+  function setBack(work: keyof typeof setbacks): void {
+    if (++setbacks[work] > 1) isSpoiled = true
   }
 
   /** Turns failures into those of the server, and sees whether they are this copy's. */
-  async function judged<T>(work: Promise<T>, situation: Situation): Promise<T> {
+  async function judged<T>(work: keyof typeof setbacks, running: Promise<T>, situation: Situation): Promise<T> {
     try {
-      const result = await fromServer(work, situation)
-      setbacks = 0
+      const result = await fromServer(running, situation)
+      setbacks[work] = 0
       return result
     } catch (error) {
       const { code, status } = isDestinationError(error) ? error : { code: undefined, status: undefined }
       if (code === 'unexpected_response') isSpoiled = true
-      else if (code !== 'timeout' && status === undefined) setBack()
+      else if (code !== 'timeout' && status === undefined) setBack(work)
       throw error
     }
   }
@@ -204,11 +204,12 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
     get isSpoiled() {
       return isSpoiled
     },
-    update: (remote, context) => inTurn(() => judged(update(remote, context), context)),
+    update: (remote, context) => inTurn(() => judged('update', update(remote, context), context)),
     has(sha, tip, remote, { signal, share, now }) {
       return searches.find(sha, tip, signal, {
-        walk: (onIds, signal) => judged(walk(tip, onIds, { signal, share, now }), { signal, share, now }),
-        deepen: (signal) => inTurn(() => judged(deepen(remote, { signal, share, now }), { signal, share, now })),
+        walk: (onIds, signal) => judged('walk', walk(tip, onIds, { signal, share, now }), { signal, share, now }),
+        deepen: (signal) =>
+          inTurn(() => judged('deepen', deepen(remote, { signal, share, now }), { signal, share, now })),
       })
     },
   }

@@ -15,6 +15,9 @@ export interface KeptFolders<T extends Kept> {
   use<R>(key: string, open: (folder: string) => T, work: (kept: T) => Promise<R>): Promise<R>
 }
 
+/** A folder takes a little of the disk also where what is in it is small. */
+const MAX_FOLDERS = 1_000
+
 interface Entry<T> {
   readonly folder: string
   readonly kept: T
@@ -40,15 +43,18 @@ export function createKeptFolders<T extends Kept>(own: OwnFolder, maxBytes: numb
   }
 
   async function leave(key: string, entry: Entry<T>): Promise<void> {
-    if (entry.kept.isSpoiled && entries.get(key) === entry) entries.delete(key)
-    if (--entry.users === 0 && entries.get(key) !== entry) await removeFolder(entry.folder)
+    entry.users--
+    // With nothing in it, such as for a branch that is missing, it is not worth keeping.
+    const isEmpty = entry.users === 0 && entry.kept.sizeBytes === 0
+    if ((isEmpty || entry.kept.isSpoiled) && entries.get(key) === entry) entries.delete(key)
+    if (entry.users === 0 && entries.get(key) !== entry) await removeFolder(entry.folder)
     await evict()
   }
 
   async function evict(): Promise<void> {
     let total = [...entries.values()].reduce((sum, { kept }) => sum + kept.sizeBytes, 0)
     for (const [key, { folder, kept, users }] of [...entries]) {
-      if (total <= maxBytes) return
+      if (total <= maxBytes && entries.size <= MAX_FOLDERS) return
       if (users > 0) continue
       total -= kept.sizeBytes
       entries.delete(key)
