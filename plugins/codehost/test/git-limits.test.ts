@@ -9,16 +9,17 @@ import { outcome } from './context.ts'
 import { atGitServer } from './git-fixture.ts'
 
 const MIB = 1024 * 1024
-const MEMORY_MIB = 512
+const MEMORY_MIB = 256
 const REFS = 215_000
 const MAX_STALL_MS = 50
+const MAX_ROUNDS = 10
 const INVENTED = 'f'.repeat(40)
 const POST = /POST .*git-upload-pack/
 
 t.test('a pack of some kilobytes that inflates to more than the memory is an unexpected response', async (t) => {
-  const { repository, base, connect, look, folder, leftBehind } = await atGitServer(t)
+  const { repository, base, connect, look, folder, leftBehind } = await atGitServer(t, { git_memory_mib: MEMORY_MIB })
   // A commit, which a server sends whatever the filter asks.
-  const bomb = await writeBomb(repository.folder, 33)
+  const bomb = await writeBomb(repository.folder, 17)
   t.ok(bomb.packBytes < 20_000, `${bomb.packBytes} bytes`)
   await repository.push('main', bomb.sha)
   const { result, taken } = await watchGit(folder, () => outcome(look(base)))
@@ -38,9 +39,9 @@ t.test('a listing of very many branches holds up nothing else', async (t) => {
   const tip = await repository.commit({ parents: [base] })
   await writeBranches(repository.folder, REFS, tip)
   await repository.push('zz-last', base)
-  const stalls: number[] = []
-  // Once more, because other programs on the machine hold this one up as well.
-  for (const _ of ['first', 'second']) {
+  let shortest = Number.POSITIVE_INFINITY
+  // Other programs on the machine hold this one up as well, but not every time.
+  for (let round = 0; round < MAX_ROUNDS && shortest >= MAX_STALL_MS; round++) {
     const delay = monitorEventLoopDelay({ resolution: 5 })
     delay.enable()
     const found = await look(tip)
@@ -48,10 +49,9 @@ t.test('a listing of very many branches holds up nothing else', async (t) => {
     delay.disable()
     t.match(found, { differs: ['branch'], facts: { found_on: 'many-0000000' } })
     t.match(absent, { kind: 'absent', mark: 'never_before' })
-    stalls.push(delay.max / 1e6)
-    if (delay.max / 1e6 < MAX_STALL_MS) break
+    shortest = Math.min(shortest, delay.max / 1e6)
   }
-  t.ok(Math.min(...stalls) < MAX_STALL_MS, `${stalls} ms`)
+  t.ok(shortest < MAX_STALL_MS, `${shortest} ms`)
 })
 
 t.test('a listing of more branches than are read is an unexpected response', async (t) => {
