@@ -8,6 +8,7 @@ import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
 import { measureFlood } from './bench/measurements/flood.ts'
+import { measureGit } from './bench/measurements/git.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
 import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
@@ -23,6 +24,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   hanging: measureHanging,
   flood: measureFlood,
   requests: measureRequests,
+  git: measureGit,
   anchors: measureAnchors,
 }
 

@@ -21,6 +21,7 @@ export { readJson } from './json-answer.ts'
 export { HASH_BYTES } from './log/merkle.ts'
 export type { ActionProfile, FieldRole } from './profile.ts'
 export { retryAfterMs } from './retry-after.ts'
+export { mayTake } from './shares.ts'
 export {
   type CheckCache,
   type CheckContext,

@@ -53,6 +53,11 @@ export interface CheckContext {
   readonly now: () => Instant
   readonly logger: Logger
   readonly cache: CheckCache
+  /**
+   * An opaque name of whose share of the host's capacity this check uses (its workspace). A plugin that bounds resources of its own does so
+   * by this name.
+   */
+  readonly share: string
   /** What earlier checks of this claim saw, oldest first. Checks that could not read are not among them. */
   readonly previous: readonly PreviousRead[]
 }

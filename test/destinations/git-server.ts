@@ -22,6 +22,8 @@ export interface GitRepositoryOptions {
   readonly filters?: boolean
   /** Default 2; 0 is what servers spoke before 2018. */
   readonly protocolVersion?: 0 | 2
+  /** Gives out parts of a history, over protocol 2. Default true. */
+  readonly shallow?: boolean
   /** Over protocol 0, hands out any object by its id, as the large hosts do; else what its branches have. Default true. */
   readonly anyObject?: boolean
 }
@@ -118,12 +120,12 @@ export class GitServer {
     if (newSlug) return end(response, 301, { location: `/${newSlug}.git${rest}${url.search}` })
     const repository = this.#repositories.get(slug)
     if (!repository) return end(response, 404)
-    const { credentials, protocolVersion = 2 } = repository.options
+    const { credentials, protocolVersion = 2, shallow = true } = repository.options
     if (!isAllowed(request, credentials)) {
       return end(response, 401, { 'www-authenticate': 'Basic realm="git"' })
     }
     const protocol = protocolVersion === 2 ? request.headers['git-protocol'] : undefined
-    await httpBackend(this.#folder, url, request, response, protocol)
+    await httpBackend(this.#folder, url, request, shallow ? response : withoutShallow(response), protocol)
   }
 }
 
@@ -172,6 +174,16 @@ function isAllowed({ headers }: IncomingMessage, credentials: Credentials | unde
   if (!credentials) return true
   const expected = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')
   return headers.authorization === `Basic ${expected}`
+}
+
+/** Its server does not say that it can do it; the other word is one that nobody knows, of the same length. */
+function withoutShallow(response: ServerResponse): ServerResponse {
+  const { write } = response
+  response.write = (chunk: Buffer) => {
+    const text = chunk.toString('latin1').replace('fetch=shallow', 'fetch=without')
+    return write.call(response, Buffer.from(text, 'latin1'), 'utf8', undefined)
+  }
+  return response
 }
 
 function end(response: ServerResponse, code: number, headers: Record<string, string> = {}): void {

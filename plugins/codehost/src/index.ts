@@ -4,12 +4,16 @@ import { createCommitPush } from './commit-push.ts'
 import { createCommitPushV1 } from './commit-push-v1.ts'
 import { baseUrl, withoutTrailingSlash } from './connection-options.ts'
 import { createGitProvider } from './git/provider.ts'
+import { createRepositories } from './git/repositories.ts'
 import { requireGit } from './git/version.ts'
 import { createGitHubHost } from './github/find-commit.ts'
 import { github, githubNames, PUBLIC_API } from './github/provider.ts'
 
 const MIB = 1024 * 1024
 const DEFAULT_PACK_MIB = 256
+const DEFAULT_KEPT_MIB = 1024
+const DEFAULT_MEMORY_MIB = 512
+const DEFAULT_PROCESSES = 8
 
 const Options = Type.Object(
   {
@@ -24,6 +28,22 @@ const Options = Type.Object(
         description: 'The size in MiB of the largest history that is fetched from a git server.',
       }),
     ),
+    git_kept_mib: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The size in MiB of all histories from git servers together that stay on the disk between checks.',
+      }),
+    ),
+    git_memory_mib: Type.Optional(
+      Type.Integer({
+        // Less is not enough for git and its libraries.
+        minimum: 256,
+        description: 'The memory in MiB that each process of git may take.',
+      }),
+    ),
+    git_processes: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 256, description: 'How many runs of git work at a time.' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -32,9 +52,17 @@ export default definePlugin({
   name: 'codehost',
   api: 1,
   options: Options,
-  async setup({ logger }, { public_base_url = PUBLIC_API, max_pack_mib = DEFAULT_PACK_MIB }) {
-    const providers = [github, createGitProvider({ maxPackBytes: max_pack_mib * MIB })]
-    const publicApi = withoutTrailingSlash(public_base_url)
+  async setup({ logger }, options) {
+    const { max_pack_mib = DEFAULT_PACK_MIB, git_kept_mib = DEFAULT_KEPT_MIB } = options
+    const { git_memory_mib = DEFAULT_MEMORY_MIB, git_processes = DEFAULT_PROCESSES } = options
+    const repositories = createRepositories({
+      maxPackBytes: max_pack_mib * MIB,
+      keptBytes: git_kept_mib * MIB,
+      memoryBytes: git_memory_mib * MIB,
+      processes: git_processes,
+    })
+    const providers = [github, createGitProvider(repositories)]
+    const publicApi = withoutTrailingSlash(options.public_base_url ?? PUBLIC_API)
     const publicHost = {
       host: createGitHubHost({ baseUrl: publicApi }),
       provider: github.connectionType.provider,
@@ -45,6 +73,7 @@ export default definePlugin({
     return {
       verifiers: [createCommitPush({ providers, publicHost }), createCommitPushV1({ providers, publicHost })],
       connections: providers.map((provider) => provider.connectionType),
+      close: repositories.close,
     }
   },
 })

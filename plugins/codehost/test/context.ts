@@ -22,7 +22,7 @@ export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}, 
   const parts = await codehost.setup({ logger, now: Date.now }, options)
   const verifier = parts.verifiers!.find(({ profile }) => profile.version === version)
   const connections = new Map(parts.connections!.map((type) => [type.provider, type]))
-  return { verifier: verifier!, connections }
+  return { verifier: verifier!, connections, close: async () => parts.close?.() }
 }
 
 export interface ContextOptions {
@@ -31,12 +31,14 @@ export interface ContextOptions {
   readonly cache?: CheckCache
   readonly now?: () => number
   readonly timeoutMs?: number
+  readonly share?: string
 }
 
 export function createContext(options: ContextOptions = {}): CheckContext {
-  const { connection = null, previous = [], cache = createCache(), now = Date.now, timeoutMs = 20_000 } = options
+  const { connection = null, previous = [], cache = createCache(), now = Date.now } = options
+  const { timeoutMs = 20_000, share = 'ws_1' } = options
   const signal = AbortSignal.timeout(timeoutMs)
-  return { connection, previous, cache, now, signal, logger, fetch: fetchWithin(signal), resolve }
+  return { connection, previous, cache, share, now, signal, logger, fetch: fetchWithin(signal), resolve }
 }
 
 export function check(verifier: Verifier, claim: Claim, context: CheckContext): Promise<Observation> {

@@ -39,8 +39,10 @@ t.test('each failure of a server has its code, with the time to wait', async (t)
   t.same(await leftBehind(), [])
 })
 
+const UNREAD = /^(?:forbidden|unavailable|unexpected_response)$/
+
 t.test('a commit is never absent when one of the requests fails', async (t) => {
-  const { server, repository, look, leftBehind } = await atGitServer(t)
+  const { server, repository, connect, look, leftBehind } = await atGitServer(t)
   const sha = await repository.commit()
   t.equal(await outcome(look(sha)), 'absent')
   const requests = server.requests.length
@@ -48,11 +50,27 @@ t.test('a commit is never absent when one of the requests fails', async (t) => {
     for (let after = 0; after < requests; after++) {
       server.faults.clear()
       server.faults.inject({ fault, after })
-      const result = await outcome(look(sha))
-      t.match(result, /forbidden|unavailable|unexpected_response/, `${server.requests.at(-1)}: ${result}`)
+      // Nothing is kept for this one.
+      const connection = { ...connect(), id: `conn_${server.requests.length}` }
+      const result = await outcome(look(sha, { connection }))
+      t.match(result, UNREAD, `${server.requests.at(-1)}: ${result}`)
     }
   }
   t.same(await leftBehind(), [])
+})
+
+t.test('nor when a request fails for which something is kept', async (t) => {
+  const { server, repository, look } = await atGitServer(t)
+  const sha = await repository.commit()
+  for (let after = 0, requests = 1; after < requests; after++) {
+    t.equal(await outcome(look(sha)), 'absent')
+    const before = server.requests.length
+    t.equal(await outcome(look(sha)), 'absent')
+    requests = server.requests.length - before
+    server.faults.inject({ fault: brokenOff(), after })
+    t.match(await outcome(look(sha)), UNREAD)
+    server.faults.clear()
+  }
 })
 
 t.test('a server that is down is unavailable', async (t) => {
@@ -87,7 +105,7 @@ t.test('a history that is too large is not fetched', async (t) => {
   const large = await server.createRepository('acme/large', { filters: false })
   const sha = await large.commit({ content: randomBytes(1_500_000).toString('base64') })
   await large.push('main', await large.commit({ parents: [sha] }))
-  t.equal(await outcome(look(sha, { target: 'acme/large' })), 'unavailable')
+  t.equal(await outcome(look(sha, { target: 'acme/large' })), 'unexpected_response')
   t.same(await leftBehind(), [])
 })
 
@@ -127,6 +145,6 @@ t.test('a history of which the server lacks a part is unavailable, and not fetch
   const { server, repository, base, first, look, leftBehind } = await atGitServer(t)
   await writeFile(join(repository.folder, 'shallow'), `${base}\n`)
   t.equal(await outcome(look(first)), 'unavailable')
-  t.ok(server.requests.length <= 6, `${server.requests.length} requests`)
+  t.ok(server.requests.length <= 7, `${server.requests.length} requests`)
   t.same(await leftBehind(), [])
 })

@@ -22,7 +22,7 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
   const first = await repository.commit()
   const base = await repository.commit({ parents: [first] })
   await repository.push('main', base)
-  const { verifier } = await setUp(pluginOptions)
+  const { verifier, close } = await setUp(pluginOptions)
 
   // A folder for this test alone, so that it can see which files are left behind.
   const folder = await mkdtemp(join(tmpdir(), 'git-test-'))
@@ -31,6 +31,7 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
   t.teardown(async () => {
     if (TMPDIR === undefined) delete process.env.TMPDIR
     else process.env.TMPDIR = TMPDIR
+    await close()
     await server.close()
     await rm(folder, { recursive: true })
   })
@@ -53,5 +54,10 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
     })
     return check(verifier, claimOf({ sha, branch, target, claimedAt }), { ...context, resolve })
   }
-  return { server, repository, first, base, connect, look, leftBehind: () => readdir(folder) }
+  /** What the plugin leaves behind when it ends. */
+  async function leftBehind(): Promise<string[]> {
+    await close()
+    return readdir(folder)
+  }
+  return { server, repository, first, base, connect, look, close, folder, leftBehind }
 }

@@ -139,7 +139,7 @@ t.test('the secrets of connections are marked', async (t) => {
   t.same(secretsOf('git'), ['password'])
 })
 
-t.test('a base URL with credentials, a query or another protocol is refused', async (t) => {
+t.test('a base URL with credentials, a query, another protocol or a host like an option is refused', async (t) => {
   const { connections } = await setUp()
   const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['x-secret'] })
   const isOptions = ajv.compile(connections.get('git')!.options)
@@ -147,6 +147,8 @@ t.test('a base URL with credentials, a query or another protocol is refused', as
     t.ok(isOptions({ base_url }), base_url)
   for (const base_url of [
     'https://me:pw@git.example.com',
+    'https://-oProxyCommand=x',
+    'http://-git.example.com/scm',
     'https://git.example.com?x',
     'file:///srv',
     'ssh://git@host',

@@ -51,10 +51,13 @@ t.test(
   },
 )
 
-t.test("a branch's tip takes three requests to a git server", async (t) => {
+t.test("a branch's tip takes four requests to a git server, and three while it stays", async (t) => {
   const { server, base, look } = await atGitServer(t)
-  t.match(await look(base), { kind: 'present', differs: [] })
-  t.equal(server.requests.length, 3)
+  for (const expected of [4, 3, 3]) {
+    const before = server.requests.length
+    t.match(await look(base), { kind: 'present', differs: [] })
+    t.equal(server.requests.length - before, expected)
+  }
 })
 
 t.test('claims that wait for the same branch share their reads, and each needs two comparisons', async (t) => {

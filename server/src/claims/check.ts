@@ -81,6 +81,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       now,
       logger: tools.logger,
       cache: cacheFor(given, tools.cache, requests),
+      share: claim.workspaceId,
       previous: history
         .filter(isRead)
         .map(({ sentAt, observation }) => ({ sentAt, observation: copyJson(observation) })),

@@ -83,6 +83,8 @@ export function createOutbound(
   function checkUrl(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined
     if (url?.username !== '' || url.password !== '') throw refusal('the URL is not valid, or contains credentials')
+    // A program that gets such a name as an argument takes it for an option.
+    if (url.hostname.startsWith('-')) throw refusal('the name of the host begins with a hyphen')
     if (isAllowed(url, allowPrivate)) {
       if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refusal('the URL is neither http nor https')
       return url

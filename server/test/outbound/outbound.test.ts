@@ -93,6 +93,7 @@ for (const url of [
   'https://[fd00::1]:8443/',
   'https://169.254.169.254/latest/meta-data/',
   'https://user:password@example.com/',
+  'https://-example.com/',
   'file:///etc/passwd',
   'ftp://example.com/',
   'nonsense',

@@ -47,6 +47,14 @@ const SAFE: readonly Setting[] = [
   ['maintenance.auto', 'false'],
   // Every fetch is stored as one pack. Single objects would be files of their own, which the limit on a file's size does not bound.
   ['fetch.unpackLimit', '1'],
+  // What a pack inflates to must fit into the limit on memory: git maps little of a pack at a time, and large files in pieces. A commit of
+  // this size is read whole, and one that does not fit ends the run.
+  ['core.packedGitWindowSize', '16m'],
+  ['core.packedGitLimit', '64m'],
+  ['core.deltaBaseCacheLimit', '16m'],
+  ['core.bigFileThreshold', '1m'],
+  // Each thread takes memory of its own.
+  ['pack.threads', '1'],
   ['fetch.recurseSubmodules', 'false'],
   ['transfer.bundleURI', 'false'],
   ['protocol.version', '2'],

@@ -1,10 +1,12 @@
 /** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
-import type { CheckCache, CheckContext } from '@claimcheck/core/plugin'
+import type { CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { markOf } from '../forgetting.ts'
+import { isBranchName } from '../profile.ts'
+import type { BranchCopy } from './branch-copy.ts'
 import type { Remote } from './environment.ts'
-import { defaultBranch, type History, hasObject, historyOf, type Limits, listBranches } from './remote-repository.ts'
+import type { Repositories } from './repositories.ts'
 import { discover } from './repository-url.ts'
 import { requireGit } from './version.ts'
 
@@ -18,11 +20,21 @@ export interface GitAccess {
   readonly prunesAtOnce?: boolean
 }
 
-export function createGitHost({ baseUrl, authorization, prunesAtOnce = false }: GitAccess, limits: Limits): CodeHost {
-  async function reach(
-    slug: string,
-    context: CheckContext,
-  ): Promise<{ readonly remote: Remote; readonly name: string }> {
+interface Reached {
+  readonly remote: Remote
+  /** The repository's name by its URL. */
+  readonly name: string
+}
+
+interface Branch extends Reached {
+  readonly copy: BranchCopy
+  readonly tip: string | undefined
+}
+
+export function createGitHost(access: GitAccess, repositories: Repositories): CodeHost {
+  const { baseUrl, authorization, prunesAtOnce = false } = access
+
+  async function reach(slug: string, context: CheckContext): Promise<Reached> {
     await requireGit()
     const { url, name } = await discover(baseUrl, slug, authorization, context)
     const address = await context.resolve(url)
@@ -36,55 +48,53 @@ export function createGitHost({ baseUrl, authorization, prunesAtOnce = false }: 
       const sentAt = context.now()
       const slug = `${owner}/${repository}`
       const scope = `git ${slug}`
-      const { remote, name, branches } = await cache.share(`${scope} branches`, async () => {
-        const reached = await reach(slug, context)
-        return { ...reached, branches: await listBranches(reached.remote, context) }
-      })
+
+      /** Reads a branch, and works with it while its copy is kept. */
+      function withBranch<T>(branch: string, work: (branch: Branch) => Promise<T>): Promise<T> {
+        return repositories.withCopy(context.connection, slug, branch, async (copy) => {
+          const read = await cache.share(`${scope} branch ${branch}`, async () => {
+            const reached = await reach(slug, context)
+            return { ...reached, copy, tip: await copy.update(reached.remote, context) }
+          })
+          return work(read)
+        })
+      }
 
       /** Whether a commit is in the history of a branch's tip. */
-      async function isIn(commit: string, name: string): Promise<boolean> {
-        const tip = branches.get(name)
+      async function isIn(commit: string, { copy, tip, remote }: Branch): Promise<boolean> {
         if (tip === undefined) return false
-        const inHistory = () =>
-          joined(`${scope} history ${tip} ${name}`, cache, () => historyOf(name, tip, remote, context, limits))
-        return (await isReachable(commit, tip, cache, async () => (await inHistory()).has(commit))) === true
+        return (await isReachable(commit, tip, cache, () => copy.has(commit, tip, remote, context))) === true
       }
 
-      async function find(): Promise<Place> {
-        if (await isIn(sha, branch)) return { at: 'branch' }
-        const atTip = [...branches].find(([, tip]) => tip === sha)?.[0]
+      async function findElsewhere(remote: Remote): Promise<Place> {
+        const branches = await cache.share(`${scope} branches`, () => repositories.branches(remote, context))
+        const atTip = await branches.nameAt(sha)
         if (atTip !== undefined) return { at: 'another_branch', name: atTip }
-        const main = await cache.share(`${scope} default`, () => defaultBranch(remote, context))
-        if (main !== undefined && (await isIn(sha, main))) return { at: 'another_branch', name: main }
-        return { at: 'nowhere' }
+        const main = await cache.share(`${scope} default`, () => repositories.defaultBranch(remote, context))
+        if (main === undefined || main === branch || !isBranchName(main)) return { at: 'nowhere' }
+        const isInMain = await withBranch(main, (read) => isIn(sha, read))
+        return isInMain ? { at: 'another_branch', name: main } : { at: 'nowhere' }
       }
 
-      const head = branches.get(branch)
-      const place = await find()
-      const found: FoundCommit = {
-        place,
-        ...(head === undefined ? {} : { head }),
-        ...(name === slug ? {} : { repositoryName: name }),
-      }
-      if (place.at === 'branch') return found
-      const mark = await markOf(query, {
-        place,
-        head,
-        isKnown: place.at === 'nowhere' ? await hasObject(remote, sha, context) : true,
-        keepsObjects: !prunesAtOnce && context.now() - claimedAt <= KEEPS_OBJECTS_MS,
-        isAncestor: (older) => isIn(older, branch),
-        sentAt,
+      return withBranch(branch, async (read) => {
+        const { remote, name, tip: head } = read
+        const place: Place = (await isIn(sha, read)) ? { at: 'branch' } : await findElsewhere(remote)
+        const found: FoundCommit = {
+          place,
+          ...(head === undefined ? {} : { head }),
+          ...(name === slug ? {} : { repositoryName: name }),
+        }
+        if (place.at === 'branch') return found
+        const mark = await markOf(query, {
+          place,
+          head,
+          isKnown: place.at === 'nowhere' ? await repositories.hasObject(remote, sha, context) : true,
+          keepsObjects: !prunesAtOnce && context.now() - claimedAt <= KEEPS_OBJECTS_MS,
+          isAncestor: (older) => isIn(older, read),
+          sentAt,
+        })
+        return { ...found, ...(mark === undefined ? {} : { mark }) }
       })
-      return { ...found, ...(mark === undefined ? {} : { mark }) }
     },
   }
-}
-
-/** Joins also what has begun already, as `share` does not: a tip's history is the same whenever it is read. */
-function joined(key: string, cache: CheckCache, read: () => Promise<History>): Promise<History> {
-  const begun = cache.get(key) as Promise<History> | undefined
-  if (begun) return begun
-  const reading = read().finally(() => cache.set(key, undefined))
-  cache.set(key, reading)
-  return reading
 }

@@ -11,7 +11,7 @@ import type { Provider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { httpFailure } from '../http-failure.ts'
 import { createGitHost } from './find-commit.ts'
-import type { Limits } from './remote-repository.ts'
+import type { Repositories } from './repositories.ts'
 
 const Options = Type.Object(
   {
@@ -40,7 +40,7 @@ type Options = Static<typeof Options>
 const HELP = `Create a user, deploy token or access token that can only read the repositories concerned. Enter its name as username and its
 secret as password. Public repositories need neither. The credentials must see all branches: a branch that is hidden from them looks deleted.`
 
-export function createGitProvider(limits: Limits): Provider {
+export function createGitProvider(repositories: Repositories): Provider {
   return {
     connectionType,
     ownersOf: ({ options }) => (options as Options).owners,
@@ -50,7 +50,7 @@ export function createGitProvider(limits: Limits): Provider {
       const baseUrl = withoutTrailingSlash(base_url)
       return createGitHost(
         { baseUrl, prunesAtOnce: prunes_at_once, ...(authorization === undefined ? {} : { authorization }) },
-        limits,
+        repositories,
       )
     },
   }

@@ -5,9 +5,12 @@ import { DestinationError } from '@claimcheck/core/plugin'
 
 const MIN_VERSION = [2, 37] as const
 
+// A system on which the memory of git cannot be limited is not one to run it on.
+const SCRIPT = 'ulimit -v 1048576 && exec git --version'
+
 let checked: Promise<void> | undefined
 
-/** Checks once for the whole process. @throws DestinationError `unavailable` when git is missing or too old */
+/** Checks once for the whole process. @throws DestinationError `unavailable` when git is missing or too old, or cannot be limited */
 export function requireGit(): Promise<void> {
   // A failure may pass: it is not remembered.
   checked ??= checkVersion().catch((error: unknown) => {
@@ -19,7 +22,7 @@ export function requireGit(): Promise<void> {
 
 async function checkVersion(): Promise<void> {
   try {
-    const { stdout } = await promisify(execFile)('git', ['--version'])
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', SCRIPT])
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
     const isOld = Number(major) < MIN_VERSION[0] || (Number(major) === MIN_VERSION[0] && Number(minor) < MIN_VERSION[1])
     if (major === undefined || isOld)

@@ -1,0 +1,102 @@
+/**
+ * The folder below the system's folder for temporary files where this process has its repositories. A process that is killed leaves its
+ * folder behind, and the next one removes it.
+ */
+import { once } from 'node:events'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface OwnFolder {
+  /** Makes it when it is first needed. */
+  path(): Promise<string>
+  /** A new folder in it, for as long as the work goes on. */
+  temporary<T>(work: (folder: string) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+const PREFIX = 'claimcheck-git-'
+/** A socket that this process listens on. Its id would tell less: another process can get it, and containers count their own. */
+const ALIVE = 'alive'
+/** A process has made its folder, and does not listen yet. */
+const YOUNG_MS = 60_000
+
+export function createOwnFolder(): OwnFolder {
+  let made: Promise<{ readonly folder: string; readonly alive: Server }> | undefined
+
+  async function make() {
+    await removeStale()
+    const folder = await mkdtemp(join(tmpdir(), PREFIX))
+    // It must not keep the process from ending.
+    const alive = createServer((socket) => socket.destroy())
+      .listen(join(folder, ALIVE))
+      .unref()
+    await once(alive, 'listening')
+    return { folder, alive }
+  }
+
+  async function path(): Promise<string> {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return (await made).folder
+  }
+
+  return {
+    path,
+    async temporary(work) {
+      const folder = await mkdtemp(join(await path(), 'run-'))
+      try {
+        return await work(folder)
+      } finally {
+        await removeFolder(folder)
+      }
+    },
+    async close() {
+      const closing = made
+      made = undefined
+      if (!closing) return
+      const { folder, alive } = await closing
+      alive.close()
+      await removeFolder(folder)
+    },
+  }
+}
+
+/** A process of git that was just killed may still write. */
+export function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Removes the folders that this user's dead processes left behind. */
+async function removeStale(): Promise<void> {
+  const names = await readdir(tmpdir())
+  const folders = names.filter((name) => name.startsWith(PREFIX)).map((name) => join(tmpdir(), name))
+  for (const folder of folders) {
+    // Other processes remove folders, too.
+    if (await isStale(folder).catch(() => false)) await removeFolder(folder).catch(() => {})
+  }
+}
+
+async function isStale(folder: string): Promise<boolean> {
+  const found = await lstat(folder)
+  // Everyone can make a folder or a link of such a name.
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) return false
+  return Date.now() - found.mtimeMs > YOUNG_MS && !(await isListening(join(folder, ALIVE)))
+}
+
+async function isListening(socketPath: string): Promise<boolean> {
+  const socket = connect(socketPath)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Whatever else is wrong, the process may live.
+    return code !== 'ECONNREFUSED' && code !== 'ENOENT'
+  } finally {
+    socket.destroy()
+  }
+}

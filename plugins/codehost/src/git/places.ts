@@ -1,0 +1,79 @@
+/** The places for work that this host does at a time, shared fairly among those who ask. */
+import { DestinationError, mayTake } from '@claimcheck/core/plugin'
+
+/** Of 8 places one user may take 6. */
+const WEIGHT = 3
+
+export interface Places {
+  /** Works as soon as there is a place. @throws DestinationError `timeout` when the signal aborts before that */
+  within<T>(user: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+}
+
+interface Waiting {
+  readonly user: string
+  readonly start: () => void
+}
+
+export function createPlaces(count: number): Places {
+  const used = new Map<string, number>()
+  const waiting = new Set<Waiting>()
+  let free = count
+  const usedBy = (user: string) => used.get(user) ?? 0
+
+  /** Who has the fewest comes first, and then who has waited longest. */
+  function next(): Waiting | undefined {
+    let first: Waiting | undefined
+    for (const one of waiting) {
+      if (!mayTake(usedBy(one.user), free, WEIGHT)) continue
+      if (!first || usedBy(one.user) < usedBy(first.user)) first = one
+    }
+    return first
+  }
+
+  function fill(): void {
+    for (let one = next(); one; one = next()) {
+      waiting.delete(one)
+      free--
+      used.set(one.user, usedBy(one.user) + 1)
+      one.start()
+    }
+  }
+
+  function leave(user: string): void {
+    free++
+    if (usedBy(user) > 1) used.set(user, usedBy(user) - 1)
+    else used.delete(user)
+    fill()
+  }
+
+  function place(user: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(new DestinationError('timeout'))
+      const onAbort = () => {
+        waiting.delete(one)
+        reject(new DestinationError('timeout'))
+      }
+      const one: Waiting = {
+        user,
+        start() {
+          signal.removeEventListener('abort', onAbort)
+          resolve()
+        },
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      waiting.add(one)
+      fill()
+    })
+  }
+
+  return {
+    async within(user, signal, work) {
+      await place(user, signal)
+      try {
+        return await work()
+      } finally {
+        leave(user)
+      }
+    },
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * One search of a history for all checks that look for commits in it. It goes from the tip backwards, gets more of the history when it has
+ * to, and goes on for as long as a check waits for it.
+ */
+import { DestinationError } from '@claimcheck/core/plugin'
+
+export interface Steps {
+  /**
+   * Goes over the ids that are here. Returns whether these are all that there are.
+   * @param onIds gets whole lines of ids; false ends the walk
+   */
+  walk(onIds: (ids: Buffer) => boolean, signal: AbortSignal): Promise<boolean>
+  /** Gets more of the history. */
+  deepen(signal: AbortSignal): Promise<void>
+}
+
+interface Seeker {
+  readonly sha: string
+  readonly answer: (isThere: boolean) => void
+  readonly fail: (reason: unknown) => void
+}
+
+interface Running {
+  readonly seekers: Set<Seeker>
+  readonly abort: AbortController
+}
+
+export function createSearches() {
+  const running = new Map<string, Running>()
+
+  /** Synchronous with the last look at who waits, so that nobody joins a search that has ended. */
+  function forget(tip: string, ended: Running): void {
+    if (running.get(tip) === ended) running.delete(tip)
+  }
+
+  async function search(tip: string, begun: Running, steps: Steps): Promise<void> {
+    const { seekers, abort } = begun
+    while (seekers.size > 0) {
+      // Who comes later has missed the beginning of this walk, and waits for the next.
+      let left = [...seekers]
+      const isWhole = await steps.walk((ids) => {
+        left = left.filter((seeker) => {
+          const isHere = ids.includes(`${seeker.sha}\n`)
+          if (isHere) seeker.answer(true)
+          return !isHere && seekers.has(seeker)
+        })
+        return left.length > 0
+      }, abort.signal)
+      if (left.length === 0) continue
+      if (isWhole) for (const seeker of left) seeker.answer(false)
+      else await steps.deepen(abort.signal)
+    }
+    forget(tip, begun)
+  }
+
+  function start(tip: string, steps: Steps): Running {
+    const begun: Running = { seekers: new Set(), abort: new AbortController() }
+    running.set(tip, begun)
+    begun.abort.signal.addEventListener('abort', () => forget(tip, begun))
+    // All who come now take part in the first walk.
+    Promise.resolve()
+      .then(() => search(tip, begun, steps))
+      .catch((reason) => {
+        forget(tip, begun)
+        for (const seeker of begun.seekers) seeker.fail(reason)
+      })
+    return begun
+  }
+
+  return {
+    /**
+     * Whether the commit is the tip or one of its ancestors.
+     * @param steps of the check that begins the search
+     * @throws DestinationError `timeout` when the signal aborts, and what the steps throw
+     */
+    find(sha: string, tip: string, signal: AbortSignal, steps: Steps): Promise<boolean> {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(new DestinationError('timeout'))
+        const { seekers, abort } = running.get(tip) ?? start(tip, steps)
+        const leave = () => {
+          seekers.delete(seeker)
+          signal.removeEventListener('abort', onAbort)
+        }
+        const seeker: Seeker = {
+          sha,
+          answer(isThere) {
+            leave()
+            resolve(isThere)
+          },
+          fail(reason) {
+            leave()
+            reject(reason)
+          },
+        }
+        const onAbort = () => {
+          seeker.fail(new DestinationError('timeout'))
+          // Nobody waits any more.
+          if (seekers.size === 0) abort.abort()
+        }
+        signal.addEventListener('abort', onAbort, { once: true })
+        seekers.add(seeker)
+      })
+    },
+  }
+}

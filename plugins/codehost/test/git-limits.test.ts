@@ -1,0 +1,84 @@
+/** What a git server can make this host spend: memory, time, places and the main thread. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { silence } from '../../../test/destinations/faults.ts'
+import { writeBomb, writeBranches } from '../../../test/destinations/git-history.ts'
+import { watchGit } from '../../../test/support/git-memory.ts'
+import { outcome } from './context.ts'
+import { atGitServer } from './git-fixture.ts'
+
+const MIB = 1024 * 1024
+const MEMORY_MIB = 256
+const REFS = 215_000
+const MAX_STALL_MS = 50
+const MAX_ROUNDS = 10
+const INVENTED = 'f'.repeat(40)
+const POST = /POST .*git-upload-pack/
+
+t.test('a pack of some kilobytes that inflates to more than the memory is an unexpected response', async (t) => {
+  const { repository, base, connect, look, folder, leftBehind } = await atGitServer(t, { git_memory_mib: MEMORY_MIB })
+  // A commit, which a server sends whatever the filter asks.
+  const bomb = await writeBomb(repository.folder, 17)
+  t.ok(bomb.packBytes < 20_000, `${bomb.packBytes} bytes`)
+  await repository.push('main', bomb.sha)
+  const { result, taken } = await watchGit(folder, () => outcome(look(base)))
+  t.equal(result, 'unexpected_response')
+  t.ok(taken.reserved > 0 && taken.reserved <= MEMORY_MIB * MIB, `${taken.reserved} bytes reserved by one process`)
+  t.ok(taken.together <= MEMORY_MIB * MIB, `${taken.together} bytes held together`)
+
+  await repository.push('main', base)
+  const held = await look(bomb.sha, { connection: { ...connect(), id: 'conn_2' } })
+  t.match(held, { kind: 'absent', mark: 'may_have_been' }, 'the server gives it out, so it has it')
+  t.equal(await outcome(look(base)), 'as claimed', 'then the branch can be read')
+  t.same(await leftBehind(), [])
+})
+
+t.test('a listing of very many branches holds up nothing else', async (t) => {
+  const { repository, base, look } = await atGitServer(t)
+  const tip = await repository.commit({ parents: [base] })
+  await writeBranches(repository.folder, REFS, tip)
+  await repository.push('zz-last', base)
+  let shortest = Number.POSITIVE_INFINITY
+  // Other programs on the machine hold this one up as well, but not every time.
+  for (let round = 0; round < MAX_ROUNDS && shortest >= MAX_STALL_MS; round++) {
+    const delay = monitorEventLoopDelay({ resolution: 5 })
+    delay.enable()
+    const found = await look(tip)
+    const absent = await look(INVENTED)
+    delay.disable()
+    t.match(found, { differs: ['branch'], facts: { found_on: 'many-0000000' } })
+    t.match(absent, { kind: 'absent', mark: 'never_before' })
+    shortest = Math.min(shortest, delay.max / 1e6)
+  }
+  t.ok(shortest < MAX_STALL_MS, `${shortest} ms`)
+})
+
+t.test('a listing of more branches than are read is an unexpected response', async (t) => {
+  const { repository, base, look } = await atGitServer(t)
+  await writeBranches(repository.folder, 500_001, base)
+  await repository.push('main', base)
+  t.equal(await outcome(look(base)), 'as claimed', 'for the claimed branch no listing is needed')
+  t.equal(await outcome(look(INVENTED)), 'unexpected_response')
+})
+
+t.test('git works a bounded number of times at a time, and no workspace takes all places', async (t) => {
+  const { server, base, connect, look, folder } = await atGitServer(t, { git_processes: 4 })
+  server.faults.inject({ fault: silence(), on: POST, during: () => isSilent })
+  let isSilent = true
+  const flood = Array.from({ length: 12 }, (_, i) =>
+    outcome(look(base, { share: 'ws_loud', connection: { ...connect(), id: `loud_${i}` }, timeoutMs: 3000 })),
+  )
+  await setTimeout(1000)
+  isSilent = false
+  const { result, taken } = await watchGit(folder, () =>
+    outcome(look(base, { share: 'ws_other', connection: { ...connect(), id: 'other' }, timeoutMs: 1500 })),
+  )
+  t.equal(result, 'as claimed', 'while another workspace waits')
+  t.ok(taken.runs === 4, `${taken.runs} runs at a time`)
+  const outcomes = await Promise.all(flood)
+  t.ok(
+    outcomes.every((one) => one === 'timeout' || one === 'as claimed'),
+    `${outcomes}`,
+  )
+})
