@@ -34,14 +34,18 @@ export function nextCheck(
 ): NextCheck {
   const last = checks.at(-1)
   const moments = decidingMoments(rules, claim, checks)
-  if (!last) return { at: claim.submittedAt, momentAt: firstAfter(claim.submittedAt, moments) }
+  if (!last)
+    return { at: claim.submittedAt, momentAt: Math.max(claim.submittedAt, firstAfter(claim.submittedAt, moments)) }
   const retryAt = isRead(last) ? 0 : (last.failure.retryAt ?? 0)
 
   const closingStart = moments.at(-1)!
   if (last.sentAt >= closingStart) {
     const tries = checks.filter((check) => check.sentAt >= closingStart).length
     const again = last.answeredAt + growing(FIRST_RETRY_MS, 2, LONGEST_RETRY_MS, tries)
-    return { at: Math.max(retryAt, Math.min(again, graceEnd(rules, claim, checks, closing))), momentAt: closingStart }
+    return {
+      at: Math.max(retryAt, Math.min(again, graceEnd(rules, claim, checks, closing))),
+      momentAt: Math.max(claim.submittedAt, closingStart),
+    }
   }
 
   const momentAt = firstAfter(last.sentAt, moments)

@@ -12,7 +12,6 @@ import { type CheckRunner, createCheckRunner } from './claims/check.ts'
 import { type ClaimCounts, createClaimCounts } from './claims/claim-counts.ts'
 import { type ClaimService, createClaimService } from './claims/claims.ts'
 import { createDueClaims, type DueClaims } from './claims/due-claims.ts'
-import { createHangs, type Hangs } from './claims/hangs.ts'
 import { createLateness, type Lateness } from './claims/lateness.ts'
 import { createQuotas, type Quotas } from './claims/quotas.ts'
 import { createRecheckWorker } from './claims/recheck-worker.ts'
@@ -76,7 +75,6 @@ export interface Claimcheck {
   readonly sources: Sources
   readonly clockDoubt: ClockDoubt
   readonly checkRunner: CheckRunner
-  readonly hangs: Hangs
   readonly admission: Admission
   readonly lateness: Lateness
   readonly quotas: Quotas
@@ -172,7 +170,6 @@ export async function openClaimcheck(
     sources: asFunction(createSources).singleton(),
     clockDoubt: asFunction(createClockDoubt).singleton(),
     checkRunner: asFunction(createCheckRunner).singleton(),
-    hangs: asFunction(createHangs).singleton(),
     admission: asFunction(createAdmission).singleton(),
     lateness: asFunction(createLateness).singleton(),
     quotas: asFunction(createQuotas).singleton(),

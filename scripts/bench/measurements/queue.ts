@@ -13,7 +13,7 @@ const WARM_UP_ROUNDS = 5
 const LEASE_MS = 15_000
 const DAY_MS = 24 * 60 * 60_000
 /** The queue is measured, and not the slots. */
-const ALL = { enter: () => ({ shared: undefined, end() {} }), busyLanes: () => [] }
+const ALL = { enter: () => ({ kind: 'looking' as const, shared: undefined, end() {} }), busy: () => [] }
 
 export async function measureQueue(): Promise<Figure[]> {
   const start = Date.now()
@@ -59,6 +59,6 @@ async function withQueue<T>(count: number, start: number, work: (claimcheck: Cla
 /** As the worker does. */
 async function takeDue({ storage }: Claimcheck, at: number): Promise<void> {
   const dueClaims = createDueClaims({ storage, admission: ALL })
-  const taken = await dueClaims.take({ at, leaseEnd: at + LEASE_MS, limit: DUE })
+  const taken = await dueClaims.take('looking', { at, leaseEnd: at + LEASE_MS, limit: DUE })
   if (taken.length !== DUE) throw new Error(`${taken.length} claims were due, not ${DUE}`)
 }

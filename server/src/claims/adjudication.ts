@@ -79,7 +79,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   async function read(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<CheckRecord> {
     let record: CheckRecord | undefined
     try {
-      record = await checkRunner.check(claim, history)
+      record = await checkRunner.check(claim, history, entry.kind)
       return record
     } finally {
       entry.end(record)
@@ -87,10 +87,11 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   /** The record of a check that shares the outcome of another one; undefined when that one was answered: this claim has to be read. */
-  async function share(claim: ClaimRow, shared: Promise<boolean>): Promise<CheckRecord | undefined> {
+  async function share(claim: ClaimRow, shared: Promise<boolean>, entry: Entry): Promise<CheckRecord | undefined> {
     const sentAt = now()
     // A try that goes on has not answered: this check's time is over.
     const hung = (await settledWithin(shared, checkTime(claim, sentAt, timeoutMs))) ?? true
+    entry.end(undefined)
     return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
   }
 
@@ -123,7 +124,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   async function checkFirst(claim: ClaimRow): Promise<FirstCheck | undefined> {
-    const entry = admission.enter(laneOf(claim), 'looking')
+    const entry = admission.enter({ claimId: claim.claimId, target: claim.target, lane: laneOf(claim) }, 'looking')
     if (!entry) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
     const checking = read(claim, [], entry).then((record) => judge(claim, [], record))
     const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
@@ -137,13 +138,13 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   async function advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
-    const record = await (entry.shared ? share(claim, entry.shared) : read(claim, history, entry))
+    const record = await (entry.shared ? share(claim, entry.shared, entry) : read(claim, history, entry))
     return record && store(judge(claim, history, record))
   }
 
   function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
     running.set(claimId, work)
-    const done = () => running.delete(claimId)
+    const done = () => running.get(claimId) === work && running.delete(claimId)
     work.then(done, done)
     return work
   }

@@ -3,21 +3,22 @@ import type { CheckRecord } from '@claimcheck/core'
 import type { Config } from '../config/config.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Destinations } from '../outbound/destinations.ts'
-import { type DueKind, partsOfLane } from '../storage/claims.ts'
-import type { Hangs } from './hangs.ts'
+import { type DueClaim, type DueKind, namesOfLane, partsOfLane } from '../storage/claims.ts'
+import { createHangs } from './hangs.ts'
 import { type Asker, createSlots, type Share } from './slots.ts'
 
 export interface Admission {
-  /** Lets a check of this lane begin; undefined: not now. */
-  enter(lane: string, kind: DueKind): Entry | undefined
-  /** The lanes that were refused, and still would be. */
-  busyLanes(kind: DueKind): string[]
+  /** Lets a check of this claim begin; undefined: not now. */
+  enter(due: DueClaim, kind: DueKind): Entry | undefined
+  /** Whose claims were refused, and still would be: names as in `namesOfLane`. */
+  busy(kind: DueKind): string[]
   /** Called when a check ends after others were refused, so that theirs may begin. */
   onFree(listener: () => void): void
   state(): AdmissionState
 }
 
 export interface Entry {
+  readonly kind: DueKind
   /** Ends the check, with its record, or without one when it was not made. */
   end(record: CheckRecord | undefined): void
   /** Where the destination hangs: the check must not read. It shares the outcome of another one, which is true when that hung as well. */
@@ -26,7 +27,7 @@ export interface Entry {
 
 export interface AdmissionState {
   readonly running: Readonly<Record<Share, number>>
-  /** Since the host started. */
+  /** How often a check was refused since the host started, the same one again and again. */
   readonly refused: Readonly<Record<DueKind, number>>
 }
 
@@ -34,51 +35,69 @@ interface AdmissionOptions {
   readonly config: Pick<Config, 'checks'>
   readonly destinations: Destinations
   readonly allowances: Allowances
-  readonly hangs: Hangs
 }
 
 /** Beyond this the earliest are forgotten, and refused once more. */
-const MAX_BUSY_LANES = 1000
+const MAX_BUSY = 1000
+/** Checks that share an outcome take no slot, but some kilobytes of memory. */
+const MAX_SHARING = 5000
 
-export function createAdmission({ config, destinations, allowances, hangs }: AdmissionOptions): Admission {
+export function createAdmission({ config, destinations, allowances }: AdmissionOptions): Admission {
   const slots = createSlots(config.checks.concurrency)
-  const busy: Readonly<Record<DueKind, Set<string>>> = { deciding: new Set(), looking: new Set() }
+  const hangs = createHangs(config.checks)
+  /** By name, a claim that was refused. */
+  const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = { deciding: new Map(), looking: new Map() }
   const refused = { deciding: 0, looking: 0 }
+  let sharing = 0
 
   const isDeciding = (kind: DueKind) => kind === 'deciding'
 
   function askerOf(lane: string): Asker {
     const { workspaceId, submittedBy, origin } = partsOfLane(lane)
-    return { workspaceId, submittedBy, destination: origin === null ? undefined : destinations.of(origin) }
+    return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
   }
 
   /**
    * A check that only looks waits for its destination and its allowance. One that decides never waits for them: its receipt has to say
    * that the destination hung, or that the allowance was used up.
    */
-  function mayRead(lane: string, kind: DueKind): boolean {
-    const parts = partsOfLane(lane)
-    return isDeciding(kind) || (allowances.mayBegin(parts) && !hangs.tryUnderWay(parts))
+  function mayRead(due: DueClaim, kind: DueKind): boolean {
+    return isDeciding(kind) || (allowances.mayBegin(partsOfLane(due.lane)) && !hangs.mustWait(due))
   }
 
-  function refuse(lane: string, kind: DueKind): undefined {
+  function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
     refused[kind]++
-    const lanes = busy[kind]
-    lanes.add(lane)
-    if (lanes.size > MAX_BUSY_LANES) lanes.delete(lanes.values().next().value!)
+    const ofKind = busy[kind]
+    ofKind.set(namesOfLane(due.lane)[usedUp], due)
+    if (ofKind.size > MAX_BUSY) ofKind.delete(ofKind.keys().next().value!)
+  }
+
+  function share(shared: Promise<boolean>, kind: DueKind): Entry {
+    sharing++
+    return {
+      kind,
+      shared,
+      end() {
+        sharing--
+      },
+    }
   }
 
   return {
-    enter(lane, kind) {
-      if (!mayRead(lane, kind)) return refuse(lane, kind)
-      const parts = partsOfLane(lane)
-      const shared = hangs.tryUnderWay(parts)
-      if (shared) return { shared, end() {} }
-      const release = slots.take(askerOf(lane), isDeciding(kind))
-      if (!release) return refuse(lane, kind)
-      const endReading = allowances.begin(parts)
-      const endTry = hangs.begin(parts)
+    enter(due, kind) {
+      if (!mayRead(due, kind)) return refuse(due, kind, 'lane')
+      const mayShare = isDeciding(kind) && sharing < MAX_SHARING
+      const first = mayShare ? hangs.toShare(due) : undefined
+      if (first) return share(first, kind)
+      const release = slots.take(askerOf(due.lane), isDeciding(kind))
+      if (typeof release === 'string') {
+        const outcome = mayShare ? hangs.toShare(due, true) : undefined
+        return outcome ? share(outcome, kind) : refuse(due, kind, release)
+      }
+      const endReading = allowances.begin(partsOfLane(due.lane), isDeciding(kind))
+      const endTry = hangs.begin(due)
       return {
+        kind,
         shared: undefined,
         end(record) {
           endReading()
@@ -87,11 +106,11 @@ export function createAdmission({ config, destinations, allowances, hangs }: Adm
         },
       }
     },
-    busyLanes(kind) {
-      for (const lane of busy[kind]) {
-        if (mayRead(lane, kind) && slots.isFree(askerOf(lane), isDeciding(kind))) busy[kind].delete(lane)
+    busy(kind) {
+      for (const [name, due] of busy[kind]) {
+        if (mayRead(due, kind) && !slots.usedUp(askerOf(due.lane), isDeciding(kind))) busy[kind].delete(name)
       }
-      return [...busy[kind]]
+      return [...busy[kind].keys()]
     },
     onFree(listener) {
       slots.onFree(() => {

@@ -27,6 +27,7 @@ import { clockOffset } from '../outbound/readings.ts'
 import { cacheFor } from '../plugins/check-cache.ts'
 import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
+import type { DueKind } from '../storage/claims.ts'
 import type { Activity } from '../workspaces/activity.ts'
 import type { ConnectionService, OpenConnection } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
@@ -34,7 +35,8 @@ import { LATEST_INSTANT, MAX_AGE_MS, readObservation } from './observation.ts'
 
 export interface CheckRunner {
   /** Never throws: the record contains any failure. */
-  check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord>
+  /** @param kind how the check was admitted: one that decides may use the requests that are kept for such checks */
+  check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord>
 }
 
 interface CheckRunnerOptions {
@@ -63,11 +65,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
     startedAt: Instant,
+    kind: DueKind,
   ): Promise<CheckRecord> {
     const source = sourceOf(claim, verifier, connection, history)
     const timer = lazyAbortController()
-    const isDeciding = claim.momentAt !== null && startedAt >= claim.momentAt
-    const spending = allowances.forCheck(claim, isDeciding)
+    const spending = allowances.forCheck(claim, kind === 'deciding', secretsOf(connection).length > 0)
     const requests = outbound.forCheck(timer, now, new URL(source.baseUrl).origin, spending)
     // The verifier gets copies, so that its changes to them, now or later, affect nothing else.
     const given = connection && toGiven(connection)
@@ -159,7 +161,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       .filter((value) => typeof value === 'string')
   }
 
-  async function check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord> {
+  async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
     const sentAt = now()
     const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), failure })
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
@@ -171,7 +173,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
       if (connection === undefined) return failed({ code: 'no_connection' })
       secrets = secretsOf(connection)
-      return await observe(claim, registered, connection, history, sentAt)
+      return await observe(claim, registered, connection, history, sentAt, kind)
     } catch (error) {
       if (isDestinationError(error)) return failed(toFailure(error, now()))
       const problem = withoutSecrets(error, secrets)
@@ -181,8 +183,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   }
 
   return {
-    async check(claim, history) {
-      const record = await check(claim, history)
+    async check(claim, history, kind) {
+      const record = await check(claim, history, kind)
       if (claim.connectionId !== null && usedConnection(record)) activity.connectionRead(claim.connectionId, record)
       return record
     },

@@ -148,9 +148,9 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         quotas.refusal(workspaceId),
       ])
       if (known) return { claim: await afterRunningCheck(known), created: false }
-      // A claim that is stored already is answered beyond the quota too.
-      if (refusal) throw refusal
       const concurrent = storing.get(identityOf(identity))
+      // A claim that is stored already, or is being stored, is answered beyond the quota too.
+      if (refusal && !concurrent) throw refusal
       const stored = await (concurrent ?? storeOnce(row))
       if (stored) return { claim: stored, created: !concurrent }
       const earlier = await lookups.add(identity)

@@ -4,13 +4,13 @@
  */
 import type { Instant } from '@claimcheck/core'
 import type { ClaimRow } from '../storage/claim-row.ts'
-import type { DueClaim, DueKind } from '../storage/claims.ts'
+import type { DueKind } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Admission, Entry } from './admission.ts'
 
 export interface DueClaims {
-  /** Leases due claims whose checks may begin now, each with its entry. */
-  take(request: DueRequest): Promise<readonly TakenClaim[]>
+  /** Leases due claims of one kind whose checks may begin now, each with its entry. */
+  take(kind: DueKind, request: DueRequest): Promise<readonly TakenClaim[]>
   /** Ends the lease of a claim whose outcome is stored: the stored `dueAt` counts from now on. */
   recorded(claimId: string): void
   /** Ends the lease of a claim that was not checked: it is due as before. */
@@ -27,17 +27,15 @@ export interface TakenClaim {
 export interface DueRequest {
   readonly at: Instant
   readonly leaseEnd: Instant
-  /** The most claims of each kind. */
   readonly limit: number
 }
 
 interface DueClaimsOptions {
   readonly storage: Storage
-  readonly admission: Pick<Admission, 'enter' | 'busyLanes'>
+  readonly admission: Pick<Admission, 'enter' | 'busy'>
 }
 
-const KINDS: readonly DueKind[] = ['deciding', 'looking']
-/** Each round passes over the lanes that the earlier ones found busy. */
+/** Each round passes over those whom the earlier ones found busy. */
 const MOST_ROUNDS = 8
 
 export function createDueClaims({ storage, admission }: DueClaimsOptions): DueClaims {
@@ -45,49 +43,38 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
     ? leasesInDatabase(storage)
     : leasesInMemory(storage)
 
-  /** Due claims of one kind that are admitted, by id. */
-  async function admitted(kind: DueKind, { at, limit }: DueRequest): Promise<Map<string, Entry>> {
-    const found = new Map<string, Entry>()
+  /** Adds due claims of one kind that are admitted to `found`, by id. */
+  async function admit(found: Map<string, Entry>, kind: DueKind, { at, limit }: DueRequest): Promise<void> {
     const { claims } = storage.read
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const asked = limit + leasedCount()
-      const due = await claims.due(kind, at, asked, admission.busyLanes(kind))
-      const isNew = ({ claimId }: DueClaim) => !found.has(claimId) && !isLeased(claimId, at)
+      const due = await claims.due(kind, at, asked, admission.busy(kind))
       const refused = new Set<string>()
-      for (const { claimId, lane } of due.filter(isNew)) {
-        if (found.size === limit) return found
-        const entry = refused.has(lane) ? undefined : admission.enter(lane, kind)
-        if (entry) found.set(claimId, entry)
-        else refused.add(lane)
+      for (const one of due) {
+        if (found.size === limit) return
+        if (found.has(one.claimId) || isLeased(one.claimId, at) || refused.has(one.lane)) continue
+        const entry = admission.enter(one, kind)
+        if (entry) found.set(one.claimId, entry)
+        else refused.add(one.lane)
       }
-      // Behind claims of lanes that are busy there may be claims of others.
-      if (refused.size === 0 || due.length < asked) return found
-    }
-    return found
-  }
-
-  async function takeKind(kind: DueKind, request: DueRequest): Promise<TakenClaim[]> {
-    const entries = await admitted(kind, request)
-    if (entries.size === 0) return []
-    const leave = (claimIds: Iterable<string>) => {
-      for (const claimId of claimIds) entries.get(claimId)!.end(undefined)
-    }
-    try {
-      const claims = await lease([...entries.keys()], request)
-      const taken = new Set(claims.map(({ claimId }) => claimId))
-      leave([...entries.keys()].filter((claimId) => !taken.has(claimId)))
-      return claims.map((claim) => ({ claim, entry: entries.get(claim.claimId)! }))
-    } catch (error) {
-      leave(entries.keys())
-      throw error
+      // Behind claims of those who are busy there may be claims of others.
+      if (refused.size === 0 || due.length < asked) return
     }
   }
 
   return {
-    async take(request) {
-      const taken: TakenClaim[] = []
-      for (const kind of KINDS) taken.push(...(await takeKind(kind, request)))
-      return taken
+    async take(kind, request) {
+      const entries = new Map<string, Entry>()
+      try {
+        await admit(entries, kind, request)
+        const claims = entries.size === 0 ? [] : await lease([...entries.keys()], request)
+        const taken = claims.map((claim) => ({ claim, entry: entries.get(claim.claimId)! }))
+        for (const { claim } of taken) entries.delete(claim.claimId)
+        return taken
+      } finally {
+        // What was admitted and is not taken must not keep its slot.
+        for (const entry of entries.values()) entry.end(undefined)
+      }
     },
     recorded,
     putBack,
@@ -128,7 +115,10 @@ function leasesInMemory(storage: Storage): Leases {
       for (const [claimId, end] of leases) if (end <= at) leases.delete(claimId)
       for (const claimId of claimIds) leases.set(claimId, leaseEnd)
       // A claim whose outcome was stored between the two reads is not due any more.
-      const rows = await storage.read.claims.byIds(claimIds)
+      const rows = await storage.read.claims.byIds(claimIds).catch((error: unknown) => {
+        for (const claimId of claimIds) leases.delete(claimId)
+        throw error
+      })
       const claims = rows.filter(({ state, dueAt }) => state === 'queued' && dueAt !== null && dueAt <= at)
       const taken = new Set(claims.map(({ claimId }) => claimId))
       for (const claimId of claimIds) if (!taken.has(claimId)) leases.delete(claimId)

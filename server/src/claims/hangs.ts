@@ -5,61 +5,101 @@
  */
 import { type CheckRecord, isRead } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
-import type { Lane } from '../storage/claims.ts'
+import type { DueClaim } from '../storage/claims.ts'
+import { partsOfLane } from '../storage/claims.ts'
 
 export interface Hangs {
-  /** Undefined while a check may try. Else the outcome of the last try that began: true when it hung. */
-  tryUnderWay(lane: Lane): Promise<boolean> | undefined
+  /** Whether a check that only looks has to wait. */
+  mustWait(due: Hanging): boolean
+  /**
+   * The outcome that a check that decides shares, which is true when the other one hung; undefined: it reads itself.
+   * @param again also when the claim's last check was shared: there is no slot for it
+   */
+  toShare(due: Hanging, again?: boolean): Promise<boolean> | undefined
   /** A check begins to read. The result ends it, with its record, or without one when it was not made. */
-  begin(lane: Lane): (record: CheckRecord | undefined) => void
+  begin(due: Hanging): (record: CheckRecord | undefined) => void
 }
+
+export type Hanging = Pick<DueClaim, 'claimId' | 'target' | 'lane'>
 
 /** A destination hangs after so many timeouts without an answer in between. */
 const TIMEOUTS_IN_A_ROW = 4
+/** About so many different targets; else only the targets hang that timed out. */
+const TARGETS_OF_A_DESTINATION = 3
 const MOST_TRIES = 2
 const MAX_DESTINATIONS = 10_000
+const MAX_SHARERS = 20_000
 
-interface Destination {
+interface Origin {
   timeouts: number
+  /** That timed out since the last answer; no more than are needed to tell. */
+  readonly targets: Set<string>
   readonly tries: Set<Promise<boolean>>
 }
 
-export function createHangs(): Hangs {
-  const destinations = new LRUCache<string, Destination>({ max: MAX_DESTINATIONS })
+/** @param timeoutMs a check that was ended earlier, by its own deadline, says nothing of the destination */
+export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hangs {
+  const origins = new LRUCache<string, Origin>({ max: MAX_DESTINATIONS })
+  /** Claims whose last check was shared: the next one is read, where there is a slot, so that no claim depends on others alone. */
+  const sharers = new LRUCache<string, true>({ max: MAX_SHARERS })
 
-  /** Of one workspace: nobody's claims fail because of what others read. */
-  function destinationOf({ workspaceId, connectionId, origin }: Lane): Destination {
+  /** Of one workspace and connection: nobody's claims fail because of what others read. */
+  function originOf(lane: string): Origin {
+    const { workspaceId, connectionId, origin } = partsOfLane(lane)
     const name = `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
-    const known = destinations.get(name)
+    const known = origins.get(name)
     if (known) return known
-    const created: Destination = { timeouts: 0, tries: new Set() }
-    destinations.set(name, created)
+    const created: Origin = { timeouts: 0, targets: new Set(), tries: new Set() }
+    origins.set(name, created)
     return created
   }
 
+  function lastTry({ lane, target }: Hanging): Promise<boolean> | undefined {
+    const { timeouts, targets, tries } = originOf(lane)
+    const hangs = timeouts >= TIMEOUTS_IN_A_ROW && (targets.size >= TARGETS_OF_A_DESTINATION || targets.has(target))
+    return hangs && tries.size >= MOST_TRIES ? [...tries].at(-1) : undefined
+  }
+
   return {
-    tryUnderWay(lane) {
-      const { timeouts, tries } = destinationOf(lane)
-      return timeouts >= TIMEOUTS_IN_A_ROW && tries.size >= MOST_TRIES ? [...tries].at(-1) : undefined
+    mustWait: (due) => lastTry(due) !== undefined,
+    toShare(due, again = false) {
+      const outcome = again || !sharers.has(due.claimId) ? lastTry(due) : undefined
+      if (outcome) sharers.set(due.claimId, true)
+      else sharers.delete(due.claimId)
+      return outcome
     },
-    begin(lane) {
-      const destination = destinationOf(lane)
+    begin({ lane, target }) {
+      const origin = originOf(lane)
       let resolve = (_hung: boolean) => {}
-      const promise = new Promise<boolean>((settle) => {
+      const outcome = new Promise<boolean>((settle) => {
         resolve = settle
       })
-      destination.tries.add(promise)
+      origin.tries.add(outcome)
       return (record) => {
-        destination.tries.delete(promise)
-        const hung = record !== undefined && isTimeout(record)
-        if (hung) destination.timeouts++
-        else if (record) destination.timeouts = 0
+        origin.tries.delete(outcome)
+        const hung = record !== undefined && isHang(record, timeoutMs)
+        if (hung) {
+          origin.timeouts++
+          if (origin.targets.size < TARGETS_OF_A_DESTINATION) origin.targets.add(target)
+        } else if (record && isAnswered(record)) {
+          origin.timeouts = 0
+          origin.targets.clear()
+        }
         resolve(hung)
       }
     },
   }
 }
 
-function isTimeout(record: CheckRecord): boolean {
-  return !isRead(record) && record.failure.code === 'timeout'
+function isHang(record: CheckRecord, timeoutMs: number): boolean {
+  const tookMs = record.answeredAt - record.sentAt
+  return !isRead(record) && record.failure.code === 'timeout' && tookMs >= timeoutMs - RESOLUTION_MS
+}
+
+/** Timers are a little early at times. */
+const RESOLUTION_MS = 50
+
+/** The destination said something, and not this host. */
+function isAnswered(record: CheckRecord): boolean {
+  return isRead(record) || record.failure.status !== undefined
 }

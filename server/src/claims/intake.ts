@@ -240,5 +240,6 @@ const NOWHERE = { connectionId: null, origin: null } as const
 
 /** null for a base address that is no URL: its checks fail by themselves. */
 function originOf(baseUrl: string): string | null {
-  return URL.canParse(baseUrl) ? new URL(baseUrl).origin : null
+  const origin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : 'null'
+  return origin === 'null' ? null : origin
 }

@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../base/worker.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
+import type { DueKind } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { Admission } from './admission.ts'
@@ -26,6 +27,8 @@ const POLL_MS = 200
 /** The pause when checks end that others wait for: so many of them share one read. */
 const SHORTEST_POLL_MS = 20
 const PAUSE_AFTER_ERROR_MS = 2000
+/** Those that decide go first. */
+const KINDS: readonly DueKind[] = ['deciding', 'looking']
 
 export function createRecheckWorker(options: RecheckOptions): Worker {
   const { storage, dueClaims, adjudication, admission, logGuard, now, logger } = options
@@ -50,6 +53,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       history = await storage.read.claims.history(claim.claimId)
     } catch (error) {
       entry.end(undefined)
+      await dueClaims.putBack(claim)
       throw error
     }
     const isChecked = await adjudication.advance(claim, history, entry)
@@ -71,12 +75,16 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
     // A read-only host cannot store the outcome of a check.
     if (!(await logGuard.maySign())) return 0
     const at = now()
-    const taken = await dueClaims.take({ at, leaseEnd: adjudication.leaseEnd(at), limit: concurrency })
-    for (const one of taken) {
-      const check = recheckSafely(one).finally(() => running.delete(check))
-      running.add(check)
+    let count = 0
+    for (const kind of KINDS) {
+      const taken = await dueClaims.take(kind, { at, leaseEnd: adjudication.leaseEnd(at), limit: concurrency })
+      for (const one of taken) {
+        const check = recheckSafely(one).finally(() => running.delete(check))
+        running.add(check)
+      }
+      count += taken.length
     }
-    return taken.length
+    return count
   }
 
   /** Resolves when the time is over, or through `wake`, but not at once. */

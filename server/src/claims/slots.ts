@@ -9,15 +9,15 @@ export interface Asker {
   readonly workspaceId: string
   /** The key, grant or person that submitted the claim. */
   readonly submittedBy: string
-  /** undefined: the check reads nothing. */
-  readonly destination: string | undefined
+  /** Every address that it may read; none when it reads nothing. */
+  readonly destinations: readonly string[]
 }
 
 export interface Slots {
-  /** Takes a slot; undefined when none is free for this asker. */
-  take(asker: Asker, isDeciding: boolean): Release | undefined
-  /** Whether `take` would give a slot. */
-  isFree(asker: Asker, isDeciding: boolean): boolean
+  /** Takes a slot, or says whose part is used up. */
+  take(asker: Asker, isDeciding: boolean): Release | UsedUp
+  /** Whose part is used up; undefined: `take` would give a slot. */
+  usedUp(asker: Asker, isDeciding: boolean): UsedUp | undefined
   /** Of all askers. */
   usage(): Readonly<Record<Share, number>>
   /** Called whenever a slot becomes free. */
@@ -26,6 +26,9 @@ export interface Slots {
 
 /** Frees the slot. */
 export type Release = () => void
+
+/** The largest user that may take no more. */
+export type UsedUp = 'workspace' | 'key' | 'destination'
 
 /** Checks that decide take from `kept`, and then from `common`; those that only look from `common` alone. */
 export type Share = 'kept' | 'common'
@@ -43,15 +46,16 @@ export function createSlots(capacity: number): Slots {
 
   return {
     take(asker, isDeciding) {
-      const pool = poolsFor(isDeciding).find((pool) => pool.admits(asker))
-      if (!pool) return undefined
+      const pool = poolsFor(isDeciding).find((pool) => !pool.usedUp(asker))
+      if (!pool) return common.usedUp(asker)!
       const release = pool.take(asker)
       return () => {
         release()
         for (const listener of listeners) listener()
       }
     },
-    isFree: (asker, isDeciding) => poolsFor(isDeciding).some((pool) => pool.admits(asker)),
+    usedUp: (asker, isDeciding) =>
+      poolsFor(isDeciding).every((pool) => pool.usedUp(asker)) ? common.usedUp(asker) : undefined,
     usage: () => ({ kept: kept.taken(), common: common.taken() }),
     onFree: (listener) => listeners.push(listener),
   }
@@ -59,8 +63,8 @@ export function createSlots(capacity: number): Slots {
 
 interface Pool {
   readonly capacity: number
-  admits(asker: Asker): boolean
-  /** Only after `admits`. */
+  usedUp(asker: Asker): UsedUp | undefined
+  /** Only when nothing is used up. */
   take(asker: Asker): Release
   taken(): number
 }
@@ -74,17 +78,23 @@ function createPool(capacity: number): Pool {
 
   return {
     capacity,
-    admits(asker) {
-      const { workspace, key, destination, workspaceAtDestination } = usersOf(asker)
+    usedUp(asker) {
       const free = capacity - taken
-      const ofWorkspace = WEIGHTS.workspace * free - used(workspace)
-      if (!mayTake(used(key), ofWorkspace, WEIGHTS.key)) return false
-      if (destination === undefined) return true
-      const ofDestination = WEIGHTS.destination * free - used(destination)
-      return mayTake(used(workspaceAtDestination), ofDestination, WEIGHTS.workspaceAtDestination)
+      const ofWorkspace = WEIGHTS.workspace * free - used(workspaceOf(asker))
+      if (ofWorkspace <= 0) return 'workspace'
+      if (!mayTake(used(keyOf(asker)), ofWorkspace, WEIGHTS.key)) return 'key'
+      const hasRoom = asker.destinations.every((destination) => {
+        const ofDestination = WEIGHTS.destination * free - used(nameOf(destination))
+        return mayTake(used(partOf(asker, destination)), ofDestination, WEIGHTS.workspaceAtDestination)
+      })
+      return hasRoom ? undefined : 'destination'
     },
     take(asker) {
-      const users = Object.values(usersOf(asker)).filter((user) => user !== undefined)
+      const users = [
+        workspaceOf(asker),
+        keyOf(asker),
+        ...asker.destinations.flatMap((destination) => [nameOf(destination), partOf(asker, destination)]),
+      ]
       taken++
       for (const user of users) counts.set(user, used(user) + 1)
       return () => {
@@ -100,11 +110,7 @@ function createPool(capacity: number): Pool {
   }
 }
 
-function usersOf({ workspaceId, submittedBy, destination }: Asker) {
-  return {
-    workspace: `workspace ${workspaceId}`,
-    key: `key ${workspaceId} ${submittedBy}`,
-    destination: destination === undefined ? undefined : `destination ${destination}`,
-    workspaceAtDestination: `at ${destination} ${workspaceId}`,
-  }
-}
+const workspaceOf = ({ workspaceId }: Asker) => `workspace ${workspaceId}`
+const keyOf = ({ workspaceId, submittedBy }: Asker) => `key ${workspaceId} ${submittedBy}`
+const nameOf = (destination: string) => `destination ${destination}`
+const partOf = ({ workspaceId }: Asker, destination: string) => `at ${destination} ${workspaceId}`

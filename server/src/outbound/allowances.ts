@@ -17,113 +17,165 @@ export interface Spender {
 export interface Allowances {
   /** Whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
   mayBegin(spender: Spender): boolean
-  /** A check begins; the result ends it. */
-  begin(spender: Spender): () => void
-  /** What a check's requests count against. */
-  forCheck(spender: Spender, isDeciding: boolean): Spending
+  /** Sets requests aside for a check that begins; the result ends it. */
+  begin(spender: Spender, isDeciding: boolean): () => void
+  /** What a check's requests count against. @param hasCredentials false: the connection reads as everybody does */
+  forCheck(spender: Spender, isDeciding: boolean, hasCredentials: boolean): Spending
 }
 
 export interface Spending {
-  /** Counts a request that is to be sent. @throws DestinationError `rate_limited` when a check that decides may send none */
-  count(): void
-  /** Reads what an answer tells of the allowance. */
-  heard(headers: Headers): void
+  /**
+   * Counts a request that is sent now. The result takes the headers of its answer, or nothing when there was none.
+   * @throws DestinationError `rate_limited`, without a time, when this check may send no more
+   */
+  count(): (headers?: Headers) => void
+  /** A request was refused. */
+  readonly isRefused: boolean
 }
 
 /** One in so many requests is kept for checks that decide. */
 const KEPT = 4
-/** Alone, a workspace uses 2/3 of what may be used, a key 4/7. */
-const WEIGHTS = { workspace: 2, key: 2 } as const
+/** Alone, a workspace uses 2/3 of what may be used, and a key 4/7; of what checks that decide may use, 4/5 and 16/21. */
+const WEIGHTS = { looking: 2, deciding: 4 } as const
+/** So many requests are set aside for a check that begins. */
+const PER_CHECK = 4
 /** Where everybody's allowance is one and not yet known, a burst could use it up before the first answer tells of it. */
 const MOST_BEFORE_FIRST_ANSWER = 4
 const MAX_ALLOWANCES = 5000
 /** A destination that tells no allowance is asked again this long after what it told. */
 const UNTOLD_MS = 10 * 60_000
-/** Ends of one window differ by less than this from answer to answer. */
-const SAME_WINDOW_MS = 10_000
+/** What a destination tells counts no longer than this: else a wrong end would keep us from ever hearing the right one. */
+const LONGEST_WINDOW_MS = 60 * 60_000
+
+type Kind = keyof typeof WEIGHTS
+
+interface Window {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetAt: Instant
+}
 
 interface Allowance {
   /** undefined: the answers tell of none. */
-  window: { readonly limit: number; remaining: number; readonly resetAt: Instant } | undefined
+  window: Window | undefined
   /** When it was last told, or a check ended without being told; undefined: no check has ended yet. */
   heardAt: Instant | undefined
   /** Checks that are under way. */
   running: number
-  /** By kind of check, by user: requests in this window. */
+  /** Requests that are not answered yet, or set aside. */
+  pending: number
+  /** By kind of check, by user: requests in this window, those that are set aside among them. */
   readonly spent: Map<string, number>
 }
 
 export function createAllowances({ now }: { readonly now: () => Instant }): Allowances {
   const allowances = new LRUCache<string, Allowance>({ max: MAX_ALLOWANCES })
+  /** Connections without credentials. */
+  const anonymous = new LRUCache<string, true>({ max: MAX_ALLOWANCES })
 
-  function allowanceOf({ connectionId, origin }: Spender): Allowance {
-    const name = connectionId ?? `anonymous ${origin}`
+  const isShared = ({ connectionId }: Spender) => connectionId === null || anonymous.has(connectionId)
+
+  function allowanceOf(spender: Spender): Allowance {
+    const name = isShared(spender) ? `anonymous ${spender.origin}` : spender.connectionId!
     const known = allowances.get(name)
-    if (known) return known
-    const created: Allowance = { window: undefined, heardAt: undefined, running: 0, spent: new Map() }
+    if (known) {
+      endWindow(known, now())
+      return known
+    }
+    const created: Allowance = { window: undefined, heardAt: undefined, running: 0, pending: 0, spent: new Map() }
     allowances.set(name, created)
     return created
+  }
+
+  function mayUse({ spent }: Allowance, spender: Spender, kind: Kind, free: number): boolean {
+    const weight = WEIGHTS[kind]
+    const [workspace, key] = usersOf(spender, kind)
+    // A connection belongs to one workspace.
+    const ofWorkspace = isShared(spender) ? weight * free - (spent.get(workspace) ?? 0) : free
+    return mayTake(spent.get(key) ?? 0, ofWorkspace, weight)
   }
 
   return {
     mayBegin(spender) {
       if (spender.origin === null) return true
       const allowance = allowanceOf(spender)
-      endWindow(allowance, now())
-      const { window, heardAt, running } = allowance
+      const { window, heardAt, running, pending } = allowance
       const isUnknown = heardAt === undefined || (!window && now() - heardAt > UNTOLD_MS)
-      if (isUnknown) return spender.connectionId !== null || running < MOST_BEFORE_FIRST_ANSWER
+      if (isUnknown) return !isShared(spender) || running < MOST_BEFORE_FIRST_ANSWER
       if (!window) return true
-      return mayUse(allowance, spender, 'looking', window.remaining - Math.ceil(window.limit / KEPT))
+      return mayUse(allowance, spender, 'looking', window.remaining - keptOf(window) - pending)
     },
-    begin(spender) {
+    begin(spender, isDeciding) {
       const allowance = allowanceOf(spender)
+      const users = usersOf(spender, kindOf(isDeciding))
+      const setAside = allowance.window ? PER_CHECK : 0
       allowance.running++
+      allowance.pending += setAside
+      add(allowance.spent, users, setAside)
       return () => {
         allowance.running--
+        allowance.pending -= setAside
+        add(allowance.spent, users, -setAside)
         // A destination that does not answer keeps nobody waiting for what it tells.
         allowance.heardAt ??= now()
       }
     },
-    forCheck(spender, isDeciding) {
-      const allowance = allowanceOf(spender)
-      const kind = isDeciding ? 'deciding' : 'looking'
+    forCheck(spender, isDeciding, hasCredentials) {
+      if (spender.connectionId !== null && !hasCredentials) anonymous.set(spender.connectionId, true)
+      const kind = kindOf(isDeciding)
+      let isRefused = false
       return {
+        get isRefused() {
+          return isRefused
+        },
         count() {
-          endWindow(allowance, now())
-          const { window, spent } = allowance
-          if (window) {
-            if (isDeciding && !mayUse(allowance, spender, kind, window.remaining)) {
-              throw new DestinationError('rate_limited', { retryAfterMs: window.resetAt - now() })
-            }
-            window.remaining--
-          }
-          for (const user of usersOf(spender, kind)) spent.set(user, (spent.get(user) ?? 0) + 1)
-        },
-        heard(headers) {
-          allowance.heardAt = now()
-          const told = readAllowance(headers, now())
-          if (!told) return
+          const allowance = allowanceOf(spender)
           const { window } = allowance
-          const isSame = window && Math.abs(window.resetAt - told.resetAt) < SAME_WINDOW_MS
-          if (!isSame) allowance.spent.clear()
-          // Answers overtake each other: within a window the least counts.
-          const remaining = isSame ? Math.min(window.remaining, told.remaining) : told.remaining
-          allowance.window = { ...told, remaining }
+          if (window && !mayCount(allowance, window, kind)) {
+            isRefused = true
+            throw new DestinationError('rate_limited')
+          }
+          allowance.pending++
+          if (window) add(allowance.spent, usersOf(spender, kind), 1)
+          return (headers) => {
+            allowance.pending--
+            if (headers) hear(allowance, headers)
+          }
         },
+      }
+
+      function mayCount(allowance: Allowance, window: Window, kind: Kind): boolean {
+        // What is set aside is for requests such as this one.
+        if (kind === 'looking') return window.remaining > keptOf(window)
+        return window.remaining > 0 && mayUse(allowance, spender, kind, window.remaining)
       }
     },
   }
+
+  function hear(allowance: Allowance, headers: Headers): void {
+    allowance.heardAt = now()
+    const told = readAllowance(headers, now())
+    if (!told) return
+    // While a window goes on, its end stays: some destinations tell an end that moves with every answer.
+    allowance.window = { ...told, resetAt: allowance.window?.resetAt ?? told.resetAt }
+  }
 }
 
-function mayUse({ spent }: Allowance, spender: Spender, kind: string, free: number): boolean {
-  const [workspace, key] = usersOf(spender, kind)
-  const ofWorkspace = WEIGHTS.workspace * free - (spent.get(workspace) ?? 0)
-  return mayTake(spent.get(key) ?? 0, ofWorkspace, WEIGHTS.key)
+function kindOf(isDeciding: boolean): Kind {
+  return isDeciding ? 'deciding' : 'looking'
 }
 
-function usersOf({ workspaceId, submittedBy }: Spender, kind: string): [workspace: string, key: string] {
+function keptOf({ limit }: Window): number {
+  return Math.ceil(limit / KEPT)
+}
+
+function usersOf({ workspaceId, submittedBy }: Spender, kind: Kind): [workspace: string, key: string] {
   return [`${kind} ${workspaceId}`, `${kind} ${workspaceId} ${submittedBy}`]
+}
+
+function add(spent: Map<string, number>, users: readonly string[], count: number): void {
+  if (count === 0) return
+  for (const user of users) spent.set(user, Math.max(0, (spent.get(user) ?? 0) + count))
 }
 
 function endWindow(allowance: Allowance, now: Instant): void {
@@ -134,7 +186,7 @@ function endWindow(allowance: Allowance, now: Instant): void {
 }
 
 /** GitHub's and Gitea's `X-RateLimit-*`, or the `RateLimit-*` of IETF drafts and GitLab. The end is a time in seconds, or seconds from now. */
-function readAllowance(headers: Headers, now: Instant): Allowance['window'] {
+function readAllowance(headers: Headers, now: Instant): Window | undefined {
   for (const prefix of ['x-ratelimit', 'ratelimit']) {
     const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
       seconds(headers, `${prefix}-${name}`),
@@ -143,7 +195,7 @@ function readAllowance(headers: Headers, now: Instant): Allowance['window'] {
     // GitHub counts searches and the like apart.
     if ((headers.get(`${prefix}-resource`) ?? 'core') !== 'core') return undefined
     const resetAt = reset > A_TIME ? timeOf(reset, headers, now) : now + reset * 1000
-    return resetAt > now ? { limit, remaining, resetAt } : undefined
+    return resetAt > now ? { limit, remaining, resetAt: Math.min(resetAt, now + LONGEST_WINDOW_MS) } : undefined
   }
   return undefined
 }

@@ -1,25 +1,29 @@
-/** Names the machine behind an origin, so that many names and ports of one machine count as one destination. */
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+/** Names the machines behind an origin, so that many names and ports of one machine count as one destination. */
+import { isIP, isIPv6 } from 'node:net'
 import type { Instant } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import type { Outbound } from './outbound.ts'
 
 export interface Destinations {
-  /** The address behind the origin's name, or the name itself until its address is known. Never waits. */
-  of(origin: string): string
+  /**
+   * All addresses behind the origin's name: a name that lists somebody else's address beside its own evades nothing. The name itself until
+   * its addresses are known. Never waits.
+   */
+  of(origin: string): readonly string[]
 }
 
 interface DestinationsOptions {
-  readonly outbound: Pick<Outbound, 'addressOf'>
+  readonly outbound: Pick<Outbound, 'addressesOf'>
   readonly now: () => Instant
 }
 
 const MAX_NAMES = 10_000
+const MAX_ADDRESSES = 8
 /** A name is looked up again after this. */
 const KEPT_MS = 60_000
 
 interface Known {
-  readonly destination: string
+  readonly destinations: readonly string[]
   readonly at: Instant
 }
 
@@ -28,10 +32,13 @@ export function createDestinations({ outbound, now }: DestinationsOptions): Dest
 
   /** What is known stays while the name is looked up again, and when it cannot be. */
   function lookUp(origin: string, name: string): void {
-    const earlier = known.get(name)?.destination ?? name
-    known.set(name, { destination: earlier, at: now() })
-    outbound.addressOf(origin).then(
-      (address) => known.set(name, { destination: networkOf(address), at: now() }),
+    const earlier = known.get(name)?.destinations ?? [name]
+    known.set(name, { destinations: earlier, at: now() })
+    outbound.addressesOf(origin).then(
+      (addresses) => {
+        const networks = [...new Set(addresses.slice(0, MAX_ADDRESSES).map(networkOf))]
+        if (networks.length > 0) known.set(name, { destinations: networks, at: now() })
+      },
       () => {},
     )
   }
@@ -39,17 +46,17 @@ export function createDestinations({ outbound, now }: DestinationsOptions): Dest
   return {
     of(origin) {
       const name = new URL(origin).hostname.replace(/^\[|\]$/g, '')
-      if (isIP(name) !== 0) return networkOf(name)
+      if (isIP(name) !== 0) return [networkOf(name)]
       const found = known.get(name)
       if (!found || now() - found.at > KEPT_MS) lookUp(origin, name)
-      return known.get(name)!.destination
+      return known.get(name)!.destinations
     },
   }
 }
 
 /** A machine usually has 64 bits of IPv6 addresses to itself. */
 function networkOf(address: string): string {
-  if (isIPv4(address) || !isIPv6(address)) return address
+  if (!isIPv6(address)) return address
   return `${expanded(address).slice(0, 4).join(':')}::/64`
 }
 

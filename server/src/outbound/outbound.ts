@@ -32,8 +32,8 @@ export interface Outbound {
    * follows no redirect. @throws DestinationError
    */
   request(url: string, init: ServiceRequest): Promise<Response>
-  /** The first address behind an origin's name, in a fixed order. Rejects when it has none that may be reached. */
-  addressOf(origin: string): Promise<string>
+  /** The addresses behind an origin's name. Rejects when it has none that may be reached. */
+  addressesOf(origin: string): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -48,6 +48,8 @@ export interface CheckRequests {
   readonly fetch: GuardedFetch
   readonly resolve: (url: string) => Promise<ResolvedAddress>
   readings(): Readings
+  /** Its own limits ended the check's requests: its time is over, or it may send no more. */
+  isEnded(): boolean
   /** Takes over what a read told that another check made for this one as well. */
   inherit(readings: Readings): void
 }
@@ -129,12 +131,16 @@ export function createOutbound(
         if (++requests > MAX_REQUESTS_PER_CHECK) throw refusal(`a check may make ${MAX_REQUESTS_PER_CHECK} requests`)
         const { signal } = timer
         const sentAt = now()
-        spending?.count()
-        const response = await send(url, { method: init?.method ?? 'GET', headers: init?.headers ?? {}, signal })
-        const answeredAt = now()
-        spending?.heard(response.headers)
-        readings = mergeReadings(readings, readAnswer(response.headers, sentAt, answeredAt))
-        return response
+        const answered = spending?.count()
+        let headers: Headers | undefined
+        try {
+          const response = await send(url, { method: init?.method ?? 'GET', headers: init?.headers ?? {}, signal })
+          headers = response.headers
+          readings = mergeReadings(readings, readAnswer(headers, sentAt, now()))
+          return response
+        } finally {
+          answered?.(headers)
+        }
       }
 
       return {
@@ -168,15 +174,16 @@ export function createOutbound(
           return { hostname, port, address: first!.address }
         },
         readings: () => readings,
+        isEnded: () => timer.signal.aborted || spending?.isRefused === true,
         inherit(others) {
           readings = mergeReadings(readings, others)
         },
       }
     },
-    async addressOf(origin) {
+    async addressesOf(origin) {
       const url = checkUrl(origin)
       const found = await lookUp(resolverFor(url), unbracketed(url.hostname), !isAllowed(url, allowPrivate))
-      return found.map(({ address }) => address).sort()[0]!
+      return found.map(({ address }) => address)
     },
     async close() {
       await Promise.all([publicOnly.destroy(), allowed.destroy()])

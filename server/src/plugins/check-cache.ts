@@ -15,7 +15,7 @@ const MAX_PAUSE_MS = 1500
 // For this long after a read with several callers, a new caller waits for others, too.
 const KEEP_AFTER_SHARED_READ_MS = 5000
 
-interface SharedRead {
+interface ReadsOfKey {
   /** The read that started. */
   readonly running: Promise<unknown>
   /** How many callers wait for it. */
@@ -26,11 +26,11 @@ interface SharedRead {
 
 export function createCheckCache(): CheckCache {
   const entries = new LRUCache<string, { readonly value: unknown }>({ max: MAX_ENTRIES })
-  const shared = new Map<string, SharedRead>()
+  const shared = new Map<string, ReadsOfKey>()
 
   function start<T>(key: string, read: () => Promise<T>, callers: number): Promise<T> {
     const running = (async () => read())()
-    const entry: SharedRead = { running, callers }
+    const entry: ReadsOfKey = { running, callers }
     shared.set(key, entry)
     const forget = () => {
       if (shared.get(key) === entry && !entry.next) shared.delete(key)
@@ -77,25 +77,39 @@ export function createCheckCache(): CheckCache {
 export function cacheFor(
   connection: Connection | null,
   cache: CheckCache,
-  requests: Pick<CheckRequests, 'readings' | 'inherit'>,
+  requests: Pick<CheckRequests, 'readings' | 'inherit' | 'isEnded'>,
 ): CheckCache {
   const prefix = connection ? `${hash('sha256', JSON.stringify(connection), 'base64url')} ` : ''
   return {
     get: (key) => cache.get(prefix + key),
     set: (key, value) => cache.set(prefix + key, value),
     async share<T>(key: string, read: () => Promise<T>): Promise<T> {
-      // A check that shares a read inherits what the read told of clocks and ages: else a wrong clock would count as right.
-      const { value, readings } = await cache.share<SharedValue<T>>(prefix + key, async () => {
-        const value = await read()
-        return { value, readings: requests.readings() }
-      })
-      requests.inherit(readings)
-      return value
+      // Again, when the check that read for all was ended by its own limits: those say nothing of the others.
+      for (let reads = 1; ; reads++) {
+        let isOwn = false
+        const shared = await cache.share<SharedRead<T>>(prefix + key, async () => {
+          isOwn = true
+          try {
+            const value = await read()
+            return { value, readings: requests.readings() }
+          } catch (error) {
+            return { error, isEnded: requests.isEnded() }
+          }
+        })
+        if (!('error' in shared)) {
+          // A check that shares a read inherits what the read told of clocks and ages: else a wrong clock would count as right.
+          requests.inherit(shared.readings)
+          return shared.value
+        }
+        if (isOwn || !shared.isEnded || requests.isEnded()) throw shared.error
+        if (reads === MOST_SHARED_READS) return read()
+      }
     },
   }
 }
 
-interface SharedValue<T> {
-  readonly value: T
-  readonly readings: Readings
-}
+const MOST_SHARED_READS = 3
+
+type SharedRead<T> =
+  | { readonly value: T; readonly readings: Readings }
+  | { readonly error: unknown; readonly isEnded: boolean }

@@ -38,6 +38,7 @@ export interface ClaimCount {
 /** A claim's place in the queue. */
 export interface DueClaim {
   readonly claimId: string
+  readonly target: string
   readonly lane: string
 }
 
@@ -60,6 +61,21 @@ export function partsOfLane(lane: string): Lane {
 
 // The expression must be the one in the queue's indexes.
 const LANE = `workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
+
+const KEY = `'key ' || workspace_id || ' ' || submitted_by`
+const ORIGIN = `'origin ' || workspace_id || ' ' || COALESCE(origin, '')`
+const BUSY_NAMES = ['workspace_id', KEY, ORIGIN, LANE]
+
+/** The names by which claims are passed over: those of a workspace, of a key in it, of an origin in it, and of the lane alone. */
+export function namesOfLane(lane: string) {
+  const { workspaceId, submittedBy, origin } = partsOfLane(lane)
+  return {
+    workspace: workspaceId,
+    key: `key ${workspaceId} ${submittedBy}`,
+    destination: `origin ${workspaceId} ${origin ?? ''}`,
+    lane,
+  }
+}
 
 /** Which of the claims that are due: those whose checks decide, the earliest moment first; or those whose checks only look, the longest due first. */
 export type DueKind = 'deciding' | 'looking'
@@ -129,12 +145,18 @@ export function claimReads(db: Db) {
         count: Number(row.count),
       }))
     },
-    /** The claims of one kind that are due, without those in `busyLanes`. */
-    async due(kind: DueKind, now: Instant, limit: number, busyLanes: readonly string[]): Promise<DueClaim[]> {
-      const sql = `SELECT claim_id, ${LANE} AS lane FROM claims
-        WHERE state = 'queued' AND due_at <= ? AND (${LANE}) NOT IN ${texts} AND ${DUE[kind]} LIMIT ?`
-      const rows = await db.query(sql, [now, JSON.stringify(busyLanes), now, limit])
-      return rows.map((row) => ({ claimId: String(row.claim_id), lane: String(row.lane) }))
+    /** The claims of one kind that are due, without those that `busy` names by its workspace, key, origin or lane (`namesOfLane`). */
+    async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
+      const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
+      const sql = `SELECT claim_id, target, ${LANE} AS lane FROM claims
+        WHERE state = 'queued' AND due_at <= ? AND ${isFree} AND ${DUE[kind]} LIMIT ?`
+      const names = JSON.stringify(busy)
+      const rows = await db.query(sql, [now, ...BUSY_NAMES.map(() => names), now, limit])
+      return rows.map((row) => ({
+        claimId: String(row.claim_id),
+        target: String(row.target),
+        lane: String(row.lane),
+      }))
     },
     /** The queued claim whose next check comes first, also when it is not due yet. */
     async firstQueued(): Promise<ClaimRow | undefined> {

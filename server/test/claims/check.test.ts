@@ -63,7 +63,7 @@ type Check = (claim: Claim, context: CheckContext) => unknown
 
 function runner(
   t: Test,
-  check: Check,
+  see: Check,
   over: {
     options?: JsonObject
     openById?: (id: string) => Promise<OpenConnection | undefined>
@@ -87,7 +87,7 @@ function runner(
     profile,
     providers: ['test'],
     anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
-    check: check as () => Promise<typeof ABSENT>,
+    check: see as () => Promise<typeof ABSENT>,
   })
   const later = { ...profile, version: '2', ageMs: 10_000 }
   const verifiers = new Map([[profile.version as string, verifier]])
@@ -101,7 +101,7 @@ function runner(
   t.teardown(() => outbound.close())
   const tools = { logger, cache: createCheckCache() }
   const now = over.now ?? (() => NOON)
-  const { check: run } = createCheckRunner({
+  const { check } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
     registry: {
       plugins: [],
@@ -128,6 +128,7 @@ function runner(
       checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
     },
   })
+  const run = (claim: ClaimRow, history: readonly CheckRecord[]) => check(claim, history, 'looking')
   return { run, logged, noted, connection }
 }
 

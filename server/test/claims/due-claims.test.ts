@@ -1,5 +1,6 @@
 /** Due claims are handed out to one worker at a time, in memory and in a database that hosts share. */
-import { createDueClaims } from '@claimcheck/server/claims/due-claims'
+import { createDueClaims, type DueClaims, type DueRequest, type TakenClaim } from '@claimcheck/server/claims/due-claims'
+import type { DueClaim, DueKind } from '@claimcheck/server/storage/claims'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import type { Dialect } from '../../../test/support/database.ts'
@@ -36,18 +37,23 @@ function request(afterMs: number, limit = 10) {
   return { at, leaseEnd: at + LEASE_MS, limit }
 }
 
+/** As the worker does. */
+async function takeAll(due: DueClaims, request: DueRequest): Promise<readonly TakenClaim[]> {
+  return [...(await due.take('deciding', request)), ...(await due.take('looking', request))]
+}
+
 /** Admits up to so many checks at a time of each lane. */
 function admissionOf(most = Number.POSITIVE_INFINITY) {
   const running = new Map<string, number>()
   const isFree = (lane: string) => (running.get(lane) ?? 0) < most
   return {
     running,
-    enter(lane: string) {
+    enter({ lane }: DueClaim, kind: DueKind) {
       if (!isFree(lane)) return undefined
       running.set(lane, (running.get(lane) ?? 0) + 1)
-      return { shared: undefined, end: () => void running.set(lane, running.get(lane)! - 1) }
+      return { kind, shared: undefined, end: () => void running.set(lane, running.get(lane)! - 1) }
     },
-    busyLanes: () => [...running.keys()].filter((lane) => !isFree(lane)),
+    busy: () => [...running.keys()].filter((lane) => !isFree(lane)),
   }
 }
 
@@ -57,7 +63,7 @@ for (const dialect of DIALECTS) {
       const storage = await queued(t, dialect, [3, 1, 2, 100])
       const due = createDueClaims({ storage, admission: admissionOf() })
       const taken = async (afterMs: number, most?: number) =>
-        (await due.take(request(afterMs, most))).map(({ claim }) => claim.claimId).sort()
+        (await takeAll(due, request(afterMs, most))).map(({ claim }) => claim.claimId).sort()
       t.strictSame(await taken(10, 2), ['clm_1', 'clm_2'])
       t.strictSame((await Promise.all([taken(10), taken(10)])).flat(), ['clm_0'])
       t.strictSame(await taken(10 + LEASE_MS - 1), [])
@@ -67,12 +73,12 @@ for (const dialect of DIALECTS) {
     t.test('once it is recorded, a claim is due when it says so', async (t) => {
       const storage = await queued(t, dialect, [0])
       const due = createDueClaims({ storage, admission: admissionOf() })
-      const [{ claim } = { claim: undefined }] = await due.take(request(0))
+      const [{ claim } = { claim: undefined }] = await takeAll(due, request(0))
       const next = { ...claim!, dueAt: NOON + 5, attempts: 1 }
       await storage.apply({ log: { from: LOG, to: LOG }, progress: [next] })
       due.recorded(claim!.claimId)
-      t.strictSame(await due.take(request(4)), [])
-      t.match(await due.take(request(5)), [{ claim: { claimId: 'clm_0', attempts: 1 } }])
+      t.strictSame(await takeAll(due, request(4)), [])
+      t.match(await takeAll(due, request(5)), [{ claim: { claimId: 'clm_0', attempts: 1 } }])
     })
 
     t.test('what is recorded while the queue is read is not handed out again', async (t) => {
@@ -84,7 +90,7 @@ for (const dialect of DIALECTS) {
       const claims = { ...storage.read.claims, due: async (kind: string) => (kind === 'looking' ? stale : []) }
       const admission = admissionOf()
       const due = createDueClaims({ storage: { ...storage, read: { ...storage.read, claims } }, admission })
-      t.match(await due.take(request(10)), [{ claim: { claimId: 'clm_1' } }])
+      t.match(await takeAll(due, request(10)), [{ claim: { claimId: 'clm_1' } }])
       t.strictSame([...admission.running.values()], [1], 'the slot of the other one is free again')
     })
 
@@ -92,18 +98,18 @@ for (const dialect of DIALECTS) {
       const storage = await queued(t, dialect, [0, 0, 0, 0], [500, 5, 3, 900])
       const admission = admissionOf(2)
       const due = createDueClaims({ storage, admission })
-      const taken = await due.take(request(10))
+      const taken = await takeAll(due, request(10))
       t.strictSame(taken.map(({ claim }) => claim.claimId).sort(), ['clm_1', 'clm_2'])
-      t.strictSame(await due.take(request(10)), [], 'the lane is full')
+      t.strictSame(await takeAll(due, request(10)), [], 'the lane is full')
       for (const { entry } of taken) entry.end(undefined)
-      t.equal((await due.take(request(10))).length, 2)
+      t.equal((await takeAll(due, request(10))).length, 2)
     })
 
     t.test('behind many claims of a busy lane, those of another one are found', async (t) => {
       const storage = await queued(t, dialect, Array(30).fill(0))
       await storage.write((tx) => tx.claims.insertNew([claimNumber(99, { submittedBy: 'other', dueAt: NOON + 1 })]))
       const due = createDueClaims({ storage, admission: admissionOf(1) })
-      const taken = await due.take(request(10, 4))
+      const taken = await takeAll(due, request(10, 4))
       t.strictSame(new Set(taken.map(({ claim }) => claim.submittedBy)), new Set(['key_1', 'other']))
       t.strictSame(await due.waiting(NOON + 10), { deciding: 0, looking: 29 })
     })
@@ -112,11 +118,11 @@ for (const dialect of DIALECTS) {
       const storage = await queued(t, dialect, [0])
       await storage.write((tx) => tx.claims.insertNew([claimNumber(7, { dueAt: NOON, nextCheckAt: NOON })]))
       const due = createDueClaims({ storage, admission: admissionOf() })
-      const taken = await due.take(request(0))
+      const taken = await takeAll(due, request(0))
       t.equal(taken.length, 2)
-      t.strictSame(await due.take(request(1)), [])
+      t.strictSame(await takeAll(due, request(1)), [])
       await due.putBack(taken.find(({ claim }) => claim.claimId === 'clm_7')!.claim)
-      t.match(await due.take(request(2)), [{ claim: { claimId: 'clm_7', attempts: 0 } }])
+      t.match(await takeAll(due, request(2)), [{ claim: { claimId: 'clm_7', attempts: 0 } }])
     })
 
     t.test('when claims cannot be leased, their slots are free again', async (t) => {
@@ -125,7 +131,7 @@ for (const dialect of DIALECTS) {
       const broken = async () => Promise.reject(new Error('disk full'))
       const read = { ...storage.read, claims: { ...storage.read.claims, byIds: broken } }
       const due = createDueClaims({ storage: { ...storage, read, write: broken }, admission })
-      await t.rejects(due.take(request(10)), /disk full/)
+      await t.rejects(takeAll(due, request(10)), /disk full/)
       t.strictSame([...admission.running.values()], [0])
     })
   })

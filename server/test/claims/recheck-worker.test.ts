@@ -114,8 +114,8 @@ t.test('a queue that cannot be read for a while is read again', async (t) => {
   clock.aheadMs = 2 * MINUTE_MS
   let failures = 1
   const { dueClaims } = claimcheck
-  const take: typeof dueClaims.take = (request) =>
-    failures-- > 0 ? Promise.reject(new Error('disk full')) : dueClaims.take(request)
+  const take: typeof dueClaims.take = (kind, request) =>
+    failures-- > 0 ? Promise.reject(new Error('disk full')) : dueClaims.take(kind, request)
   const worker = createRecheckWorker({ ...claimcheck, dueClaims: { ...dueClaims, take } })
   worker.start()
   t.match(await decided(claimcheck, workspaceId, 1), [{ verdict: 'verified' }])

@@ -51,7 +51,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
     logger,
     config: { checks: { timeoutMs: 1000, firstAnswerMs: 1000, concurrency: 1, closingMs: 1000, graceMs: 1000 } },
   })
-  const record = await runner.check(claim, [])
+  const record = await runner.check(claim, [], 'looking')
   await outbound.close()
   return record
 }

@@ -4,7 +4,7 @@ import t from 'tap'
 const asker = (workspaceId: string, destination?: string, submittedBy = 'key'): Asker => ({
   workspaceId,
   submittedBy,
-  destination,
+  destinations: destination === undefined ? [] : [destination],
 })
 
 /** Takes slots, one for each asker in turn, until none of them gets one. Returns how many each took. */
@@ -13,7 +13,7 @@ function fill(slots: Slots, askers: readonly Asker[], isDeciding = false): numbe
   for (let tookOne = true; tookOne; ) {
     tookOne = false
     for (const [index, one] of askers.entries()) {
-      if (!slots.take(one, isDeciding)) continue
+      if (typeof slots.take(one, isDeciding) === 'string') continue
       taken[index]!++
       tookOne = true
     }
@@ -28,7 +28,11 @@ t.test('alone, a workspace takes nearly all that checks may take which only look
   const many = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`))
   t.equal(sum(fill(slots, many)), 142, 'about 3/4 of 192')
   t.strictSame(slots.usage(), { kept: 0, common: 142 })
-  t.ok(slots.take(asker('b', 'place-0'), false), 'and leaves some to another, also at the same destination')
+  t.type(
+    slots.take(asker('b', 'place-0'), false),
+    'function',
+    'and leaves some to another, also at the same destination',
+  )
 })
 
 t.test(
@@ -45,7 +49,7 @@ t.test(
       )
       const taken = sum(fill(slots, askers))
       t.equal(taken, 192 - left, `${workspaces} workspaces`)
-      t.ok(slots.take(asker('victim', 'elsewhere'), false))
+      t.type(slots.take(asker('victim', 'elsewhere'), false), 'function')
     }
   },
 )
@@ -53,43 +57,78 @@ t.test(
 t.test('a destination takes half, whichever workspaces ask, and one workspace less', async (t) => {
   const slots = createSlots(256)
   t.equal(sum(fill(slots, [asker('a', 'github')])), 83)
-  t.ok(slots.take(asker('b', 'github'), false), 'another workspace has its part of the same destination')
+  t.type(slots.take(asker('b', 'github'), false), 'function', 'another workspace has its part of the same destination')
   const shared = createSlots(256)
   const everybody = Array.from({ length: 50 }, (_, index) => asker(`workspace ${index}`, 'github'))
   t.equal(sum(fill(shared, everybody)), 96)
-  t.ok(shared.take(asker('c', 'elsewhere'), false))
+  t.type(shared.take(asker('c', 'elsewhere'), false), 'function')
 })
 
 t.test('one key does not take all that its workspace may', async (t) => {
   const slots = createSlots(256)
   const oneKey = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`, 'greedy'))
   t.equal(sum(fill(slots, oneKey)), 133)
-  t.ok(slots.take(asker('a', 'place-x', 'honest'), false))
+  t.type(slots.take(asker('a', 'place-x', 'honest'), false), 'function')
 })
 
 t.test('checks that decide have a quarter to themselves, which is shared in the same way', async (t) => {
   const slots = createSlots(256)
   const flood = Array.from({ length: 36 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`))
   fill(slots, flood)
-  t.equal(slots.take(asker('a', 'place-x', 'key-0'), false), undefined)
+  t.match(slots.take(asker('a', 'place-x', 'key-0'), false), /workspace|key/)
   t.ok(sum(fill(slots, flood, true)) >= 48, 'they go on in the part that is kept')
-  t.ok(slots.isFree(asker('b', 'elsewhere'), true))
-  t.ok(slots.isFree(asker('b', 'elsewhere'), false))
+  t.notOk(slots.usedUp(asker('b', 'elsewhere'), true))
+  t.notOk(slots.usedUp(asker('b', 'elsewhere'), false))
 })
 
 t.test('a slot that is freed can be taken again, and whoever listens is told', async (t) => {
   const slots = createSlots(1)
   let freed = 0
   slots.onFree(() => freed++)
-  const release = slots.take(asker('a', 'place'), false)!
-  t.equal(slots.take(asker('b', 'elsewhere'), true), undefined)
-  t.notOk(slots.isFree(asker('b', 'elsewhere'), true))
+  const release = slots.take(asker('a', 'place'), false) as () => void
+  t.equal(slots.take(asker('b', 'elsewhere'), true), 'workspace', 'nothing is left for anybody')
+  t.ok(slots.usedUp(asker('b', 'elsewhere'), true))
   release()
   t.equal(freed, 1)
-  t.ok(slots.take(asker('b', 'elsewhere'), true), 'one slot is for all checks')
+  t.type(slots.take(asker('b', 'elsewhere'), true), 'function', 'one slot is for all checks')
 })
 
 t.test('a check that reads nothing has no destination to share', async (t) => {
   const slots = createSlots(64)
   t.equal(sum(fill(slots, [asker('a', undefined, 'one'), asker('a', undefined, 'two')])), 35)
+})
+
+t.test('a name that lists the address of another beside its own counts as both', async (t) => {
+  const slots = createSlots(256)
+  const one = (index: number): Asker => ({
+    workspaceId: 'a',
+    submittedBy: `key-${index % 4}`,
+    destinations: [`decoy-${index}`, 'real'],
+  })
+  t.equal(
+    sum(
+      fill(
+        slots,
+        Array.from({ length: 50 }, (_, index) => one(index)),
+      ),
+    ),
+    83,
+    'as many as at one destination',
+  )
+})
+
+t.test('whose part is used up is told, the largest first', async (t) => {
+  const slots = createSlots(256)
+  fill(slots, [asker('a', 'github')])
+  t.equal(slots.usedUp(asker('a', 'github'), false), 'destination')
+  fill(
+    slots,
+    Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`)),
+  )
+  t.equal(slots.usedUp(asker('a', 'place-x'), false), 'key')
+  fill(
+    slots,
+    Array.from({ length: 400 }, (_, index) => asker('a', `place-${index}`, `key-${index}`)),
+  )
+  t.equal(slots.usedUp(asker('a', 'place-x', 'key-x'), false), 'workspace')
 })

@@ -18,22 +18,26 @@ function github({ limit = 60, headers = githubHeaders } = {}) {
   const place = { used: 0, resetAt: NOON + HOUR_MS }
   const allowances = createAllowances({ now: () => clock.now })
 
-  /** One check of two requests. False: it may not begin. */
+  /** One check of two requests. False: it may not begin, or not send both. */
   function look(spender: Spender): boolean {
     if (!allowances.mayBegin(spender)) return false
-    const end = allowances.begin(spender)
-    read(spender, false)
-    read(spender, false)
-    end()
-    return true
+    const end = allowances.begin(spender, false)
+    try {
+      read(spender, false)
+      read(spender, false)
+      return true
+    } catch {
+      return false
+    } finally {
+      end()
+    }
   }
 
-  function read(spender: Spender, isDeciding: boolean): void {
-    const spending = allowances.forCheck(spender, isDeciding)
-    spending.count()
+  function read(spender: Spender, isDeciding: boolean, isFree = false): void {
+    const answered = allowances.forCheck(spender, isDeciding, spender.connectionId !== null).count()
     if (clock.now >= place.resetAt) Object.assign(place, { used: 0, resetAt: clock.now + HOUR_MS })
-    place.used++
-    spending.heard(new Headers(headers(limit, limit - place.used, place.resetAt, clock.now)))
+    if (!isFree) place.used++
+    answered(new Headers(headers(limit, limit - place.used, place.resetAt, clock.now)))
   }
 
   function untilRefused(spender: Spender): number {
@@ -69,7 +73,7 @@ t.test(
       () => {
         for (;;) read(anonymous('a', 'greedy'), true)
       },
-      { code: 'rate_limited', retryAfterMs: HOUR_MS },
+      { code: 'rate_limited', retryAfterMs: undefined },
     )
     t.ok(place.used < 60, 'checks that decide share the kept ones in the same way')
     read(anonymous('c'), true)
@@ -89,7 +93,7 @@ t.test('what others use of the same allowance counts', async (t) => {
   const { place, look } = github()
   t.ok(look(anonymous('a')))
   place.used = 46
-  t.ok(look(anonymous('a')), 'nobody has told yet')
+  t.notOk(look(anonymous('a')), 'it begins, and hears of it with the first answer')
   t.notOk(look(anonymous('a')))
 })
 
@@ -105,7 +109,7 @@ t.test(
   'before the first answer few checks without credentials begin, and a silent destination ends that',
   async (t) => {
     const { allowances } = github()
-    const ends = [1, 2, 3, 4].map(() => allowances.begin(anonymous('a')))
+    const ends = [1, 2, 3, 4].map(() => allowances.begin(anonymous('a'), false))
     t.notOk(allowances.mayBegin(anonymous('b')))
     t.ok(allowances.mayBegin({ ...anonymous('b'), connectionId: 'conn_1' }), 'a connection has enough')
     t.ok(allowances.mayBegin({ ...anonymous('b'), origin: null }), 'what reads nothing needs none')
@@ -139,10 +143,62 @@ t.test('the end of a window is a time by the clock of the destination', async (t
   const aheadMs = 10 * HOUR_MS
   const headers = (limit: number, _remaining: number, resetAt: number, now: number) =>
     githubHeaders(limit, 0, resetAt + aheadMs, now + aheadMs)
-  const { clock, read, look } = github({ headers })
+  const { allowances, clock, read } = github({ headers })
   read(anonymous('a'), false)
   clock.now += HOUR_MS - 1
-  t.notOk(look(anonymous('a')))
+  t.notOk(allowances.mayBegin(anonymous('a')))
   clock.now += 1
+  t.ok(allowances.mayBegin(anonymous('a')))
+})
+
+t.test('a burst of checks that have not asked yet leaves the kept requests alone', async (t) => {
+  const { allowances, read, place } = github()
+  read(anonymous('a'), false)
+  let begun = 0
+  while (begun < 100 && allowances.mayBegin(anonymous('a'))) {
+    allowances.begin(anonymous('a'), false)
+    begun++
+  }
+  t.ok(begun * 4 <= 45, `${begun} checks begin at once`)
+  for (let request = 0; request < begun * 64; request++) {
+    try {
+      read(anonymous('a'), false)
+    } catch {
+      break
+    }
+  }
+  t.ok(place.used <= 45, `${place.used} requests: what is kept is left, however many each sends`)
+  read(anonymous('b'), true)
+})
+
+t.test('answers that cost nothing are not counted, and a window that slides goes on', async (t) => {
+  const { read, look } = github()
+  for (let times = 0; times < 100; times++) read(anonymous('a'), true, true)
+  t.ok(look(anonymous('a')), 'a destination that says 60 are left has 60 left')
+  const sliding = { 'ratelimit-limit': '60', 'ratelimit-remaining': '60', 'ratelimit-reset': '60' }
+  const other = github({ headers: () => sliding })
+  for (let times = 0; times < 20; times++) other.read(anonymous('a'), false)
+  other.clock.now += 60_000
+  for (let times = 0; times < 20; times++) other.read(anonymous('a'), false)
+  t.ok(other.look(anonymous('a')))
+})
+
+t.test('a connection without credentials uses the allowance of all', async (t) => {
+  const { allowances, place, look } = github()
   t.ok(look(anonymous('a')))
+  const tokenless = { ...anonymous('b'), connectionId: 'conn_1' }
+  allowances.forCheck(tokenless, false, false)
+  place.used = 55
+  look(anonymous('a'))
+  t.notOk(allowances.mayBegin(tokenless))
+})
+
+t.test('an end in a year is believed for an hour', async (t) => {
+  const { allowances, clock, read } = github({
+    headers: (limit, _remaining, resetAt, now) => githubHeaders(limit, 0, resetAt + 9000 * HOUR_MS, now),
+  })
+  read(anonymous('a'), false)
+  t.notOk(allowances.mayBegin(anonymous('a')))
+  clock.now += HOUR_MS
+  t.ok(allowances.mayBegin(anonymous('a')))
 })

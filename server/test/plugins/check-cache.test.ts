@@ -5,9 +5,10 @@ import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cac
 import t, { type Test } from 'tap'
 
 /** The readings of one check. */
-function readable() {
+function readable({ isEnded = false } = {}) {
   let readings = NO_READINGS
   return {
+    isEnded: () => isEnded,
     readings: () => readings,
     inherit(others: Readings) {
       readings = mergeReadings(readings, others)
@@ -194,4 +195,34 @@ t.test('a shared read that fails fails for each, and tells nothing of clocks', a
   const both = checks.map((check) => cacheFor(null, cache, check).share('read', fails))
   for (const one of both) await t.rejects(one, TypeError)
   for (const check of checks) t.same(check.readings(), NO_READINGS)
+})
+
+t.test('a check that its own limit ends, while it reads for others, ends nobody else', async (t) => {
+  const cache = createCheckCache()
+  const held = gate()
+  const ended = new TypeError('its time is over')
+  // The second and the third wait for the first; the third, which reads for both, is the one whose time is over.
+  const first = cacheFor(null, cache, readable()).share('read', () => held.opened)
+  const second = cacheFor(null, cache, readable()).share('read', async () => 'read')
+  const third = cacheFor(null, cache, readable({ isEnded: true })).share('read', async () => Promise.reject(ended))
+  held.open()
+  await first
+  await t.rejects(third, ended)
+  t.equal(await second, 'read')
+})
+
+t.test('a check whose own time is over does not begin to read for itself', async (t) => {
+  const cache = createCheckCache()
+  const held = gate()
+  let reads = 0
+  const first = cacheFor(null, cache, readable()).share('read', () => held.opened)
+  const late = cacheFor(null, cache, readable({ isEnded: true })).share('read', async () => ++reads)
+  const last = cacheFor(null, cache, readable({ isEnded: true })).share('read', async () =>
+    Promise.reject(new RangeError()),
+  )
+  held.open()
+  await first
+  await t.rejects(last, RangeError)
+  await t.rejects(late, RangeError)
+  t.equal(reads, 0)
 })

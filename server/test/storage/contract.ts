@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { CheckRecord } from '@claimcheck/core'
 import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
-import { laneOf, partsOfLane } from '@claimcheck/server/storage/claims'
+import { laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import type { Storage } from '@claimcheck/server/storage/storage'
@@ -343,7 +343,13 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     const lanes = queue.map(laneOf)
     t.equal(lanes[0], 'ws_1 key_1  https://a.example')
     t.match(queue[0], partsOfLane(lanes[0]!))
-    t.strictSame(await read.claims.due('looking', NOON + 10, 5, [lanes[0]!]), [{ claimId: 'clm_1', lane: lanes[1] }])
+    t.strictSame(await read.claims.due('looking', NOON + 10, 5, [lanes[0]!]), [
+      { claimId: 'clm_1', target: 'somewhere', lane: lanes[1] },
+    ])
+    for (const name of Object.values(namesOfLane(lanes[0]!))) {
+      const left = (await read.claims.due('looking', NOON + 10, 5, [name])).length
+      t.equal(left, name === 'ws_1' || name.startsWith('key ') ? 0 : 1, name)
+    }
     const all = await read.claims.due('looking', NOON + 10, 2, [])
     t.strictSame(
       all.map(({ lane }) => lane),
