@@ -68,11 +68,13 @@ for (const from of DIALECTS) {
         const env = to === 'postgres' ? { DATA_DIR: t.testdir() } : {}
         const host = await startHost(t, configOf(source, url, env))
         const there = client.at(host)
-        t.strictSame((await host.request(`/v1/receipts/${first.receipt_id}`)).body, receipt)
+        // The log may have grown meanwhile, and the proof with it.
+        const { proof: _, ...same } = (await host.request(`/v1/receipts/${first.receipt_id}`)).body
+        t.strictSame({ ...same, proof: receipt.proof }, receipt)
         t.strictSame((await host.request('/.well-known/poaw-keys.json')).body, keys)
         // The queued claim may have been decided already.
-        const { body: same } = await host.request(`/v1/log/consistency?first=${head.tree_size}`)
-        t.match(same, { log_id: head.log_id, first_root: head.root_hash })
+        const { body: consistency } = await host.request(`/v1/log/consistency?first=${head.tree_size}`)
+        t.match(consistency, { log_id: head.log_id, first_root: head.root_hash })
         t.match(await there.submit({ action: 'test.cave.open', params: {} }), { body: { verdict: 'verified' } })
         t.equal((await revoked.at(host).submit()).status, 401)
         t.match(await there.submit(), { body: { verdict: 'verified' } })

@@ -65,9 +65,12 @@ export async function execute(databaseUrl: string, sql: string): Promise<void> {
   }
 }
 
+/** Each is decided when this resolves. */
 export async function submitMany(client: Client, count: number): Promise<void> {
-  for (let left = count; left > 0; left -= 100)
-    await Promise.all(Array.from({ length: Math.min(100, left) }, () => client.submit()))
+  for (let left = count; left > 0; left -= 50) {
+    const submitted = await Promise.all(Array.from({ length: Math.min(50, left) }, () => client.submit()))
+    for (const { body } of submitted) if (body.state !== 'decided') await client.decided(body.claim_id)
+  }
 }
 
 /** What there is of the tables in which every installation has rows. */
