@@ -1,5 +1,4 @@
 /** The worker that checks queued claims again when they are due. */
-import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../base/worker.ts'
@@ -34,18 +33,20 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
   const { storage, dueClaims, adjudication, admission, logGuard, now, logger } = options
   const { concurrency } = options.config.checks
   const running = new Set<Promise<void>>()
-  const stopping = new AbortController()
-  /** Ends the current pause. */
-  let wake = () => {}
+  let isStopping = false
+  /** A check has ended that others wait for. */
+  let isAwaited = false
+  /** The pause has lasted as long as it has to. */
+  let mayEndEarly = false
+  /** Ends the current wait. */
+  let endWait = () => {}
   let loop: Promise<void> | undefined
 
-  admission.onFree(() => wake())
-
-  /** Ends early when the worker stops. */
-  async function sleep(ms: number, signal: AbortSignal = stopping.signal): Promise<void> {
-    const either = AbortSignal.any([signal, stopping.signal])
-    await setTimeout(ms, undefined, { signal: either }).catch(() => {})
-  }
+  admission.onFree(() => {
+    if (isAwaited) return
+    isAwaited = true
+    if (mayEndEarly) endWait()
+  })
 
   async function recheck({ claim, entry }: TakenClaim): Promise<void> {
     let history: Awaited<ReturnType<typeof storage.read.claims.history>>
@@ -87,24 +88,33 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
     return count
   }
 
-  /** Resolves when the time is over, or through `wake`, but not at once. */
-  async function pause(): Promise<void> {
-    const woken = new Promise<void>((resolve) => {
-      wake = resolve
+  function wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, isStopping ? 0 : ms)
+      endWait = () => {
+        clearTimeout(timer)
+        resolve()
+      }
     })
-    await sleep(SHORTEST_POLL_MS)
-    const timer = new AbortController()
-    await Promise.race([woken, sleep(POLL_MS - SHORTEST_POLL_MS, timer.signal)])
-    timer.abort()
+  }
+
+  /** Ends early when a check has ended that others wait for, but not at once. */
+  async function pause(): Promise<void> {
+    await wait(SHORTEST_POLL_MS)
+    if (isAwaited) return
+    mayEndEarly = true
+    await wait(POLL_MS - SHORTEST_POLL_MS)
+    mayEndEarly = false
   }
 
   async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!isStopping) {
       try {
+        isAwaited = false
         if ((await takeDue()) === 0) await pause()
       } catch (error) {
         logger.error({ err: error }, 'cannot take due claims')
-        await sleep(PAUSE_AFTER_ERROR_MS)
+        await wait(PAUSE_AFTER_ERROR_MS)
       }
     }
   }
@@ -114,7 +124,8 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       loop ??= run()
     },
     async stop() {
-      stopping.abort()
+      isStopping = true
+      endWait()
       await loop
       await Promise.all(running)
     },

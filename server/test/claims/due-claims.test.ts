@@ -125,6 +125,21 @@ for (const dialect of DIALECTS) {
       t.match(await takeAll(due, request(2)), [{ claim: { claimId: 'clm_7', attempts: 0 } }])
     })
 
+    t.test('when the queue cannot be read to the end, what was admitted is free again', async (t) => {
+      const storage = await queued(t, dialect, Array(6).fill(0))
+      const admission = admissionOf(1)
+      let reads = 0
+      const claims = {
+        ...storage.read.claims,
+        due: (...asked: Parameters<typeof storage.read.claims.due>) =>
+          reads++ === 0 ? storage.read.claims.due(...asked) : Promise.reject(new Error('disk full')),
+      }
+      const due = createDueClaims({ storage: { ...storage, read: { ...storage.read, claims } }, admission })
+      await t.rejects(due.take('looking', request(10, 2)), /disk full/)
+      t.equal(reads, 2)
+      t.strictSame([...admission.running.values()], [0])
+    })
+
     t.test('when claims cannot be leased, their slots are free again', async (t) => {
       const storage = await queued(t, dialect, [0])
       const admission = admissionOf(1)
