@@ -2,7 +2,6 @@
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../base/worker.ts'
-import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { DueKind } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -17,7 +16,6 @@ interface RecheckOptions {
   readonly admission: Pick<Admission, 'onFree'>
   readonly logGuard: Pick<LogGuard, 'maySign'>
   readonly now: () => Instant
-  readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
@@ -26,12 +24,13 @@ const POLL_MS = 200
 /** The pause when checks end that others wait for: so many of them share one read. */
 const SHORTEST_POLL_MS = 20
 const PAUSE_AFTER_ERROR_MS = 2000
+/** At a time: more than have slots, because checks that share an outcome take none. */
+const MOST_TAKEN = 1000
 /** Those that decide go first. */
 const KINDS: readonly DueKind[] = ['deciding', 'looking']
 
 export function createRecheckWorker(options: RecheckOptions): Worker {
   const { storage, dueClaims, adjudication, admission, logGuard, now, logger } = options
-  const { concurrency } = options.config.checks
   const running = new Set<Promise<void>>()
   let isStopping = false
   /** A check has ended that others wait for. */
@@ -78,7 +77,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
     const at = now()
     let count = 0
     for (const kind of KINDS) {
-      const taken = await dueClaims.take(kind, { at, leaseEnd: adjudication.leaseEnd(at), limit: concurrency })
+      const taken = await dueClaims.take(kind, { at, leaseEnd: adjudication.leaseEnd(at), limit: MOST_TAKEN })
       for (const one of taken) {
         const check = recheckSafely(one).finally(() => running.delete(check))
         running.add(check)
