@@ -21,7 +21,7 @@ interface RecheckOptions {
 
 /** The pause between two reads of the queue. The times of the checks around a deadline allow for it. */
 const POLL_MS = 200
-/** The pause when checks end that others wait for: so many of them share one read. */
+/** The pause when checks end that others wait for. It doubles while that lets none of them begin. */
 const SHORTEST_POLL_MS = 20
 const PAUSE_AFTER_ERROR_MS = 2000
 /** At a time: more than have slots, because checks that share an outcome take none. */
@@ -35,6 +35,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
   let isStopping = false
   /** A check has ended that others wait for. */
   let isAwaited = false
+  let shortestMs = SHORTEST_POLL_MS
   /** The pause has lasted as long as it has to. */
   let mayEndEarly = false
   /** Ends the current wait. */
@@ -99,18 +100,22 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
 
   /** Ends early when a check has ended that others wait for, but not at once. */
   async function pause(): Promise<void> {
-    await wait(SHORTEST_POLL_MS)
+    await wait(shortestMs)
     if (isAwaited) return
     mayEndEarly = true
-    await wait(POLL_MS - SHORTEST_POLL_MS)
+    await wait(POLL_MS - shortestMs)
     mayEndEarly = false
   }
 
   async function run(): Promise<void> {
     while (!isStopping) {
       try {
+        const wasAwaited = isAwaited
         isAwaited = false
-        if ((await takeDue()) === 0) await pause()
+        const hasTaken = (await takeDue()) > 0
+        if (hasTaken) shortestMs = SHORTEST_POLL_MS
+        else if (wasAwaited) shortestMs = Math.min(2 * shortestMs, POLL_MS)
+        if (!hasTaken) await pause()
       } catch (error) {
         logger.error({ err: error }, 'cannot take due claims')
         await wait(PAUSE_AFTER_ERROR_MS)
