@@ -155,6 +155,7 @@ export {
   definePlugin,
   defineVerifier,
   type GuardedFetch,
+  isDestinationError,
   isPlugin,
   isSecret,
   type Logger,

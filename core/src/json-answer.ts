@@ -1,5 +1,5 @@
-/** Reads a destination's JSON in bounds: what somebody else's server sends must not hold up everybody's checks. */
-import { DestinationError } from './verifier.ts'
+/** Reads a destination's JSON with limits on its size and depth: to parse what a stranger's server sends must not hold up all other checks. */
+import { DestinationError, isDestinationError } from './verifier.ts'
 
 /** A parser takes some 20 ms for the worst text of this size. In bytes. */
 const MAX_BYTES = 512 * 1024
@@ -20,8 +20,7 @@ export async function readJson(response: Response): Promise<unknown> {
     if (!bytes || !isShallow(bytes)) throw new RangeError('the answer is too large or too deep')
     return JSON.parse(UTF8.decode(bytes))
   } catch (cause) {
-    // By its name: a plugin and its host can have different copies of core.
-    throw (cause as Error).name === 'DestinationError' ? cause : unexpected(cause)
+    throw isDestinationError(cause) ? cause : unexpected(cause)
   }
 }
 

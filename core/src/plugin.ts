@@ -33,6 +33,7 @@ export {
   definePlugin,
   defineVerifier,
   type GuardedFetch,
+  isDestinationError,
   type Logger,
   type Plugin,
   type PluginHost,

@@ -1,9 +1,9 @@
-/** Dynamic thresholds: how much of a shared resource one user may take, so that alone it may take nearly all, and together they always leave some free. */
+/** Dynamic thresholds: one user alone may take nearly all of a shared resource, and many users together always leave some of it free. */
 
 /**
- * Whether a user that has `used` places may take one more while `free` places are free. Alone it takes up to weight / (1 + weight) of them; `n` such
- * users leave 1 / (1 + n * weight) free for whoever comes next. Source: Choudhury and Hahne, "Dynamic queue length thresholds for
- * shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998.
+ * Whether a user that has `used` places may take one more while `free` places are free. One user alone takes up to
+ * weight / (1 + weight) of all places. `n` such users leave 1 / (1 + n * weight) of them free for the next one. Source: Choudhury and
+ * Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998.
  */
 export function mayTake(used: number, free: number, weight: number): boolean {
   return free > 0 && used < weight * free

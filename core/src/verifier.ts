@@ -127,6 +127,11 @@ export class DestinationError extends Error {
   }
 }
 
+/** Compares the name, because a plugin and its host can have different copies of core. */
+export function isDestinationError(error: unknown): error is DestinationError {
+  return error instanceof Error && error.name === 'DestinationError'
+}
+
 /** A kind of destination that a workspace can connect to. The console, the command line and the API get their forms from it. */
 export interface ConnectionType<O extends TObject = TObject> {
   /** The name in the API: `github`. */

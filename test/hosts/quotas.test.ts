@@ -4,16 +4,8 @@ import t from 'tap'
 import { claimsConsole } from '../support/claims-console.ts'
 import { createDatabase } from '../support/database.ts'
 import { Installation } from '../support/installation.ts'
+import { minuteWithRoom } from '../support/minute.ts'
 import { textOf } from '../support/visitor.ts'
-
-const MINUTE_MS = 60_000
-const MARGIN_MS = 10_000
-
-/** Counts begin anew with each minute. */
-async function minuteWithRoom(): Promise<void> {
-  const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS)
-  if (leftMs < MARGIN_MS) await setTimeout(leftMs)
-}
 
 async function twoHosts(quotas: object) {
   const installation = await Installation.start({ database: await createDatabase('postgres'), file: { quotas } })

@@ -4,10 +4,10 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Database } from '../support/database.ts'
 import { type Host, Installation } from '../support/installation.ts'
+import { minuteWithRoom } from '../support/minute.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const MINUTE_MS = 60_000
-const MARGIN_MS = 10_000
 const NOON = Date.UTC(2026, 8, 25, 12)
 
 interface Limits {
@@ -27,12 +27,6 @@ async function threeHosts(t: Test, limits: Limits, database?: Database) {
   const hosts = [installation.host, await installation.addHost(), await installation.addHost()] as const
   await minuteWithRoom()
   return { installation, hosts }
-}
-
-/** Counts begin anew with each minute: none begins while a test counts. */
-async function minuteWithRoom(): Promise<void> {
-  const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS)
-  if (leftMs < MARGIN_MS) await setTimeout(leftMs)
 }
 
 function statuses(answers: readonly { readonly status: number }[], status: number): number {

@@ -20,11 +20,6 @@ export function httpFailure(response: Response, now: Instant, message = ''): Des
   return new DestinationError('unexpected_response', { status })
 }
 
-/** Compares the name, because a plugin and its host can have different copies of core. */
-export function isDestinationError(error: unknown): error is DestinationError {
-  return error instanceof Error && error.name === 'DestinationError'
-}
-
 function isRateLimit(status: number, headers: Headers, message: string): boolean {
   if (status === 429) return true
   if (status !== 403) return false

@@ -27,8 +27,8 @@ import type { Lateness } from './lateness.ts'
 export interface Adjudication {
   /**
    * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
-   * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores nothing, when a claim with its
-   * client_claim_id exists.
+   * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
+   * nothing, when a claim with its client_claim_id exists.
    */
   first(claim: ClaimRow): Promise<FirstCheck | undefined>
   /**

@@ -11,6 +11,7 @@ import {
   DestinationError,
   type Failure,
   type Instant,
+  isDestinationError,
   isRead,
   type Source,
   secretNames,
@@ -175,7 +176,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       secrets = secretsOf(connection)
       return await observe(claim, registered, connection, history, sentAt, kind)
     } catch (error) {
-      if (isDestinationError(error)) return failed(toFailure(error, now()))
+      if (isDestinationError(error) && DESTINATION_CODES.has(error.code)) return failed(toFailure(error, now()))
       const problem = withoutSecrets(error, secrets)
       logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
       return failed({ code: 'verifier_error' })
@@ -224,15 +225,6 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): string {
 }
 
 const DESTINATION_CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
-
-// Compares name and code, because instanceof fails for a plugin that has its own copy of core.
-function isDestinationError(error: unknown): error is DestinationError {
-  return (
-    error instanceof Error &&
-    error.name === 'DestinationError' &&
-    DESTINATION_CODES.has((error as { code?: unknown }).code)
-  )
-}
 
 function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
   return {

@@ -5,8 +5,7 @@
  */
 import { type CheckRecord, isRead } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
-import type { DueClaim } from '../storage/claims.ts'
-import { partsOfLane } from '../storage/claims.ts'
+import { type DueClaim, partsOfLane } from '../storage/claims.ts'
 
 export interface Hangs {
   /** Whether a check that only looks has to wait. */
@@ -43,7 +42,7 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
   /** Claims whose last check was shared: the next one is read, where there is a slot, so that no claim depends on others alone. */
   const sharers = new LRUCache<string, true>({ max: MAX_SHARERS })
 
-  /** Of one workspace and connection: nobody's claims fail because of what others read. */
+  /** One for each workspace, connection and origin: no claim fails because of what another workspace reads. */
   function originOf(lane: string): Origin {
     const { workspaceId, connectionId, origin } = partsOfLane(lane)
     const name = `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`

@@ -49,7 +49,7 @@ export function createQuotas({ storage, counters, config, now }: QuotasOptions):
     const counted = storage.read.claims.queuedCount(workspaceId, waitingClaims)
     const waiting: Waiting = { at: now(), counted, added: 0 }
     counts.set(workspaceId, waiting)
-    // A failure is told to those who wait for it, and not kept.
+    // Those who wait get the error; the next submission counts again.
     counted.catch(() => counts.get(workspaceId) === waiting && counts.delete(workspaceId))
     return waiting
   }

@@ -36,7 +36,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
   /** A check has ended that others wait for. */
   let isAwaited = false
   let shortestMs = SHORTEST_POLL_MS
-  /** The pause has lasted as long as it has to. */
+  /** The shortest pause is over: from now on a freed slot ends it. */
   let mayEndEarly = false
   /** Ends the current wait. */
   let endWait = () => {}

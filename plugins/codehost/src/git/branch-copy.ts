@@ -7,8 +7,7 @@
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import { isDestinationError } from '../http-failure.ts'
+import { type CheckContext, DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { gitEnvironment, type Remote } from './environment.ts'
 import { fromServer, refusesShallow } from './failure.ts'
 import type { Kept } from './kept.ts'

@@ -11,7 +11,7 @@ export interface GitRun {
   readonly share: string
   readonly maxOutputBytes: number
   readonly maxFileBytes: number
-  /** Takes the output as it comes. Then the run returns nothing of it. */
+  /** Gets the output piece by piece; the run then returns an empty buffer. */
   readonly onOutput?: (chunk: Buffer) => void
   /** Called when the run has its place and begins. */
   readonly onStart?: () => void

@@ -28,7 +28,7 @@ interface Running {
 export function createSearches() {
   const running = new Map<string, Running>()
 
-  /** Synchronous with the last look at who waits, so that nobody joins a search that has ended. */
+  /** Called in the same turn of the event loop as the last look at the seekers, so that nobody joins a search that has ended. */
   function forget(tip: string, ended: Running): void {
     if (running.get(tip) === ended) running.delete(tip)
   }
@@ -94,7 +94,7 @@ export function createSearches() {
         }
         const onAbort = () => {
           seeker.fail(new DestinationError('timeout'))
-          // Nobody waits any more.
+          // The last seeker has left: nobody needs the search.
           if (seekers.size === 0) abort.abort()
         }
         signal.addEventListener('abort', onAbort, { once: true })

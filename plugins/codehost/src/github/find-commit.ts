@@ -1,8 +1,14 @@
 /** Where GitHub has a commit: on the claimed branch (and since when), on another, or nowhere that can be seen. */
-import { type CheckContext, DestinationError, type Instant, type LogTime, type Stay } from '@claimcheck/core/plugin'
+import {
+  type CheckContext,
+  DestinationError,
+  type Instant,
+  isDestinationError,
+  type LogTime,
+  type Stay,
+} from '@claimcheck/core/plugin'
 import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { markOf } from '../forgetting.ts'
-import { isDestinationError } from '../http-failure.ts'
 import { isBranchName } from '../profile.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
