@@ -67,6 +67,12 @@ export const DESTINATION_ERROR_CODES = [
   'unavailable',
   'timeout',
   'unexpected_response',
+  // The answer is larger than a check may read.
+  'too_large',
+  // The connection's options cannot work as they are.
+  'misconfigured',
+  // This verifier cannot read targets of this kind.
+  'unsupported_target',
   'ambiguous_claim',
 ] as const
 export type DestinationErrorCode = (typeof DESTINATION_ERROR_CODES)[number]

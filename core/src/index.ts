@@ -13,6 +13,53 @@ export {
   type AnchorSubject,
   type SignedAnchor,
 } from './anchor/anchorer.ts'
+export {
+  type Auth,
+  authHeader,
+  isSecret,
+  type SecretValues,
+  secret,
+  secretHandle,
+  secretNames,
+  withoutSecretValues,
+} from './contract/auth.ts'
+export {
+  type ConnectionType,
+  defineConnectionType,
+  type ProbeContext,
+  type ProbeResult,
+} from './contract/connection.ts'
+export { DestinationError, isDestinationError } from './contract/destination-error.ts'
+export { createHttp, type Http, statusError } from './contract/http.ts'
+export {
+  definePlugin,
+  isPlugin,
+  type Manifest,
+  PLUGIN_API,
+  type Plugin,
+  type PluginHost,
+  type PluginParts,
+} from './contract/plugin.ts'
+export { profileProblems } from './contract/profile-problems.ts'
+export {
+  type AnonymousSource,
+  CEILING,
+  type CheckCache,
+  type CheckContext,
+  type CheckLimits,
+  type Claim,
+  type Connection,
+  defineVerifier,
+  type FetchInit,
+  type GuardedFetch,
+  type Logger,
+  type PreviousRead,
+  type ReadCall,
+  type ResolvedAddress,
+  type Socket,
+  type Verifier,
+} from './contract/verifier.ts'
+export { claimSentence, factSentences, outcomeSentence, type Sentence, type Words } from './contract/words.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   type CheckRecord,
@@ -144,28 +191,3 @@ export {
   type Verdict,
   type VerdictValue,
 } from './verdict.ts'
-export {
-  type CheckCache,
-  type CheckContext,
-  type Claim,
-  type Connection,
-  type ConnectionType,
-  DestinationError,
-  defineConnectionType,
-  definePlugin,
-  defineVerifier,
-  type GuardedFetch,
-  isDestinationError,
-  isPlugin,
-  isSecret,
-  type Logger,
-  type Plugin,
-  type PluginHost,
-  type PluginParts,
-  type PreviousRead,
-  type ProbeResult,
-  type ResolvedAddress,
-  secret,
-  secretNames,
-  type Verifier,
-} from './verifier.ts'

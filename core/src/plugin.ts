@@ -14,33 +14,54 @@ export {
   type AnchorSubject,
   type SignedAnchor,
 } from './anchor/anchorer.ts'
+export {
+  type Auth,
+  basic,
+  bearer,
+  header,
+  secret,
+} from './contract/auth.ts'
+export {
+  type ConnectionType,
+  defineConnectionType,
+  type ProbeContext,
+  type ProbeResult,
+} from './contract/connection.ts'
+export { DestinationError, isDestinationError } from './contract/destination-error.ts'
+export {
+  type Answer,
+  type Http,
+  type HttpInit,
+  type JsonAnswer,
+  type JsonInit,
+  type PageInit,
+  statusError,
+} from './contract/http.ts'
+export { readJson } from './contract/json-answer.ts'
+export { definePlugin, type Manifest, type Plugin, type PluginHost, type PluginParts } from './contract/plugin.ts'
+export {
+  type AnonymousSource,
+  CEILING,
+  type CheckCache,
+  type CheckContext,
+  type CheckLimits,
+  type Claim,
+  type Connection,
+  defineVerifier,
+  type FetchInit,
+  type GuardedFetch,
+  type Logger,
+  type PreviousRead,
+  type ReadCall,
+  type ResolvedAddress,
+  type Socket,
+  type Verifier,
+} from './contract/verifier.ts'
+export type { Sentence, Words } from './contract/words.ts'
 export { fromBase64url, toBase64url } from './encoding.ts'
 export type { DestinationErrorCode, Instant, LogTime, Mark, Observation, Stay } from './evidence.ts'
 export type { JsonObject, JsonValue } from './json.ts'
-export { readJson } from './json-answer.ts'
 export { HASH_BYTES } from './log/merkle.ts'
 export type { ActionProfile, FieldRole } from './profile.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { mayTake } from './shares.ts'
-export {
-  type CheckCache,
-  type CheckContext,
-  type Claim,
-  type Connection,
-  type ConnectionType,
-  DestinationError,
-  defineConnectionType,
-  definePlugin,
-  defineVerifier,
-  type GuardedFetch,
-  isDestinationError,
-  type Logger,
-  type Plugin,
-  type PluginHost,
-  type PluginParts,
-  type PreviousRead,
-  type ProbeResult,
-  type ResolvedAddress,
-  secret,
-  type Verifier,
-} from './verifier.ts'

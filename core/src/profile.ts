@@ -1,5 +1,6 @@
 /** Action profiles: the form of an action's claims, and the rules by which they are judged. */
 import type { TSchema, TString } from 'typebox'
+import type { Words } from './contract/words.ts'
 
 /** Whether a field that differs means another target or another content: the reason of a `mismatch`. */
 export type FieldRole = 'target' | 'content'
@@ -15,11 +16,16 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly version: string
   /** What a claim of this action says, in one sentence. */
   readonly summary: string
+  /** What people read of its claims. Each param and each fact has a `title`, too. */
+  readonly words: Words
   /** Other names of the action. A claim under such a name is read only through connections of these providers. */
   readonly aliases?: Readonly<Record<string, { readonly providers: readonly string[] }>>
   readonly target: TString
   readonly params: P
-  /** What a check may record, and a receipt shows: identifiers, times, counts, booleans, fingerprints. No content, no credentials. */
+  /**
+   * What a check may record, and a receipt shows: integers, booleans, times, identifiers, fingerprints. No content, no credentials. A closed
+   * object; a string has a format, a list of values, or a pattern and a largest length.
+   */
   readonly facts: F
   /** The fields that must match. A verifier lists those that do not in `Observation.differs`. */
   readonly required: Readonly<Record<string, FieldRole>>
@@ -41,7 +47,7 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly access: {
     /** The smallest read-only permission that a check needs, in words. */
     readonly permission: string
-    /** Claims can be read without a connection. */
+    /** Claims can be read without a connection; the verifier's `anonymousSource` says which. */
     readonly anonymous: boolean
   }
 }

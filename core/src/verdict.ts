@@ -63,6 +63,9 @@ export const FAILURE_REASONS: Readonly<Record<FailureCode, ReasonCode>> = {
   unavailable: 'destination_unavailable',
   timeout: 'destination_unavailable',
   unexpected_response: 'destination_unavailable',
+  too_large: 'destination_unavailable',
+  misconfigured: 'no_connection',
+  unsupported_target: 'unsupported_action',
   ambiguous_claim: 'claim_ambiguous',
   unsupported_action: 'unsupported_action',
   verifier_error: 'verifier_error',
@@ -73,6 +76,7 @@ export const FINAL_FAILURES: ReadonlySet<FailureCode> = new Set([
   'ambiguous_claim',
   'no_connection',
   'unsupported_action',
+  'unsupported_target',
 ])
 
 /** L: the last moment at which an outcome is in time. */

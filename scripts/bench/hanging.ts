@@ -10,6 +10,17 @@ const profile = {
   action: HANGING_ACTION,
   version: '1',
   summary: 'An outcome at a destination that does not answer.',
+  words: {
+    title: 'Hanging',
+    target: 'Target',
+    claim: '{target} is there.',
+    outcomes: {
+      verified: '{target} was there in time.',
+      late: '{target} came too late.',
+      mismatch: '{target} differs.',
+      failed: '{target} was not there.',
+    },
+  },
   target: Type.String(),
   params: Type.Object({ see: Type.String() }),
   facts: Type.Object({}),
@@ -31,7 +42,8 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 // biome-ignore lint/style/noDefaultExport: a plugin is its module's default export
 export default definePlugin({
   name: 'hanging',
-  api: 1,
+  api: 2,
+  manifest: { hosts: ['hanging.example'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier] }),
 })

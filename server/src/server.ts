@@ -7,7 +7,7 @@ import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
-import type { LoadedPlugin } from './plugins/plugins.ts'
+import type { LoadedPlugin } from './plugins/registry.ts'
 import { createMetrics } from './upkeep/metrics.ts'
 
 export interface RunningServer {
@@ -43,7 +43,7 @@ function boundPort(app: App): number {
 function hosted({ name, parts }: LoadedPlugin) {
   return fastifyPlugin(
     async (app) => {
-      app.addHook('onClose', async () => parts.close?.())
+      app.addHook('onClose', () => parts.close())
     },
     { name: `claimcheck:${name}`, fastify: '5.x' },
   )

@@ -4,7 +4,8 @@ import { createScriptedAnchorer, ScriptedChain } from '../anchors/scripted-chain
 
 export default definePlugin({
   name: 'scripted-anchoring',
-  api: 1,
+  api: 2,
+  manifest: { hosts: [] },
   options: Type.Object(
     {
       file: Type.String(),

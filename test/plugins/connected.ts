@@ -7,9 +7,20 @@ const profile = {
   action: 'test.message.send',
   version: '1',
   summary: 'A message that is not there.',
+  words: {
+    title: 'Message',
+    target: 'Target',
+    claim: '{target} is there.',
+    outcomes: {
+      verified: '{target} was there in time.',
+      late: '{target} came too late.',
+      mismatch: '{target} differs.',
+      failed: '{target} was not there.',
+    },
+  },
   target: Type.String({ minLength: 1, maxLength: 100 }),
   params: Type.Object({}, { additionalProperties: false }),
-  facts: Type.Object({}),
+  facts: Type.Object({}, { additionalProperties: false }),
   required: { target: 'target' },
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
@@ -36,7 +47,8 @@ const connection = defineConnectionType({
 
 export default definePlugin({
   name: 'connected',
-  api: 1,
+  api: 2,
+  manifest: { hosts: ['example.com', 'connection'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),
 })

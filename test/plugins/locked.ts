@@ -1,5 +1,6 @@
 /** A plugin whose destination is read with a credential alone: for tests of what connections keep. */
 import {
+  bearer,
   DestinationError,
   defineConnectionType,
   definePlugin,
@@ -15,9 +16,20 @@ const profile = {
   action: 'test.cave.open',
   version: '1',
   summary: 'A cave that opens for who knows the word.',
+  words: {
+    title: 'Cave',
+    target: 'Target',
+    claim: '{target} is there.',
+    outcomes: {
+      verified: '{target} was there in time.',
+      late: '{target} came too late.',
+      mismatch: '{target} differs.',
+      failed: '{target} was not there.',
+    },
+  },
   target: Type.String(),
   params: Type.Object({}, { additionalProperties: false }),
-  facts: Type.Object({}),
+  facts: Type.Object({}, { additionalProperties: false }),
   required: { target: 'target' },
   toleranceMs: MINUTE_MS,
   deadlineMs: 2 * MINUTE_MS,
@@ -39,15 +51,17 @@ const connectionType = defineConnectionType({
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: ['cave'],
-  async check(_claim, { connection }) {
-    if (connection?.options.token !== TOKEN) throw new DestinationError('unauthorized')
+  async check(_claim, { connection, reveal }) {
+    const { value } = reveal(bearer(connection!.options.token as string))
+    if (value !== `Bearer ${TOKEN}`) throw new DestinationError('unauthorized')
     return { kind: 'present', facts: {}, differs: [] }
   },
 })
 
 export default definePlugin({
   name: 'locked',
-  api: 1,
+  api: 2,
+  manifest: { hosts: ['connection'], programs: ['sesame'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connectionType] }),
 })

@@ -3,15 +3,26 @@ import { DestinationError, defineConnectionType, definePlugin, defineVerifier, T
 
 const MINUTE_MS = 60_000
 
-const Params = Type.Object({ at: Type.String() }, { additionalProperties: false })
+const Params = Type.Object({ at: Type.String({ title: 'Name' }) }, { additionalProperties: false })
 
 const profile = {
   action: 'test.page.publish',
   version: '1',
   summary: 'A page that is there.',
+  words: {
+    title: 'Page',
+    target: 'Target',
+    claim: '{target} is there.',
+    outcomes: {
+      verified: '{target} was there in time.',
+      late: '{target} came too late.',
+      mismatch: '{target} differs.',
+      failed: '{target} was not there.',
+    },
+  },
   target: Type.String({ minLength: 1, maxLength: 100 }),
   params: Params,
-  facts: Type.Object({ status: Type.Integer() }),
+  facts: Type.Object({ status: Type.Integer({ title: 'Status' }) }, { additionalProperties: false }),
   required: { target: 'target' },
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
@@ -46,7 +57,8 @@ const connection = defineConnectionType({
 
 export default definePlugin({
   name: 'reading',
-  api: 1,
+  api: 2,
+  manifest: { hosts: ['example.com', 'connection'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),
 })

@@ -7,27 +7,35 @@ const profile = {
   action: 'test.outcome.reach',
   version: '1',
   summary: 'An outcome that is as the claim says.',
+  words: {
+    title: 'Outcome',
+    target: 'Target',
+    claim: '{target} is there.',
+    outcomes: {
+      verified: '{target} was there in time.',
+      late: '{target} came too late.',
+      mismatch: '{target} differs.',
+      failed: '{target} was not there.',
+    },
+  },
   target: Type.String({ minLength: 1, maxLength: 100 }),
   params: Type.Object(
     {
-      see: Type.Enum([
-        'present',
-        'absent',
-        'differs',
-        'unavailable',
-        'forbidden',
-        'rate_limited',
-        'throw',
-        'hang',
-        'nonsense',
-      ]),
-      retry_after_ms: Type.Optional(Type.Integer({ minimum: 0 })),
+      content: Type.Optional(Type.String({ title: 'Content' })),
+      see: Type.Enum(
+        ['present', 'absent', 'differs', 'unavailable', 'forbidden', 'rate_limited', 'throw', 'hang', 'nonsense'],
+        { title: 'See' },
+      ),
+      retry_after_ms: Type.Optional(Type.Integer({ title: 'Retry after', minimum: 0 })),
       /** What it sees from this moment on, in milliseconds since the epoch. */
-      later: Type.Optional(Type.Object({ at: Type.Integer(), see: Type.String() })),
+      later: Type.Optional(Type.Object({ at: Type.Integer(), see: Type.String() }, { title: 'Later' })),
     },
     { additionalProperties: false },
   ),
-  facts: Type.Object({ seen: Type.String() }),
+  facts: Type.Object(
+    { seen: Type.String({ title: 'Seen', pattern: '^[a-z_]{1,32}$' }) },
+    { additionalProperties: false },
+  ),
   required: { target: 'target', content: 'content' },
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
@@ -70,7 +78,8 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 
 export default definePlugin({
   name: 'scripted',
-  api: 1,
+  api: 2,
+  manifest: { hosts: ['example.com', 'connection'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier] }),
 })

@@ -5,7 +5,8 @@ import { Options, readOptions } from './options.ts'
 
 export default definePlugin({
   name: 'anchor-eas',
-  api: 1,
+  api: 2,
+  manifest: { hosts: ['options.rpc_url'] },
   options: Options,
   setup({ logger }, options) {
     const { settings, isKeyExposed } = readOptions(options, process.env)

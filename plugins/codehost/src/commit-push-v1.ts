@@ -9,22 +9,23 @@ import {
 } from '@claimcheck/core/plugin'
 import type { FoundCommit } from './code-host.ts'
 import { type CodeHosts, createFinder } from './commit-push.ts'
-import { commitPushProfile, isBranchName, ParamsV1, Slug } from './profile.ts'
+import { BranchName, commitPushProfile, isBranchName, ParamsV1, Sha, Slug } from './profile.ts'
 
-const timestamp = Type.Optional(Type.String({ format: 'date-time' }))
+const timestamp = (title: string) => Type.Optional(Type.String({ title, format: 'date-time' }))
 const Facts = Type.Object(
   {
-    repository_id: Type.Optional(Type.Integer()),
-    head: Type.Optional(Type.String()),
-    pushed_at: timestamp,
-    removed_at: timestamp,
-    found_on: Type.Optional(Type.String()),
+    repository_id: Type.Optional(Type.Integer({ title: 'Repository number' })),
+    head: Type.Optional(Type.String({ ...Sha, title: 'Tip of the branch' })),
+    pushed_at: timestamp('Pushed at'),
+    removed_at: timestamp('Removed at'),
+    found_on: Type.Optional(Type.String({ ...BranchName, title: 'Found on' })),
   },
   { additionalProperties: false },
 )
 type Facts = Static<typeof Facts>
 
-const { removedWithinMs: _none, ...rest } = commitPushProfile
+const { removedWithinMs: _none, words, ...rest } = commitPushProfile
+const { pushed_at, removed_at, found_on } = words.facts ?? {}
 
 export const commitPushProfileV1: ActionProfile<typeof ParamsV1, typeof Facts> = {
   ...rest,
@@ -33,6 +34,7 @@ export const commitPushProfileV1: ActionProfile<typeof ParamsV1, typeof Facts> =
   target: Slug,
   params: ParamsV1,
   facts: Facts,
+  words: { ...words, facts: { pushed_at: pushed_at!, removed_at: removed_at!, found_on: found_on! } },
 }
 
 export function createCommitPushV1(hosts: CodeHosts): Verifier {

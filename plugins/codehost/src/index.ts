@@ -50,7 +50,11 @@ const Options = Type.Object(
 
 export default definePlugin({
   name: 'codehost',
-  api: 1,
+  api: 2,
+  manifest: {
+    hosts: ['api.github.com', 'connection', 'options.public_base_url'],
+    programs: ['git'],
+  },
   options: Options,
   async setup({ logger }, options) {
     const { max_pack_mib = DEFAULT_PACK_MIB, git_kept_mib = DEFAULT_KEPT_MIB } = options

@@ -13,6 +13,7 @@ const BRANCH_PATTERN = `^(?!-)(?!@$)(?!refs/heads/)${BRANCH_COMPONENT}(?:/${BRAN
 
 export const Slug = Type.String({
   pattern: TARGET_PATTERN,
+  maxLength: 201,
   description: 'The repository, `<owner>/<repo>`.',
   examples: ['octo-org/hello-world'],
 })
@@ -20,6 +21,7 @@ export const Slug = Type.String({
 export const Sha = Type.String({ pattern: '^[0-9a-f]{40}$' })
 
 export const BranchName = Type.String({
+  title: 'Branch',
   pattern: BRANCH_PATTERN,
   'x-pattern-help': 'write the name of the branch alone, `main` instead of `refs/heads/main`',
   minLength: 1,
@@ -38,6 +40,7 @@ const HOST_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::[0-9]{
 
 const common = {
   sha: Type.String({
+    title: 'Commit',
     pattern: '^[0-9a-fA-F]{40}$',
     description: 'The full id of the commit, 40 hexadecimal characters.',
     examples: ['0123456789abcdef0123456789abcdef01234567'],
@@ -45,6 +48,7 @@ const common = {
   branch: BranchName,
   host: Type.Optional(
     Type.String({
+      title: 'Code host',
       pattern: HOST_PATTERN,
       maxLength: 1024,
       description:
@@ -61,6 +65,7 @@ const Params = Type.Object(
     ...common,
     pusher: Type.Optional(
       Type.String({
+        title: 'Pusher',
         minLength: 1,
         maxLength: 100,
         description:
@@ -75,35 +80,49 @@ const Params = Type.Object(
 const Facts = Type.Object(
   {
     repository: Type.Optional(
-      Type.String({ ...Slug, description: "The repository's name by the host's own account." }),
+      Type.String({ ...Slug, title: 'Repository', description: "The repository's name by the host's own account." }),
     ),
     repository_id: Type.Optional(
       Type.Integer({
+        title: 'Repository number',
         description: "The repository's number at its host. Another repository can get its name, but not its number.",
       }),
     ),
-    branch_listed: Type.Boolean({ description: 'The host lists the claimed branch to these credentials.' }),
-    head: Type.Optional(Type.String({ ...Sha, description: 'The tip of the branch when it was read.' })),
+    branch_listed: Type.Boolean({
+      title: 'Branch listed',
+      description: 'The host lists the claimed branch to these credentials.',
+    }),
+    head: Type.Optional(
+      Type.String({ ...Sha, title: 'Tip of the branch', description: 'The tip of the branch when it was read.' }),
+    ),
     pushed_at: Type.Optional(
       Type.String({
+        title: 'Pushed at',
         format: 'date-time',
         description: "When the commit was pushed to the branch, by the host's push log.",
       }),
     ),
     removed_at: Type.Optional(
       Type.String({
+        title: 'Removed at',
         format: 'date-time',
         description: "When it was removed from the branch again, by the host's push log.",
       }),
     ),
-    found_on: Type.Optional(Type.String({ ...BranchName, description: 'Another branch that has the commit.' })),
+    found_on: Type.Optional(
+      Type.String({ ...BranchName, title: 'Found on', description: 'Another branch that has the commit.' }),
+    ),
     preexisting: Type.Optional(
       Type.Literal(true, {
+        title: 'There before',
         description: 'The push log has the commit on the branch since more than the tolerance before the claim.',
       }),
     ),
     pusher_matches: Type.Optional(
-      Type.Boolean({ description: 'The push log names the account that the claim names as pusher.' }),
+      Type.Boolean({
+        title: 'Pusher matches',
+        description: 'The push log names the account that the claim names as pusher.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -117,6 +136,39 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   version: '2',
   rulesVersion: 2,
   summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
+  words: {
+    title: 'Push of a commit',
+    target: 'Repository',
+    claim: 'Commit {sha:short} was pushed to {branch} of {target}.',
+    outcomes: {
+      verified: 'Commit {sha:short} was on {branch} of {target} in time.',
+      late: 'Commit {sha:short} came onto {branch} of {target} too late.',
+      mismatch: [
+        'Commit {sha:short} was found on {found_on} of {target}, not on {branch}.',
+        'Commit {sha:short} was found in {target}, but not on {branch}.',
+      ],
+      failed: 'Commit {sha:short} was not on {branch} of {target}.',
+    },
+    facts: {
+      repository: 'The destination calls the repository {repository}.',
+      pushed_at: "It was pushed at {pushed_at}, by the destination's own log.",
+      removed_at: "It was removed again at {removed_at}, by the destination's own log.",
+      found_on: 'It is on the branch {found_on}.',
+      preexisting: {
+        true: [
+          'It was already there before the claim, since {pushed_at}: the claim may be about work that was done earlier.',
+          'It was already there long before the claim: the claim may be about work that was done earlier.',
+        ],
+      },
+      pusher_matches: {
+        true: "The destination's own log names the pusher that the claim names.",
+        false: "The destination's own log names another pusher than the claim.",
+      },
+      branch_listed: {
+        false: 'The destination does not list the branch: it does not exist, or the credentials cannot see it.',
+      },
+    },
+  },
   aliases: { 'github.commit.push': { providers: ['github'] } },
   target: Slug,
   params: Params,

@@ -2,7 +2,7 @@
 import type { Anchorer, Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { LogGuard } from '../log/log-guard.ts'
-import type { Registry } from '../plugins/plugins.ts'
+import type { Registry } from '../plugins/registry.ts'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
 import type { Reads, Storage, Writes } from '../storage/storage.ts'
 import { type Advance, createAdvance } from './advance.ts'

@@ -3,7 +3,6 @@
  * else.
  */
 import {
-  type CheckContext,
   type CheckRecord,
   type Claim,
   type Connection,
@@ -13,25 +12,24 @@ import {
   type Instant,
   isDestinationError,
   isRead,
+  type SecretValues,
   type Source,
-  secretNames,
-  type Verifier,
+  withoutSecretValues,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
-import { copyJson } from '../base/json-copy.ts'
 import { lazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { clockOffset } from '../outbound/readings.ts'
-import { cacheFor } from '../plugins/check-cache.ts'
-import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
+import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueKind } from '../storage/claims.ts'
 import type { Activity } from '../workspaces/activity.ts'
 import type { ConnectionService, OpenConnection } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
+import { placeOf } from './intake.ts'
 import { LATEST_INSTANT, MAX_AGE_MS, readObservation } from './observation.ts'
 
 export interface CheckRunner {
@@ -62,46 +60,49 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function observe(
     claim: ClaimRow,
-    { verifier, tools }: RegisteredVerifier,
+    registered: RegisteredVerifier,
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
     startedAt: Instant,
     kind: DueKind,
   ): Promise<CheckRecord> {
-    const source = sourceOf(claim, verifier, connection, history)
+    const reader = readerOf(registered, connection && connection.provider)
+    const source = reader && (await sourceOf(claim, registered, connection, history))
+    if (!source) return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'no_connection' } }
+    const { verifier } = reader
+    const { profile, limits, reach } = verifier
     const timer = lazyAbortController()
-    const spending = allowances.forCheck(claim, kind === 'deciding', secretsOf(connection).length > 0)
-    const requests = outbound.forCheck(timer, now, new URL(source.baseUrl).origin, spending)
-    // The verifier gets copies, so that its changes to them, now or later, affect nothing else.
-    const given = connection && toGiven(connection)
-    const context: CheckContext = {
-      connection: copyJson(given),
-      fetch: requests.fetch,
-      resolve: requests.resolve,
-      get signal() {
-        return timer.signal
-      },
+    const secrets = secretsOf(connection)
+    const requests = outbound.forCheck({
+      timer,
       now,
-      logger: tools.logger,
-      cache: cacheFor(given, tools.cache, requests),
+      origin: new URL(source.baseUrl).origin,
+      throughConnection: connection !== null,
+      reach,
+      secrets,
+      limits,
+      spending: allowances.forCheck(claim, kind === 'deciding', secrets.size > 0),
+    })
+    const checking = verifier.check({
+      claim: toClaim(claim),
+      connection: connection && toGiven(connection),
+      previous: history.filter(isRead).map(({ sentAt, observation }) => ({ sentAt, observation })),
+      requests,
+      timer,
       share: claim.workspaceId,
-      previous: history
-        .filter(isRead)
-        .map(({ sentAt, observation }) => ({ sentAt, observation: copyJson(observation) })),
-    }
-    const checking = async () => verifier.check(copyJson(toClaim(claim)), context)
+    })
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.
       const returned = await withinTime(
-        checking(),
-        checkTime(claim, startedAt, timeoutMs),
+        checking,
+        checkTime(claim, startedAt, limits.timeMs ?? timeoutMs),
         () => new DestinationError('timeout'),
       )
       const answeredAt = answerTime(startedAt)
-      const { observation, problem } = readObservation(verifier.profile, returned, secretsOf(connection))
+      const { observation, problem } = readObservation(profile, returned, [...secrets.values()])
       if (!observation) {
         logger.warn(
-          { action: verifier.profile.action, claimId: claim.claimId, problem },
+          { action: profile.action, claimId: claim.claimId, problem },
           'the verifier returned an invalid observation',
         )
         return { sentAt: startedAt, answeredAt, failure: { code: 'verifier_error' } }
@@ -121,9 +122,9 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
         answeredAt,
         observation: observed,
         // Rules 1 know nothing of undated answers: so large an offset makes them leave the log's times out.
-        clockOffsetMs: clockOffsetMs ?? (verifier.profile.rulesVersion === 1 ? 2 * MAX_AGE_MS : 0),
+        clockOffsetMs: clockOffsetMs ?? (profile.rulesVersion === 1 ? 2 * MAX_AGE_MS : 0),
         dated: clockOffsetMs !== undefined,
-        ageMs: Math.max(verifier.profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
+        ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
         source: recorded,
       }
     } finally {
@@ -132,18 +133,15 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   }
 
   /** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */
-  function sourceOf(
+  async function sourceOf(
     claim: ClaimRow,
-    verifier: Verifier,
+    registered: RegisteredVerifier,
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
-  ): { readonly baseUrl: string; readonly recorded: Source } {
-    const { provider, baseUrl } = connection
-      ? {
-          provider: connection.provider,
-          baseUrl: registry.connectionType(connection.provider)!.baseUrl(copyJson(connection.options) as never),
-        }
-      : verifier.anonymousSource!(toClaim(claim))
+  ): Promise<{ readonly baseUrl: string; readonly recorded: Source } | undefined> {
+    const place = await placeOf(toClaim(claim), registered, registry, connection)
+    if (!place) return undefined
+    const { provider, baseUrl } = place
     // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
     const earlier = history.find(isRead)?.source
     return { baseUrl, recorded: earlier ?? sources.sourceOf(provider, baseUrl, connection) }
@@ -154,19 +152,16 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     return Math.max(now(), sentAt)
   }
 
-  function secretsOf(connection: Connection | null): string[] {
+  function secretsOf(connection: Connection | null): SecretValues {
     const type = connection && registry.connectionType(connection.provider)
-    if (!type) return []
-    return secretNames(type)
-      .map((name) => connection.options[name])
-      .filter((value) => typeof value === 'string')
+    return type ? withoutSecretValues(type, connection.options).secrets : NO_SECRETS
   }
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
     const sentAt = now()
     const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), failure })
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
-    let secrets: readonly string[] = []
+    let secrets = NO_SECRETS
     try {
       // A claim is decided by the version of the rules that it was submitted under, or not at all.
       const registered = registry.verifierFor(claim.action, claim.profileVersion)
@@ -177,7 +172,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       return await observe(claim, registered, connection, history, sentAt, kind)
     } catch (error) {
       if (isDestinationError(error) && DESTINATION_CODES.has(error.code)) return failed(toFailure(error, now()))
-      const problem = withoutSecrets(error, secrets)
+      const problem = withoutSecrets(error, [...secrets.values()])
       logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
       return failed({ code: 'verifier_error' })
     }
@@ -202,6 +197,7 @@ export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedA
 }
 
 const SHORTEST_CHECK_MS = 500
+const NO_SECRETS: SecretValues = new Map()
 
 /** False for an action without a verifier: the check then sends no request through the connection. */
 function usedConnection(record: CheckRecord): boolean {

@@ -1,7 +1,7 @@
 /** For a claim that several connections fit: the values of `params.host` of which each chooses one of them. */
 import type { Claim, Connection, JsonObject } from '@claimcheck/core'
 import { validator } from '../base/validation.ts'
-import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
+import type { RegisteredVerifier, Registry } from '../plugins/registry.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import { fittingConnections } from './intake.ts'
 
@@ -17,27 +17,28 @@ interface Places {
 }
 
 /** @param connections the active ones of the workspace. None may fit any more: the claim was submitted earlier */
-export function hostsToChoose(
+export async function hostsToChoose(
   claim: Claim,
   registered: RegisteredVerifier,
   places: Places,
   connections: readonly Connection[],
-): HostChoice {
-  const fitting = fittingConnections(claim, registered, places, connections)
+): Promise<HostChoice> {
+  const fitting = await fittingConnections(claim, registered, places, connections)
   const { params: schema } = registered.verifier.profile
   const isValid = (params: JsonObject) => validator(schema)(params, []).length === 0
 
-  function hostOf(connection: Connection): string | undefined {
+  async function hostOf(connection: Connection): Promise<string | undefined> {
     const type = places.registry.connectionType(connection.provider)!
-    return possibleNames(type.baseUrl(connection.options as never)).find((host) => {
+    for (const host of possibleNames(await type.baseUrl(connection.options))) {
       const chosen = { ...claim, params: { ...claim.params, host } }
-      if (!isValid(chosen.params)) return false
-      const [first, ...others] = fittingConnections(chosen, registered, places, fitting)
-      return first === connection && others.length === 0
-    })
+      if (!isValid(chosen.params)) continue
+      const [first, ...others] = await fittingConnections(chosen, registered, places, fitting)
+      if (first === connection && others.length === 0) return host
+    }
+    return undefined
   }
 
-  const hosts = fitting.map(hostOf).filter((host) => host !== undefined)
+  const hosts = (await Promise.all(fitting.map(hostOf))).filter((host) => host !== undefined)
   return { hosts, alike: fitting.length - hosts.length }
 }
 

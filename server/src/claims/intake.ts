@@ -1,6 +1,7 @@
 /** Makes the row of a submitted claim: validates it against its profile, normalizes and digests it, and chooses its connection. */
 import {
   type ActionProfile,
+  type AnonymousSource,
   type Claim,
   type Closing,
   type Connection,
@@ -18,7 +19,8 @@ import { newId } from '../base/ids.ts'
 import { copyJson } from '../base/json-copy.ts'
 import { sha256 } from '../base/sha256.ts'
 import { validator } from '../base/validation.ts'
-import type { RegisteredVerifier, Registry } from '../plugins/plugins.ts'
+import type { Normalizable } from '../plugins/hosted.ts'
+import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
 import type { Access, ClaimRow } from '../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
 
@@ -68,10 +70,15 @@ export async function planClaim(
   const issues = [...(profile ? profileIssues(profile, input) : []), ...timeIssues(profile, input, deadlineAt, now)]
   if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
 
-  const { target, params } = normalized(registered, { target: input.target, params: input.params })
+  const { target, params } = await normalized(registered, { target: input.target, params: input.params })
   const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
   const { access, connectionId, origin } = registered
-    ? chooseAccess(claim, registered, { registry, sources }, registered.providers.length > 0 ? await connections() : [])
+    ? await chooseAccess(
+        claim,
+        registered,
+        { registry, sources },
+        registered.providers.length > 0 ? await connections() : [],
+      )
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { at: nextCheckAt, momentAt } = nextCheck(
     profile ?? UNSUPPORTED_RULES,
@@ -106,19 +113,17 @@ export async function planClaim(
   }
 }
 
-type Normalizable = Pick<Claim, 'target' | 'params'>
-
 /**
  * The claim in its one form. What a plugin makes of it is signed, so it has to be valid itself, and to stay as it is when it is
  * normalized again.
  * @throws ServiceError `unavailable` when it is not
  */
-function normalized(registered: RegisteredVerifier | undefined, given: Normalizable): Normalizable {
+async function normalized(registered: RegisteredVerifier | undefined, given: Normalizable): Promise<Normalizable> {
   const { normalize, profile } = registered?.verifier ?? {}
   if (!normalize || !profile) return given
   try {
-    const once = readNormalized(profile, normalize(copyJson(given) as never))
-    const twice = readNormalized(profile, normalize(copyJson(once) as never))
+    const once = readNormalized(profile, await normalize(given))
+    const twice = readNormalized(profile, await normalize(once))
     if (canonicalize({ ...once }) === canonicalize({ ...twice })) return once
     throw new TypeError('what it returns changes when it is normalized again')
   } catch (cause) {
@@ -167,73 +172,88 @@ function valueIssue(field: string, message: string): Issue {
 type Places = Pick<IntakeOptions, 'registry' | 'sources'>
 
 /** Those of the connections through which the claim can be read. */
-export function fittingConnections<C extends Connection>(
+export async function fittingConnections<C extends Connection>(
   claim: Claim,
   registered: RegisteredVerifier,
   places: Places,
   connections: readonly C[],
-): C[] {
-  return readableConnections(claim, registered, places, namedConnections(claim, registered, places, connections))
+): Promise<C[]> {
+  const named = await namedConnections(claim, registered, places, connections)
+  return readableConnections(claim, registered, places, named)
 }
 
 /** Those whose plugin says that the claim means them. */
-function namedConnections<C extends Connection>(
+async function namedConnections<C extends Connection>(
   claim: Claim,
   { providers }: RegisteredVerifier,
   { registry }: Places,
   connections: readonly C[],
-): C[] {
-  return connections.filter(({ provider, options }) => {
+): Promise<C[]> {
+  return keep(connections, async ({ provider, options }) => {
     const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
-    return type?.fits(options as Record<string, unknown>, claim)
+    return type !== undefined && (await type.fits(options, claim)) === true
   })
 }
 
-function readableConnections<C extends Connection>(
+async function readableConnections<C extends Connection>(
   claim: Claim,
   registered: RegisteredVerifier,
-  places: Places,
+  { registry, sources }: Places,
   named: readonly C[],
-): C[] {
-  return named.filter(({ provider, options }) =>
-    mayRead(claim, registered, places, provider, () =>
-      places.registry.connectionType(provider)!.baseUrl(options as never),
-    ),
+): Promise<C[]> {
+  if (!isAlias(claim, registered)) return [...named]
+  return keep(named, async ({ provider, options }) =>
+    sources.isListed(provider, await registry.connectionType(provider)!.baseUrl(options)),
   )
 }
 
 /** An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it. */
-function mayRead(
-  claim: Claim,
-  { verifier }: RegisteredVerifier,
-  { sources }: Places,
-  provider: string,
-  baseUrl: () => string,
-): boolean {
-  return claim.action === verifier.profile.action || sources.isListed(provider, baseUrl())
+function isAlias(claim: Claim, { verifier }: RegisteredVerifier): boolean {
+  return claim.action !== verifier.profile.action
 }
 
-function chooseAccess(
+async function keep<T>(items: readonly T[], isKept: (item: T) => Promise<boolean>): Promise<T[]> {
+  const kept = await Promise.all(items.map(isKept))
+  return items.filter((_, index) => kept[index])
+}
+
+/** Where a check of this claim reads, through a connection or without one. Undefined: nowhere without a connection. */
+export async function placeOf(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  registry: Pick<Registry, 'connectionType'>,
+  connection: Connection | null,
+): Promise<AnonymousSource | undefined> {
+  const reader = readerOf(registered, connection && connection.provider)
+  if (!connection) return reader?.verifier.anonymousSource?.(claim)
+  const { provider, options } = connection
+  const baseUrl = reader?.verifier.destination
+    ? await reader.verifier.destination(claim, connection)
+    : await registry.connectionType(provider)!.baseUrl(options)
+  return { provider, baseUrl }
+}
+
+async function chooseAccess(
   claim: Claim,
   registered: RegisteredVerifier,
   places: Places,
   connections: readonly Connection[],
-): { access: Access; connectionId: string | null; origin: string | null } {
-  const { verifier } = registered
-  const named = namedConnections(claim, registered, places, connections)
-  const fitting = readableConnections(claim, registered, places, named)
+): Promise<{ access: Access; connectionId: string | null; origin: string | null }> {
+  const { registry, sources } = places
+  const named = await namedConnections(claim, registered, places, connections)
+  const fitting = await readableConnections(claim, registered, places, named)
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
   if (first) {
-    const baseUrl = places.registry.connectionType(first.provider)!.baseUrl(first.options as never)
-    return { access: 'connection', connectionId: first.id, origin: originOf(baseUrl) }
+    const place = await placeOf(claim, registered, registry, first)
+    return { access: 'connection', connectionId: first.id, origin: originOf(place!.baseUrl) }
   }
   // A workspace that chose where such claims are read is not read anywhere else.
-  const anonymous =
-    verifier.profile.access.anonymous && named.length === 0 ? verifier.anonymousSource?.(claim) : undefined
-  const isOpen = anonymous && mayRead(claim, registered, places, anonymous.provider, () => anonymous.baseUrl)
+  const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
+  const place = isPublic ? await placeOf(claim, registered, registry, null) : undefined
+  const isOpen = place && (!isAlias(claim, registered) || sources.isListed(place.provider, place.baseUrl))
   if (!isOpen) return { access: 'no_connection', ...NOWHERE }
-  return { access: 'anonymous', connectionId: null, origin: originOf(anonymous.baseUrl) }
+  return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) }
 }
 
 const NOWHERE = { connectionId: null, origin: null } as const

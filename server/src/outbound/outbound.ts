@@ -5,7 +5,20 @@
 import { type LookupAddress, lookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { DestinationError, type GuardedFetch, type Instant, type ResolvedAddress } from '@claimcheck/core'
+import {
+  type Auth,
+  authHeader,
+  CEILING,
+  type CheckContext,
+  type CheckLimits,
+  DestinationError,
+  type FetchInit,
+  type GuardedFetch,
+  type Instant,
+  type Manifest,
+  type ResolvedAddress,
+  type SecretValues,
+} from '@claimcheck/core'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { VERSION } from '../base/version.ts'
 import { isAllowed } from '../config/allow-private.ts'
@@ -17,16 +30,8 @@ import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './reading
 export interface Outbound {
   /**
    * The read-only requests of one check: they share a limit on their number, and what their answers tell of clocks and ages is kept.
-   * Each request reads the timer's signal.
-   * @param origin the only one that the check may read
-   * @param spending what its requests count against; nothing, when left out
    */
-  forCheck(
-    timer: Pick<AbortController, 'signal'>,
-    now: () => Instant,
-    origin: string,
-    spending?: Spending,
-  ): CheckRequests
+  forCheck(guard: CheckGuard): CheckRequests
   /**
    * A request that the service makes for itself, such as to its OpenID provider. It may have any method, has the same limits, and
    * follows no redirect. @throws DestinationError
@@ -44,7 +49,30 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface CheckRequests {
+/** What one check may do. */
+export interface CheckGuard {
+  /** Each request reads its signal. */
+  readonly timer: Pick<AbortController, 'signal'>
+  readonly now: () => Instant
+  /** The only one that the check may read. */
+  readonly origin: string
+  /** The origin is the address of a connection, and not one that the plugin names for a claim. */
+  readonly throughConnection: boolean
+  readonly reach: Reach
+  /** Of the connection, by handle. */
+  readonly secrets: SecretValues
+  readonly limits?: CheckLimits
+  /** What its requests count against; nothing, when left out. */
+  readonly spending?: Spending
+}
+
+/** What a plugin may reach, by its manifest. */
+export interface Reach extends Pick<Manifest, 'hosts' | 'methods' | 'sockets'> {
+  /** It starts programs, which send requests of their own with the credentials that it reveals to them. */
+  readonly mayReveal: boolean
+}
+
+export interface CheckRequests extends Pick<CheckContext, 'connect' | 'reveal'> {
   readonly fetch: GuardedFetch
   readonly resolve: (url: string) => Promise<ResolvedAddress>
   readings(): Readings
@@ -61,10 +89,8 @@ type Lookup = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-const MAX_BODY_BYTES = 5 * 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024
 const MAX_REDIRECTS = 3
-const MAX_REQUESTS_PER_CHECK = 64
 const CONNECT_TIMEOUT_MS = 5000
 const READ_TIMEOUT_MS = 10_000
 /** As many as checks of one destination run at a time: none waits for another one's connection. */
@@ -98,7 +124,11 @@ export function createOutbound(
   }
 
   /** @param url passed checkUrl. @throws DestinationError */
-  async function send(url: URL, { method, headers, body, signal }: ServiceRequest & { readonly signal: AbortSignal }) {
+  async function send(
+    url: URL,
+    { method, headers, body, signal }: ServiceRequest & { readonly signal: AbortSignal },
+    maxBytes: number = CEILING.bodyBytes,
+  ) {
     const response = await undiciFetch(url.href, {
       method,
       headers: checkHeaders({ 'user-agent': `claimcheck/${VERSION}`, ...headers }),
@@ -109,7 +139,7 @@ export function createOutbound(
     }).catch((error: unknown) => {
       throw toDestinationError(error, signal)
     })
-    return limitBody(response as unknown as Response, signal)
+    return limitBody(response as unknown as Response, signal, maxBytes)
   }
 
   return {
@@ -117,7 +147,8 @@ export function createOutbound(
       const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
       return send(checkUrl(text), { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
     },
-    forCheck(timer, now, origin, spending) {
+    forCheck({ timer, now, origin, secrets, limits = {}, reach, throughConnection, spending }) {
+      const { requests: mostRequests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = limits
       let requests = 0
       let readings = NO_READINGS
 
@@ -127,14 +158,15 @@ export function createOutbound(
         return url
       }
 
-      async function request(url: URL, init: Parameters<GuardedFetch>[1]): Promise<Response> {
-        if (++requests > MAX_REQUESTS_PER_CHECK) throw refusal(`a check may make ${MAX_REQUESTS_PER_CHECK} requests`)
+      async function request(url: URL, { method = 'GET', headers: given = {}, auth }: FetchInit): Promise<Response> {
+        if (++requests > mostRequests) throw refusal(`a check may make ${mostRequests} requests`)
         const { signal } = timer
         const sentAt = now()
         const answered = spending?.count()
         let headers: Headers | undefined
         try {
-          const response = await send(url, { method: init?.method ?? 'GET', headers: init?.headers ?? {}, signal })
+          const sent = auth ? { ...given, ...credential(auth) } : given
+          const response = await send(url, { method, headers: sent, signal }, bodyBytes)
           headers = response.headers
           readings = mergeReadings(readings, readAnswer(headers, sentAt, now()))
           return response
@@ -143,14 +175,27 @@ export function createOutbound(
         }
       }
 
+      function credential(auth: Auth): Record<string, string> {
+        const { name, value } = authHeader(auth, secrets)
+        return { [name]: value }
+      }
+
       return {
+        async connect() {
+          throw refusal('sockets')
+        },
+        reveal(auth) {
+          if (!reach.mayReveal)
+            throw new TypeError('the manifest of this plugin names no programs, or the operator does not trust it')
+          return authHeader(auth, secrets)
+        },
         async fetch(text, init) {
           if (init?.method !== undefined && init.method !== 'GET' && init.method !== 'HEAD') {
             throw refusal('a check may use GET and HEAD only')
           }
           let url = checkOrigin(checkUrl(text))
           for (let redirects = 0; ; redirects++) {
-            const response = await request(url, init)
+            const response = await request(url, init ?? {})
             const location = response.headers.get('location')
             if (!REDIRECTS.has(response.status) || location === null) return response
             await response.body?.cancel()
@@ -266,7 +311,7 @@ function toLookupFunction(find: (hostname: string) => Promise<LookupAddress[]>):
  * Copies the response; reading the body of the copy fails when the body is too large or the time is over.
  * @throws DestinationError `unexpected_response` for an invalid status
  */
-function limitBody(response: Response, signal: AbortSignal): Response {
+function limitBody(response: Response, signal: AbortSignal, maxBytes: number): Response {
   const { status, statusText, headers } = response
   // The constructor of Response refuses these.
   if (status < 200 || status > 599) throw new DestinationError('unexpected_response', { status })
@@ -285,9 +330,9 @@ function limitBody(response: Response, signal: AbortSignal): Response {
           const { done, value } = await reader.read()
           if (done) return controller.close()
           size += value.length
-          if (size > MAX_BODY_BYTES) {
+          if (size > maxBytes) {
             await reader.cancel()
-            throw new DestinationError('unexpected_response', { status })
+            throw new DestinationError('too_large', { status })
           }
           controller.enqueue(value)
         } catch (error) {

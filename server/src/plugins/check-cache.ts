@@ -1,8 +1,7 @@
 /** The cache of a plugin's checks: it keeps a bounded number of entries and lets checks share one read of a destination. */
-import { hash } from 'node:crypto'
 import { setTimeout as setTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
-import type { CheckCache, Connection } from '@claimcheck/core'
+import type { CheckCache } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../outbound/outbound.ts'
 import type { Readings } from '../outbound/readings.ts'
@@ -70,16 +69,12 @@ export function createCheckCache(): CheckCache {
   }
 }
 
-/**
- * The part of the cache that belongs to one connection with its current credentials. What those credentials can read stays hidden from
- * other connections, and from this connection after its credentials change.
- */
+/** The part of the cache whose keys begin with `prefix`. */
 export function cacheFor(
-  connection: Connection | null,
+  prefix: string,
   cache: CheckCache,
   requests: Pick<CheckRequests, 'readings' | 'inherit' | 'isEnded'>,
 ): CheckCache {
-  const prefix = connection ? `${hash('sha256', JSON.stringify(connection), 'base64url')} ` : ''
   return {
     get: (key) => cache.get(prefix + key),
     set: (key, value) => cache.set(prefix + key, value),

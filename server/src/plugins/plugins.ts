@@ -2,60 +2,18 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import {
-  type ActionProfile,
-  type Anchorer,
-  type CheckContext,
-  type ConnectionType,
-  type Instant,
-  isPlugin,
-  type Logger,
-  type PluginParts,
-  type Verifier,
-} from '@claimcheck/core'
+import { type ConnectionType, type Instant, isPlugin, type Logger, PLUGIN_API, type Plugin } from '@claimcheck/core'
 import { withinTime } from '../base/time-limit.ts'
 import { validator } from '../base/validation.ts'
 import type { Config, PluginEntry } from '../config/config.ts'
-import { createCheckCache } from './check-cache.ts'
-import { partsProblems, schemaProblem } from './problems.ts'
+import { inProcess } from './in-process.ts'
+import { partsProblems, pluginProblems } from './problems.ts'
+import { reachOf } from './reach.ts'
+import { conflicts, createRegistry, type LoadedPlugin, missingProviders, type Registry } from './registry.ts'
 
-const API = 1
 const SETUP_TIMEOUT_MS = 10_000
 
-export interface RegisteredVerifier {
-  readonly verifier: Verifier
-  /** The providers whose connections can read a claim of this action; an alias may accept fewer than its action. */
-  readonly providers: readonly string[]
-  /** The plugin's logger and cache, which each check gets. */
-  readonly tools: Pick<CheckContext, 'logger' | 'cache'>
-}
-
-/** Finds by name what the loaded plugins offer. */
-export interface Registry {
-  /** @param version of the profile; the newest, which takes new claims, when left out */
-  verifierFor(action: string, version?: string): RegisteredVerifier | undefined
-  connectionType(provider: string): ConnectionType | undefined
-  /** In the order in which the plugins list them. */
-  connectionTypes(): readonly ConnectionType[]
-  /** The newest of each action. */
-  profiles(): readonly ActionProfile[]
-  /** Every version that is loaded. */
-  allProfiles(): readonly ActionProfile[]
-  /** The actions that can be verified through a connection of this provider. */
-  actionsFor(provider: string): readonly string[]
-  /** The actions that can be verified without a connection. */
-  publicActions(): readonly string[]
-  readonly anchorer: Anchorer | undefined
-  /** In the order of the configuration. */
-  readonly plugins: readonly LoadedPlugin[]
-}
-
-export interface LoadedPlugin {
-  readonly name: string
-  readonly parts: PluginParts
-  readonly tools: Pick<CheckContext, 'logger' | 'cache'>
-}
-
+/** One of the plugins, or all of them together, cannot be used. */
 export class PluginError extends Error {
   override readonly name = 'PluginError'
   readonly code = 'unusable_plugins'
@@ -68,7 +26,7 @@ export class PluginError extends Error {
 }
 
 /** The host's logger, from which each plugin gets a child logger. */
-interface HostLogger extends Logger {
+export interface HostLogger extends Logger {
   child(bindings: Readonly<Record<string, unknown>>): Logger
 }
 
@@ -86,38 +44,66 @@ export async function loadPlugins(
   const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = options
   const problems: string[] = []
   const plugins: LoadedPlugin[] = []
+  // Of all plugins: one may read through the connections of another.
+  const types: Types = (provider) =>
+    plugins.flatMap(({ parts }) => parts.connections).find((type) => type.provider === provider)
   for (const entry of entries) {
     try {
       const expire = () => new Error(`its setup takes longer than ${limitMs} ms`)
-      const plugin = await withinTime(loadPlugin(entry, pluginDir, options), limitMs, expire)
-      const wrong = partsProblems(plugin.parts)
-      problems.push(...wrong.map((problem) => `${entry.use}: ${problem}`))
-      if (wrong.length === 0) plugins.push(plugin)
+      plugins.push(await withinTime(loadPlugin(entry, pluginDir, types, options), limitMs, expire))
     } catch (error) {
-      problems.push(`${entry.use}: ${error instanceof Error ? error.message : String(error)}`)
+      const found =
+        error instanceof PluginError ? error.problems : [error instanceof Error ? error.message : String(error)]
+      problems.push(...found.map((problem) => `${entry.use}: ${problem}`))
     }
   }
-  problems.push(...duplicates(plugins))
+  problems.push(...conflicts(plugins))
   // A plugin that failed to load may be the one that offers a missing provider.
   if (problems.length === 0) problems.push(...missingProviders(plugins))
-  if (problems.length > 0) throw new PluginError(problems)
+  if (problems.length > 0) {
+    await Promise.all(plugins.map(({ parts }) => parts.close()))
+    throw new PluginError(problems)
+  }
   return createRegistry(plugins)
 }
 
-async function loadPlugin(entry: PluginEntry, folder: string, { logger, now }: LoadOptions): Promise<LoadedPlugin> {
+type Types = (provider: string) => Pick<ConnectionType, 'options'> | undefined
+
+/** @throws PluginError, Error */
+async function loadPlugin(
+  entry: PluginEntry,
+  folder: string,
+  types: Types,
+  { logger, now }: LoadOptions,
+): Promise<LoadedPlugin> {
   const { default: plugin } = await importFrom(folder, entry.use)
   if (!isPlugin(plugin)) throw new Error('its default export is not the result of definePlugin')
-  if (plugin.api !== API)
-    throw new Error(`it needs plugin api ${plugin.api}; this version of the service has api ${API}`)
-  if (typeof plugin.name !== 'string' || plugin.name === '') throw new Error('it has no name')
-  if (typeof plugin.setup !== 'function') throw new Error('it has no setup function')
-  const wrongOptions = schemaProblem(plugin.options)
-  if (wrongOptions !== undefined) throw new Error(`the schema of its options does not compile: ${wrongOptions}`)
-  const issues = validator(plugin.options)(entry.with, ['with'])
-  if (issues.length > 0) throw new Error(issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '))
-  const tools = { logger: logger.child({ plugin: plugin.name }), cache: createCheckCache() }
-  const parts = await plugin.setup({ logger: tools.logger, now }, entry.with as never)
-  return { name: plugin.name, parts, tools }
+  checkDefinition(plugin, entry.with)
+  const pluginLogger = logger.child({ plugin: plugin.name })
+  const parts = await plugin.setup({ logger: pluginLogger, now }, entry.with as never)
+  refuse(partsProblems(parts))
+  const { name, manifest } = plugin
+  return {
+    name,
+    identity: { package: name, version: undefined, codeHash: '' },
+    isolation: 'trusted',
+    parts: inProcess(parts, types, { manifest, reach: reachOf(manifest, entry.with, true), logger: pluginLogger, now }),
+    anchorer: parts.anchorer,
+  }
+}
+
+/** @throws PluginError */
+function checkDefinition(plugin: Plugin, given: PluginEntry['with']): void {
+  if (plugin.api !== PLUGIN_API) {
+    throw new Error(`it needs plugin api ${plugin.api}; this version of the service has api ${PLUGIN_API}`)
+  }
+  refuse(pluginProblems(plugin))
+  refuse(validator(plugin.options)(given, ['with']).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`))
+}
+
+/** @throws PluginError */
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new PluginError(problems)
 }
 
 /** Resolves the module as code in the folder of the configuration file would. */
@@ -130,103 +116,3 @@ async function importFrom(folder: string, use: string): Promise<{ default?: unkn
   }
   return import(pathToFileURL(path).href)
 }
-
-function duplicates(plugins: readonly LoadedPlugin[]): string[] {
-  const problems: string[] = []
-  const owners = new Map<string, string>()
-  for (const { name, parts } of plugins) {
-    for (const offer of offersOf(name, parts)) {
-      const owner = owners.get(offer)
-      if (owner !== undefined) problems.push(`${name}: ${owner} already offers the ${offer}`)
-      owners.set(offer, name)
-    }
-  }
-  return problems
-}
-
-function offersOf(name: string, { connections = [], verifiers = [], anchorer }: PluginParts): string[] {
-  // A name stands for one action, of which a plugin may offer several versions, each once.
-  const named = verifiers.flatMap(({ profile: { action, aliases = {}, version } }) =>
-    [action, ...Object.keys(aliases)].map((name) => ({ name, action, version })),
-  )
-  const actions = new Map(
-    named.map(({ name, action, version }, index) => {
-      const again = named.slice(0, index).filter((one) => one.name === name && one.version === version).length
-      return [`${name} ${action} ${again}`, name]
-    }),
-  )
-  return [
-    `plugin ${name}`,
-    ...connections.map(({ provider }) => `provider ${provider}`),
-    ...[...actions.values()].map((action) => `action ${action}`),
-    ...(anchorer ? ['anchorer'] : []),
-  ]
-}
-
-function missingProviders(plugins: readonly LoadedPlugin[]): string[] {
-  const offered = new Set(plugins.flatMap(({ parts }) => parts.connections ?? []).map(({ provider }) => provider))
-  return plugins.flatMap(({ name, parts }) => {
-    const read = new Set((parts.verifiers ?? []).flatMap(({ providers }) => providers))
-    return [...read]
-      .filter((provider) => !offered.has(provider))
-      .map((provider) => `${name}: no plugin offers the provider ${provider}`)
-  })
-}
-
-function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
-  // By action or alias, and by version: the newest version takes new claims, the others judge those that were submitted under them.
-  const verifiers = new Map<string, Map<string, RegisteredVerifier>>()
-  const types = new Map<string, ConnectionType>()
-  const profiles: ActionProfile[] = []
-
-  function register(action: string, registered: RegisteredVerifier): void {
-    const versions = verifiers.get(action) ?? new Map<string, RegisteredVerifier>()
-    versions.set(registered.verifier.profile.version, registered)
-    verifiers.set(action, versions)
-  }
-
-  for (const { parts, tools } of plugins) {
-    for (const type of parts.connections ?? []) types.set(type.provider, type)
-    for (const verifier of parts.verifiers ?? []) {
-      const { profile, providers } = verifier
-      profiles.push(profile)
-      register(profile.action, { verifier, providers, tools })
-      for (const [alias, only] of Object.entries(profile.aliases ?? {})) {
-        const accepted = providers.filter((provider) => only.providers.includes(provider))
-        register(alias, { verifier, providers: accepted, tools })
-      }
-    }
-  }
-
-  const newest = new Map([...verifiers].map(([action, versions]) => [action, newestOf(versions)]))
-  const current = [...newest.values()].filter(
-    (one, index, all) => all.findIndex(({ verifier }) => verifier === one.verifier) === index,
-  )
-  return {
-    plugins,
-    anchorer: plugins.find(({ parts }) => parts.anchorer)?.parts.anchorer,
-    verifierFor: (action, version) =>
-      version === undefined ? newest.get(action) : verifiers.get(action)?.get(version),
-    connectionType: (provider) => types.get(provider),
-    connectionTypes: () => [...types.values()],
-    profiles: () => current.map(({ verifier }) => verifier.profile),
-    allProfiles: () => profiles,
-    actionsFor: (provider) =>
-      current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
-    publicActions: () =>
-      current
-        .filter(({ verifier }) => verifier.profile.access.anonymous)
-        .map(({ verifier }) => verifier.profile.action),
-  }
-}
-
-function newestOf(versions: ReadonlyMap<string, RegisteredVerifier>): RegisteredVerifier {
-  const [first, ...others] = versions.values()
-  return others.reduce(
-    (one, other) => (Number(other.verifier.profile.version) > Number(one.verifier.profile.version) ? other : one),
-    first!,
-  )
-}
-
-/** The registry of commands that run without plugins. */
-export const EMPTY_REGISTRY: Registry = createRegistry([])

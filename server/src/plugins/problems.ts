@@ -1,5 +1,12 @@
-/** Validates the result of a plugin's setup before the service uses it. */
-import { ACTION_PATTERN, type ActionProfile, knowsRules, type Verifier } from '@claimcheck/core'
+/** Validates what a plugin says of itself, and the result of its setup, before the service uses any of it. */
+import {
+  ACTION_PATTERN,
+  type ActionProfile,
+  CEILING,
+  knowsRules,
+  profileProblems,
+  type Verifier,
+} from '@claimcheck/core'
 import { type Static, type TSchema, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
 
@@ -29,7 +36,60 @@ const AnchorerData = Type.Object({
   stuckAfterMs: Type.Integer({ minimum: 1 }),
 })
 const ANCHORER_METHODS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
-const VerifierData = Type.Object({ providers: Type.Array(Type.String()) })
+const most = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
+const VerifierData = Type.Object({
+  providers: Type.Array(Type.String()),
+  limits: Type.Optional(
+    Type.Object(
+      {
+        requests: most(CEILING.requests),
+        bodyBytes: most(CEILING.bodyBytes),
+        timeMs: most(CEILING.timeMs),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+})
+
+const HOST_PATTERN =
+  '^(?:connection|target|options\\.[A-Za-z0-9_]+|(?:\\*\\.)?[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?)$'
+const names = Type.Optional(Type.Array(text))
+const Definition = Type.Object({
+  name: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' }),
+  options: Type.Object({ type: Type.Literal('object') }),
+  manifest: Type.Object(
+    {
+      hosts: Type.Array(Type.String({ pattern: HOST_PATTERN })),
+      methods: Type.Optional(
+        Type.Object(
+          { jsonRpc: names, graphql: Type.Optional(Type.Array(Type.String({ pattern: '^\\s*(?:query\\b|\\{)' }))) },
+          { additionalProperties: false },
+        ),
+      ),
+      sockets: Type.Optional(
+        Type.Array(
+          Type.Object(
+            { port: Type.Integer({ minimum: 1, maximum: 65_535 }), tls: Type.Boolean() },
+            { additionalProperties: false },
+          ),
+        ),
+      ),
+      programs: names,
+    },
+    { additionalProperties: false },
+  ),
+})
+
+/** What a plugin says of itself before its setup. One line for each problem. */
+export function pluginProblems(plugin: object): string[] {
+  const wrong = dataProblems(Definition, plugin, 'the plugin')
+  const problem = wrong.length > 0 ? undefined : schemaProblem((plugin as { options: TSchema }).options)
+  return [
+    ...wrong,
+    ...functionProblems(plugin, ['setup'], [], 'the plugin'),
+    ...(problem === undefined ? [] : [`the plugin.options: the schema does not compile: ${problem}`]),
+  ]
+}
 
 /** Returns one line for each problem, which starts with the position of the mistake. */
 export function partsProblems(parts: unknown): string[] {
@@ -58,9 +118,9 @@ function connectionProblems(type: object, place: string): string[] {
 function verifierProblems(verifier: object, place: string): string[] {
   return [
     ...dataProblems(VerifierData, verifier, place),
-    ...functionProblems(verifier, ['check'], ['normalize', 'anonymousSource'], place),
+    ...functionProblems(verifier, ['check'], ['normalize', 'anonymousSource', 'destination', 'checkMany'], place),
     ...anonymousProblems(verifier as Verifier, place),
-    ...profileProblems((verifier as { profile?: unknown }).profile).map((problem) => `${place}.profile ${problem}`),
+    ...problemsOfProfile((verifier as { profile?: unknown }).profile).map((problem) => `${place}.profile ${problem}`),
   ]
 }
 
@@ -99,6 +159,8 @@ const DAY_MS = 24 * 60 * 60_000
 const windowMs = Type.Integer({ minimum: 1 })
 const jsonSchema = (type: string) => Type.Object({ type: Type.Literal(type) })
 
+const sentence = Type.Union([text, Type.Array(text, { minItems: 1 })])
+
 const Profile = Type.Object({
   action: actionName,
   version: Type.String({ pattern: '^\\d+$' }),
@@ -121,14 +183,27 @@ const Profile = Type.Object({
   ageMs: Type.Optional(Type.Integer({ minimum: 0, maximum: DAY_MS })),
   removedWithinMs: Type.Optional(Type.Integer({ minimum: 0 })),
   access: Type.Object({ permission: Type.String(), anonymous: Type.Boolean() }),
+  words: Type.Object(
+    {
+      title: text,
+      target: text,
+      claim: sentence,
+      outcomes: Type.Object(
+        { verified: sentence, late: sentence, mismatch: sentence, failed: sentence },
+        { additionalProperties: false },
+      ),
+      facts: Type.Optional(Type.Record(Type.String(), Type.Union([sentence, Type.Record(Type.String(), sentence)]))),
+    },
+    { additionalProperties: false },
+  ),
 })
 
 /** Phrases that follow "the profile". */
-function profileProblems(profile: unknown): string[] {
+function problemsOfProfile(profile: unknown): string[] {
   const issues = validator(Profile)(profile, [])
   if (issues.length > 0) return issues.map(({ loc, msg }) => `has an invalid ${loc.join('.') || 'form'}: ${msg}`)
   const { toleranceMs, deadlineMs, maxDeadlineMs, ...schemas } = profile as ActionProfile & Static<typeof Profile>
-  const problems: string[] = []
+  const problems = profileProblems(profile as ActionProfile)
   const { rulesVersion } = profile as ActionProfile
   if (!knowsRules(rulesVersion)) problems.push(`has rulesVersion ${rulesVersion}, which this service does not know`)
   if (deadlineMs <= toleranceMs) problems.push('has a deadline that is not after the tolerance')

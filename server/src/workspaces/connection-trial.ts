@@ -1,11 +1,12 @@
 /** Probes a destination once, within limits, before the service stores a connection to it. */
-import { type ConnectionType, DestinationError, type Instant, type JsonObject, type Logger } from '@claimcheck/core'
+import { DestinationError, type Instant, type JsonObject, withoutSecretValues } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import { withinTime } from '../base/time-limit.ts'
 import { validator } from '../base/validation.ts'
 import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import type { Registry } from '../plugins/plugins.ts'
+import type { HostedConnectionType } from '../plugins/hosted.ts'
+import type { Registry } from '../plugins/registry.ts'
 
 /** The probe failed, and the service does not store the connection or the secrets. */
 export interface NotConnected {
@@ -24,14 +25,13 @@ interface Probe {
 
 /** The result of a trial, with what was tried. */
 export interface Tried extends Probe {
-  readonly type: ConnectionType
+  readonly type: HostedConnectionType
   readonly options: JsonObject
 }
 
 export interface TrialOptions {
   readonly registry: Pick<Registry, 'connectionType'>
   readonly outbound: Outbound
-  readonly logger: Logger
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
 }
@@ -41,20 +41,27 @@ const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 /** @throws ServiceError `not_found` for an unknown provider, `invalid` for options that do not match its schema */
 export type Trial = (provider: string, options: JsonObject) => Promise<Tried>
 
-export function createTrial({ registry, outbound, logger, now, config }: TrialOptions): Trial {
+export function createTrial({ registry, outbound, now, config }: TrialOptions): Trial {
   const { timeoutMs } = config.checks
 
-  async function probe(type: ConnectionType, options: JsonObject): Promise<Probe> {
+  async function probe(type: HostedConnectionType, options: JsonObject): Promise<Probe> {
     const timer = new AbortController()
-    const { signal } = timer
-    // A copy, because the service stores the options and a plugin may modify its argument.
-    const optionsCopy: Record<string, unknown> = structuredClone(options)
     const probing = async () => {
-      const { fetch, resolve } = outbound.forCheck(timer, now, new URL(type.baseUrl(optionsCopy)).origin)
-      return type.probe(optionsCopy, { fetch, resolve, signal, logger })
+      const baseUrl = await type.baseUrl(options)
+      const { secrets } = withoutSecretValues(type, options)
+      const requests = outbound.forCheck({
+        timer,
+        now,
+        origin: new URL(baseUrl).origin,
+        secrets,
+        reach: type.reach,
+        throughConnection: true,
+      })
+      return type.probe(options, { requests, timer })
     }
     try {
-      const { scopes, warnings } = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
+      const probed = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
+      const { scopes, warnings } = (probed ?? {}) as Record<string, unknown>
       if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
       return { scopes, notes: warnings, failure: null }
     } catch (error) {
@@ -75,7 +82,7 @@ export function createTrial({ registry, outbound, logger, now, config }: TrialOp
 }
 
 /** @throws ServiceError `not_found` */
-export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, provider: string): ConnectionType {
+export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, provider: string): HostedConnectionType {
   const type = registry.connectionType(provider)
   if (!type) throw new ServiceError('not_found', `no configured plugin offers the provider ${provider}`)
   return type

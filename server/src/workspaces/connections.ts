@@ -1,11 +1,12 @@
 /** Connections, through which the service reads destinations for a workspace. Secrets are encrypted at rest, and only checks get them. */
-import { type Connection, type ConnectionType, type Instant, type JsonObject, secretNames } from '@claimcheck/core'
+import { type Connection, type Instant, type JsonObject, secretNames } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Secrets } from '../base/secrets.ts'
-import type { Registry } from '../plugins/plugins.ts'
+import type { HostedConnectionType } from '../plugins/hosted.ts'
+import type { Registry } from '../plugins/registry.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
 import {
@@ -140,7 +141,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return { ...summary, actions: registry.actionsFor(row.provider) }
   }
 
-  function seal(id: string, type: ConnectionType, options: JsonObject): Readonly<Record<string, string>> {
+  function seal(id: string, type: HostedConnectionType, options: JsonObject): Readonly<Record<string, string>> {
     const given = secretNames(type).filter((name) => Object.hasOwn(options, name))
     return Object.fromEntries(given.map((name) => [name, secrets.seal(String(options[name]), secretContext(id, name))]))
   }
@@ -240,7 +241,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 }
 
-function replacementIssues(type: ConnectionType, given: JsonObject): Issue[] {
+function replacementIssues(type: HostedConnectionType, given: JsonObject): Issue[] {
   const names = Object.keys(given)
   const secret = secretNames(type)
   if (names.length === 0) {

@@ -1,8 +1,9 @@
 /** Where a claim is read, as its receipt says it: by the host's own account, and not by the plugin's. */
 import { createHmac } from 'node:crypto'
-import type { Connection, ConnectionType, Source } from '@claimcheck/core'
+import type { Connection, Source } from '@claimcheck/core'
 import type { Secrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
+import type { HostedConnectionType } from '../plugins/hosted.ts'
 import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
 
 export interface Sources {
@@ -46,13 +47,13 @@ export function createSources({ config, secrets }: SourcesOptions): Sources {
 export type AddressInReceipts = 'listed' | AddressVisibility
 
 /** @param type undefined where its plugin is not loaded */
-export function addressInReceipts(
+export async function addressInReceipts(
   { provider, options, address }: Pick<ConnectionRow, 'provider' | 'options' | 'address'>,
-  type: ConnectionType | undefined,
+  type: HostedConnectionType | undefined,
   sources: Pick<Sources, 'isListed'>,
-): AddressInReceipts {
+): Promise<AddressInReceipts> {
   try {
-    return type && sources.isListed(provider, type.baseUrl(options as never)) ? 'listed' : address
+    return type && sources.isListed(provider, await type.baseUrl(options)) ? 'listed' : address
   } catch {
     // The plugin may have become stricter than it was when this was connected.
     return address

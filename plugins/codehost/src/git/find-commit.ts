@@ -1,5 +1,5 @@
 /** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
-import type { CheckContext } from '@claimcheck/core/plugin'
+import type { Auth, CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { markOf } from '../forgetting.ts'
@@ -15,7 +15,7 @@ const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
 
 export interface GitAccess {
   readonly baseUrl: string
-  readonly authorization?: string
+  readonly auth?: Auth | undefined
   /** The server removes commits as soon as no branch has them. */
   readonly prunesAtOnce?: boolean
 }
@@ -32,12 +32,16 @@ interface Branch extends Reached {
 }
 
 export function createGitHost(access: GitAccess, repositories: Repositories): CodeHost {
-  const { baseUrl, authorization, prunesAtOnce = false } = access
+  const { baseUrl, auth, prunesAtOnce = false } = access
+
+  /** git sends its requests itself, so it gets the credential. */
+  const authorizationOf = (context: CheckContext) => auth && context.reveal(auth).value
 
   async function reach(slug: string, context: CheckContext): Promise<Reached> {
     await requireGit()
-    const { url, name } = await discover(baseUrl, slug, authorization, context)
+    const { url, name } = await discover(baseUrl, slug, auth, context)
     const address = await context.resolve(url)
+    const authorization = authorizationOf(context)
     return { remote: { url, address, ...(authorization === undefined ? {} : { authorization }) }, name }
   }
 
@@ -51,7 +55,7 @@ export function createGitHost(access: GitAccess, repositories: Repositories): Co
 
       /** Reads a branch, and works with it while its copy is kept. */
       function withBranch<T>(branch: string, work: (branch: Branch) => Promise<T>): Promise<T> {
-        return repositories.withCopy(context.connection, slug, branch, async (copy) => {
+        return repositories.withCopy([context.connection, authorizationOf(context)], slug, branch, async (copy) => {
           const read = await cache.share(`${scope} branch ${branch}`, async () => {
             const reached = await reach(slug, context)
             return { ...reached, copy, tip: await copy.update(reached.remote, context) }

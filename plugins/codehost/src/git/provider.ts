@@ -1,5 +1,7 @@
 /** Connections to git servers over smart HTTP. */
 import {
+  type Auth,
+  basic,
   type ConnectionType,
   DestinationError,
   defineConnectionType,
@@ -46,12 +48,8 @@ export function createGitProvider(repositories: Repositories): Provider {
     ownersOf: ({ options }) => (options as Options).owners,
     open: ({ options }) => {
       const { base_url, prunes_at_once = false, ...credentials } = options as Options
-      const authorization = basicAuthorization(credentials)
       const baseUrl = withoutTrailingSlash(base_url)
-      return createGitHost(
-        { baseUrl, prunesAtOnce: prunes_at_once, ...(authorization === undefined ? {} : { authorization }) },
-        repositories,
-      )
+      return createGitHost({ baseUrl, prunesAtOnce: prunes_at_once, auth: authOf(credentials) }, repositories)
     },
   }
 }
@@ -64,20 +62,19 @@ const connectionType: ConnectionType = defineConnectionType({
   baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
   fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
   async probe(options, { fetch }) {
-    const authorization = basicAuthorization(options)
-    const response = await fetch(options.base_url, authorization === undefined ? {} : { headers: { authorization } })
+    const auth = authOf(options)
+    const response = await fetch(options.base_url, { auth })
     await response.body?.cancel()
     // The base URL need not be a page of the server: only errors of the server itself and refused credentials count.
     const failure = httpFailure(response, Date.now())
     if (failure.code === 'unavailable' || failure.code === 'rate_limited') throw failure
-    if (response.status === 401 && authorization !== undefined)
-      throw new DestinationError('unauthorized', { status: 401 })
-    const isUnencrypted = authorization !== undefined && new URL(options.base_url).protocol === 'http:'
+    if (response.status === 401 && auth) throw new DestinationError('unauthorized', { status: 401 })
+    const isUnencrypted = auth !== undefined && new URL(options.base_url).protocol === 'http:'
     return {
       scopes: [],
       warnings: [
         ...(isUnencrypted ? ['The credentials are sent unencrypted: use https.'] : []),
-        ...(authorization === undefined
+        ...(auth === undefined
           ? []
           : ['It is not known what these credentials can do: make sure that they can only read.']),
       ],
@@ -85,10 +82,6 @@ const connectionType: ConnectionType = defineConnectionType({
   },
 })
 
-function basicAuthorization({
-  username = '',
-  password = '',
-}: Pick<Options, 'username' | 'password'>): string | undefined {
-  if (username === '' && password === '') return undefined
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+function authOf({ username = '', password = '' }: Pick<Options, 'username' | 'password'>): Auth | undefined {
+  return username === '' && password === '' ? undefined : basic(username, password)
 }

@@ -1,6 +1,6 @@
 /** The repositories at git servers, as this host reads them: within its limits, and from what it kept of them. */
 import { createHash } from 'node:crypto'
-import type { CheckContext, Connection } from '@claimcheck/core/plugin'
+import type { CheckContext } from '@claimcheck/core/plugin'
 import { type BranchCopy, createBranchCopy } from './branch-copy.ts'
 import type { Remote } from './environment.ts'
 import { hasObject } from './has-object.ts'
@@ -22,9 +22,9 @@ export interface Limits {
 }
 
 export interface Repositories {
-  /** Works with the copy of a branch. Only checks that read through the same connection, with the same options, share a copy. */
+  /** Works with the copy of a branch. @param reader the connection, with its credentials: only equal ones share a copy */
   withCopy<T>(
-    connection: Connection | null,
+    reader: readonly unknown[],
     slug: string,
     branch: string,
     work: (copy: BranchCopy) => Promise<T>,
@@ -45,10 +45,10 @@ export function createRepositories({ maxPackBytes, memoryBytes, processes, keptB
   const lister = createLister(git, own)
 
   return {
-    withCopy(connection, slug, branch, work) {
-      // A digest, because the options have secrets.
+    withCopy(reader, slug, branch, work) {
+      // A digest, because it has secrets.
       const key = createHash('sha256')
-        .update(JSON.stringify([connection, slug, branch]))
+        .update(JSON.stringify([reader, slug, branch]))
         .digest('base64url')
       return kept.use(key, (folder) => createBranchCopy({ folder, branch, maxBytes: maxPackBytes, git }), work)
     },

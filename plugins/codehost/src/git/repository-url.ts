@@ -1,5 +1,5 @@
 /** Finds a repository's URL before git is started: whether it is on a git server, and whether we may read it. */
-import { type CheckContext, DestinationError, Value } from '@claimcheck/core/plugin'
+import { type Auth, type CheckContext, DestinationError, Value } from '@claimcheck/core/plugin'
 import { httpFailure } from '../http-failure.ts'
 import { Slug } from '../profile.ts'
 
@@ -14,12 +14,13 @@ const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
 export async function discover(
   baseUrl: string,
   slug: string,
-  authorization: string | undefined,
+  auth: Auth | undefined,
   { fetch, now }: Pick<CheckContext, 'fetch' | 'now'>,
 ): Promise<{ readonly url: string; readonly name: string }> {
   const asked = `${baseUrl}/${slug}.git${DISCOVERY}`
   const response = await fetch(asked, {
-    headers: { 'git-protocol': 'version=2', ...(authorization === undefined ? {} : { authorization }) },
+    headers: { 'git-protocol': 'version=2' },
+    auth,
   })
   const isGit = response.headers.get('content-type') === ADVERTISEMENT
   await response.body?.cancel()

@@ -1,5 +1,6 @@
 /** Reads GitHub's REST API: in one version, with every answer checked against a schema, and with conditional requests. */
 import {
+  bearer,
   type CheckContext,
   DestinationError,
   readJson,
@@ -27,6 +28,7 @@ export interface GitHubApi {
 
 export interface GitHubAccess {
   readonly baseUrl: string
+  /** A handle. */
   readonly token?: string
 }
 
@@ -46,7 +48,6 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
   const baseHeaders = {
     accept: 'application/vnd.github+json',
     'x-github-api-version': '2022-11-28',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   }
 
   return {
@@ -56,6 +57,7 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
       const known = cache?.get(key) as Remembered | undefined
       const response = await fetch(url, {
         headers: known ? { ...baseHeaders, 'if-none-match': known.etag } : baseHeaders,
+        auth: bearer(token),
       })
       const { status, headers } = response
       // The value was checked when it was remembered: a URL is always read with the same schema.

@@ -1,8 +1,9 @@
 /** `claimcheck connection`: connects destinations, replaces credentials, lists and disconnects. */
 import { readFileSync } from 'node:fs'
-import type { ConnectionType, JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { Claimcheck } from '../../container.ts'
+import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { type AddressInReceipts, addressInReceipts } from '../../workspaces/sources.ts'
@@ -71,7 +72,7 @@ export function addConnectionCommands(program: Command): void {
         async ({ workspaces, connections, registry, sources }) => {
           const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
           const active = await connections.list(workspace?.id)
-          return active.map((connection) => withAddress(connection, { registry, sources }))
+          return Promise.all(active.map((connection) => withAddress(connection, { registry, sources })))
         },
         { plugins: true },
       )
@@ -110,12 +111,12 @@ interface Addressed extends ConnectionSummary {
   readonly shown: AddressInReceipts
 }
 
-function withAddress(
+async function withAddress(
   connection: ConnectionSummary,
   { registry, sources }: Pick<Claimcheck, 'registry' | 'sources'>,
-): Addressed {
+): Promise<Addressed> {
   const type = registry.connectionType(connection.provider)
-  return { ...connection, shown: addressInReceipts(connection, type, sources) }
+  return { ...connection, shown: await addressInReceipts(connection, type, sources) }
 }
 
 function notConnected(result: string, { failure, isRefused }: NotConnected): CommandError {
@@ -129,7 +130,7 @@ function notConnected(result: string, { failure, isRefused }: NotConnected): Com
  * Each setting is `name=value`. Commas separate the items of a list. `@FILE` reads the value from a file: no secret has to
  * be in the history of a shell.
  */
-function parseSettings(settings: readonly string[], type: ConnectionType | undefined): JsonObject {
+function parseSettings(settings: readonly string[], type: HostedConnectionType | undefined): JsonObject {
   const pairs = settings.map((setting) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
     // The setting is not repeated: it may be a secret.

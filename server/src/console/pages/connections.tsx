@@ -1,10 +1,12 @@
 /** The routes of connections: list, connect, replace credentials, disconnect. */
-import type { ConnectionType } from '@claimcheck/core'
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
+import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
+import { addressInReceipts } from '../../workspaces/sources.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
 import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
@@ -24,7 +26,7 @@ type ProviderPath = { Params: { provider: string } }
 export function connectionRoutes(app: App, services: ConnectionServices): void {
   const { connections, members, registry, sources, now } = services
 
-  function requireType(provider: string): ConnectionType {
+  function requireType(provider: string): HostedConnectionType {
     const type = registry.connectionType(provider)
     if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
     return type
@@ -45,7 +47,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
         connections={listed}
         names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
         registry={registry}
-        sources={sources}
+        addresses={await addressesOf(listed)}
         now={now()}
         done={queryOf(request).done}
       />
@@ -53,7 +55,15 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
     return sendPage(reply, page)
   })
 
-  function connectForm(request: FastifyRequest, type: ConnectionType, values: FormValues, outcome: Outcome) {
+  async function addressesOf(listed: readonly ConnectionSummary[]) {
+    const address = async (one: ConnectionSummary) => {
+      const shown = await addressInReceipts(one, registry.connectionType(one.provider), sources)
+      return [one.id, shown] as const
+    }
+    return new Map(await Promise.all(listed.map(address)))
+  }
+
+  function connectForm(request: FastifyRequest, type: HostedConnectionType, values: FormValues, outcome: Outcome) {
     const listed = sources.listed(type.provider)
     return <ConnectForm viewer={viewerOf(request)} type={type} listed={listed} values={values} outcome={outcome} />
   }

@@ -1,7 +1,8 @@
 /** The forms that connect a destination and replace its credentials, made from the description of the plugin. */
-import { type ConnectionType, secretNames } from '@claimcheck/core'
+import { secretNames } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
+import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import type { NotConnected } from '../../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
@@ -30,7 +31,7 @@ export interface Outcome {
 
 interface FormProps {
   readonly viewer: Viewer
-  readonly type: ConnectionType
+  readonly type: HostedConnectionType
   readonly values: FormValues
   readonly outcome: Outcome
 }
@@ -150,7 +151,7 @@ function DestinationForm(props: DestinationFormProps) {
 
 /** Nothing is asked where the address is always the same, and listed. */
 function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' | 'listed'> & { ticked: boolean }) {
-  const only = onlyAddress(type)
+  const only = type.onlyAddress
   if (only !== undefined && listed.includes(only)) {
     return (
       <p class="help">
@@ -189,17 +190,6 @@ function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' |
   )
 }
 
-/** Undefined where options may choose the address. */
-function onlyAddress(type: ConnectionType): string | undefined {
-  const secrets = new Set(secretNames(type))
-  if (propertiesOf(type.options).some(([name]) => !secrets.has(name))) return undefined
-  try {
-    return new URL(type.baseUrl({})).href.replace(/\/+$/, '')
-  } catch {
-    return undefined
-  }
-}
-
 function Insist({ words, ticked }: { readonly words: Words; readonly ticked: boolean }) {
   return (
     <div class="field">
@@ -215,7 +205,7 @@ function Insist({ words, ticked }: { readonly words: Words; readonly ticked: boo
 }
 
 function problemOf(
-  type: ConnectionType,
+  type: HostedConnectionType,
   schema: TSchema,
   { problems, failed }: Outcome,
   { refused }: Words,
@@ -229,7 +219,7 @@ function problemOf(
 
 /** What is wrong with an option that the form does not show: the plugin may require more than when it was connected. */
 function unshown(
-  type: ConnectionType,
+  type: HostedConnectionType,
   schema: TSchema,
   problems: Readonly<Record<string, string>>,
 ): string | undefined {

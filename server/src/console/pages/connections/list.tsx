@@ -1,8 +1,9 @@
 /** The list of connections, and of what can be connected. */
-import { type ConnectionType, type Instant, type JsonValue, secretNames } from '@claimcheck/core'
-import type { Registry } from '../../../plugins/plugins.ts'
+import { type Instant, type JsonValue, secretNames } from '@claimcheck/core'
+import type { HostedConnectionType } from '../../../plugins/hosted.ts'
+import type { Registry } from '../../../plugins/registry.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
-import { type AddressInReceipts, addressInReceipts, type Sources } from '../../../workspaces/sources.ts'
+import type { AddressInReceipts } from '../../../workspaces/sources.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
@@ -18,13 +19,14 @@ interface ConnectionsProps {
   /** Names of the people who connected them, by their ids. */
   readonly names: ReadonlyMap<string, string>
   readonly registry: Pick<Registry, 'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions'>
-  readonly sources: Pick<Sources, 'isListed'>
+  /** How receipts name their addresses, by their ids. */
+  readonly addresses: ReadonlyMap<string, AddressInReceipts>
   readonly now: Instant
   readonly done: string | undefined
 }
 
 export function Connections(props: ConnectionsProps) {
-  const { viewer, isOwner, connections, names, registry, sources, now, done } = props
+  const { viewer, isOwner, connections, names, registry, addresses, now, done } = props
   const publicActions = registry.publicActions()
   return (
     <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
@@ -48,7 +50,7 @@ export function Connections(props: ConnectionsProps) {
                 isOwner={isOwner}
                 connection={connection}
                 type={registry.connectionType(connection.provider)}
-                address={addressInReceipts(connection, registry.connectionType(connection.provider), sources)}
+                address={addresses.get(connection.id)!}
                 by={connection.connectedBy === null ? 'the command line' : names.get(connection.connectedBy)}
                 now={now}
               />
@@ -72,7 +74,7 @@ interface ConnectionCardProps {
   readonly isOwner: boolean
   readonly connection: ConnectionSummary
   /** Undefined where its plugin is not loaded. */
-  readonly type: ConnectionType | undefined
+  readonly type: HostedConnectionType | undefined
   readonly address: AddressInReceipts
   readonly by: string | undefined
   readonly now: Instant
@@ -195,7 +197,7 @@ function ProviderActions({ actions }: { readonly actions: readonly string[] }) {
 interface DisconnectProps {
   readonly viewer: Viewer
   readonly connection: ConnectionSummary
-  readonly type: ConnectionType | undefined
+  readonly type: HostedConnectionType | undefined
 }
 
 export function Disconnect({ viewer, connection, type }: DisconnectProps) {

@@ -1,23 +1,26 @@
 /** Reads a destination's JSON with limits on its size and depth: to parse what a stranger's server sends must not hold up all other checks. */
-import { DestinationError, isDestinationError } from './verifier.ts'
+import { DestinationError, isDestinationError } from './destination-error.ts'
 
 /** A parser takes some 20 ms for the worst text of this size. In bytes. */
-const MAX_BYTES = 512 * 1024
+export const USUAL_JSON_BYTES = 512 * 1024
 /** A parser takes far longer for deep text than for flat text of the same size. */
 const MAX_NESTING = 64
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON value in an answer's body, of at most 512 KiB, nested 64 deep at most, in valid UTF-8.
+ * The JSON value in an answer's body, nested 64 deep at most, in valid UTF-8.
  *
- * @throws DestinationError `unexpected_response` for anything else, and for a body that breaks off, unless its own error is one
+ * @throws DestinationError `too_large`; `unexpected_response` for what is no such JSON, and for a body that breaks off, unless its own
+ * error is one
  */
-export async function readJson(response: Response): Promise<unknown> {
-  const unexpected = (cause: unknown) => new DestinationError('unexpected_response', { status: response.status, cause })
+export async function readJson(response: Response, maxBytes = USUAL_JSON_BYTES): Promise<unknown> {
+  const { status } = response
+  const unexpected = (cause: unknown) => new DestinationError('unexpected_response', { status, cause })
   try {
-    const bytes = await readBytes(response)
-    if (!bytes || !isShallow(bytes)) throw new RangeError('the answer is too large or too deep')
+    const bytes = await readBytes(response, maxBytes)
+    if (!bytes) throw new DestinationError('too_large', { status })
+    if (!isShallow(bytes)) throw new RangeError('the answer is too deep')
     return JSON.parse(UTF8.decode(bytes))
   } catch (cause) {
     throw isDestinationError(cause) ? cause : unexpected(cause)
@@ -25,13 +28,13 @@ export async function readJson(response: Response): Promise<unknown> {
 }
 
 /** undefined when there are too many; the rest is not read. */
-async function readBytes({ body }: Response): Promise<Uint8Array | undefined> {
+async function readBytes({ body }: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = (body as ReadableStream<Uint8Array> | null)?.getReader()
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     size += part.value.length
-    if (size > MAX_BYTES) {
+    if (size > maxBytes) {
       await reader?.cancel()
       return undefined
     }

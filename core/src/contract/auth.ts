@@ -1,0 +1,102 @@
+/**
+ * How a plugin names the credential of a request without holding it. A plugin gets a handle in place of each secret option; the host
+ * replaces the handle as it sends the request.
+ */
+import { type TObject, Type } from 'typebox'
+
+/** The credential that a request carries. Its secrets are handles, as a connection's options have them. */
+export type Auth =
+  | { readonly scheme: 'bearer'; readonly token: string }
+  | { readonly scheme: 'basic'; readonly username: string; readonly password: string }
+  | { readonly scheme: 'header'; readonly name: string; readonly prefix: string; readonly value: string }
+
+/** `Authorization: Bearer <token>`. Without a token the request carries no credential. */
+export function bearer(token: string): Auth
+export function bearer(token: string | undefined): Auth | undefined
+export function bearer(token: string | undefined): Auth | undefined {
+  return token === undefined ? undefined : { scheme: 'bearer', token }
+}
+
+/** `Authorization: Basic`, RFC 7617. */
+export function basic(username: string, password: string): Auth {
+  return { scheme: 'basic', username, password }
+}
+
+/** A header of the destination's own, such as `PRIVATE-TOKEN`. @param prefix what stands before the secret in its value */
+export function header(name: string, value: string, prefix = ''): Auth {
+  return { scheme: 'header', name, value, prefix }
+}
+
+const SECRET = 'x-secret'
+const HANDLE = 'secret:'
+
+/** A string option that is stored encrypted and never shown. The plugin gets a handle for it, which `Auth` takes. */
+export function secret(options: { readonly title?: string; readonly description: string }) {
+  return Type.String({ minLength: 1, maxLength: 4096, ...options, [SECRET]: true })
+}
+
+export function isSecret(schema: object): boolean {
+  return (schema as Record<string, unknown>)[SECRET] === true
+}
+
+/** The names of the secret options. */
+export function secretNames({ options }: { readonly options: TObject }): string[] {
+  return Object.keys(options.properties).filter((name) => isSecret(options.properties[name]!))
+}
+
+/** What a plugin gets in place of a secret option. */
+export function secretHandle(name: string): string {
+  return HANDLE + name
+}
+
+/** By handle. */
+export type SecretValues = ReadonlyMap<string, string>
+
+/** A connection's options as its plugin gets them, and the secrets apart. */
+export function withoutSecretValues<O extends object>(
+  type: { readonly options: TObject },
+  options: O,
+): { readonly options: O; readonly secrets: SecretValues } {
+  const secrets = new Map<string, string>()
+  const shown = { ...options } as Record<string, unknown>
+  for (const name of secretNames(type)) {
+    const value = shown[name]
+    if (typeof value !== 'string') continue
+    secrets.set(secretHandle(name), value)
+    shown[name] = secretHandle(name)
+  }
+  return { options: shown as O, secrets }
+}
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/**
+ * The header that carries a credential.
+ *
+ * @throws TypeError for what names no secret of this connection, or has not the form of an `Auth`; its text repeats no secret
+ */
+export function authHeader(auth: Auth, secrets: SecretValues): { readonly name: string; readonly value: string } {
+  const secretOf = (handle: unknown) => {
+    const value = typeof handle === 'string' ? secrets.get(handle) : undefined
+    if (value === undefined) throw new TypeError("auth names no secret option of this check's connection")
+    return value
+  }
+  switch (auth.scheme) {
+    case 'bearer':
+      return { name: 'authorization', value: `Bearer ${secretOf(auth.token)}` }
+    case 'basic': {
+      // Either may be the secret: some destinations take a token as the user's name, with an empty password.
+      const [username, password] = [auth.username, auth.password].map((part) => secrets.get(part) ?? String(part))
+      return { name: 'authorization', value: `Basic ${toBase64(`${username}:${password}`)}` }
+    }
+    case 'header':
+      if (typeof auth.name !== 'string' || !TOKEN.test(auth.name)) throw new TypeError('auth names no header')
+      return { name: auth.name.toLowerCase(), value: String(auth.prefix) + secretOf(auth.value) }
+    default:
+      throw new TypeError('auth has no scheme of the contract')
+  }
+}
+
+function toBase64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+}

@@ -1,0 +1,168 @@
+/** What most checks need of HTTP, on top of a guarded `fetch`: JSON of a known shape, headers alone, pages, and the usual meaning of statuses. */
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import type { Instant } from '../evidence.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import { retryAfterMs } from '../retry-after.ts'
+import { DestinationError } from './destination-error.ts'
+import { readJson, USUAL_JSON_BYTES } from './json-answer.ts'
+import type { CheckLimits, FetchInit, GuardedFetch } from './verifier.ts'
+
+/** How a request is sent, and which answers it takes besides a successful one. */
+export interface HttpInit extends Omit<FetchInit, 'method' | 'call'> {
+  /** Statuses that say something about the outcome, such as 404 for a part of something that was seen. Their answers have no value. */
+  readonly also?: readonly number[]
+}
+
+export interface JsonInit<T extends TSchema> extends HttpInit {
+  /** What the answer looks like, at least. An answer of another shape is an `unexpected_response`. */
+  readonly schema: T
+}
+
+export interface PageInit<T extends TSchema> extends JsonInit<T> {
+  /** The URL of the next page; undefined at the end. When left out: the link `next` of the Link header, RFC 8288. */
+  readonly next?: (page: JsonAnswer<Static<T>>) => string | undefined
+  /** More pages than this are an error: what was not read is no evidence of absence. */
+  readonly most?: number
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** After redirects. */
+  readonly url: string
+}
+
+export interface JsonAnswer<T> extends Answer {
+  readonly value: T
+}
+
+/** Each throws DestinationError for an answer that says nothing about the outcome. See `statusError`. */
+export interface Http {
+  json<T extends TSchema>(
+    url: string,
+    init: JsonInit<T> & { readonly also?: undefined },
+  ): Promise<JsonAnswer<Static<T>>>
+  /** `value` is undefined for a status in `also`. */
+  json<T extends TSchema>(url: string, init: JsonInit<T>): Promise<JsonAnswer<Static<T> | undefined>>
+  head(url: string, init?: HttpInit): Promise<Answer>
+  /** The pages of a list. @throws DestinationError `too_large` where there are more than `most`, 10 when left out */
+  paginate<T extends TSchema>(url: string, init: PageInit<T>): AsyncIterable<JsonAnswer<Static<T>>>
+  /** A method of JSON-RPC 2.0 that the manifest declares. @returns its result */
+  rpc<T extends TSchema>(url: string, method: string, params: JsonValue, init: JsonInit<T>): Promise<Static<T>>
+  /** A GraphQL query whose text the manifest declares. An answer with errors is an `unexpected_response`. @returns its data */
+  graphql<T extends TSchema>(url: string, query: string, variables: JsonObject, init: JsonInit<T>): Promise<Static<T>>
+}
+
+const MOST_PAGES = 10
+
+export interface HttpOptions {
+  readonly fetch: GuardedFetch
+  readonly now: () => Instant
+  readonly limits?: CheckLimits | undefined
+}
+
+export function createHttp({ fetch, now, limits }: HttpOptions): Http {
+  const maxBytes = limits?.bodyBytes ?? USUAL_JSON_BYTES
+
+  async function read<T extends TSchema>(url: string, init: JsonInit<T>, call?: FetchInit['call']) {
+    const { schema, also = [], ...request } = init
+    const response = await fetch(url, {
+      ...request,
+      headers: { accept: 'application/json', ...request.headers },
+      ...(call === undefined ? {} : { call }),
+    })
+    const { status, headers } = response
+    const answer = { status, headers, url: response.url }
+    if (also.includes(status)) {
+      await response.body?.cancel()
+      return { ...answer, value: undefined }
+    }
+    if (status !== 200) {
+      await response.body?.cancel()
+      throw statusError(response, now())
+    }
+    const value = await readJson(response, maxBytes)
+    if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
+    return { ...answer, value: value as Static<T> }
+  }
+
+  async function call<T extends TSchema>(url: string, init: JsonInit<T>, sent: NonNullable<FetchInit['call']>) {
+    const { value, status } = await read(url, { ...init, schema: CALL_ANSWER, also: [] }, sent)
+    const body = value as JsonObject
+    const result = 'jsonRpc' in sent ? body.result : body.data
+    // A refusal in the body says nothing about the outcome.
+    const isRefused = ('error' in body && body.error !== null) || 'errors' in body
+    if (isRefused || !Value.Check(init.schema, result)) throw new DestinationError('unexpected_response', { status })
+    return result as Static<T>
+  }
+
+  return {
+    json: read as Http['json'],
+    async head(url, { also = [], ...request } = {}) {
+      const response = await fetch(url, { ...request, method: 'HEAD' })
+      const { status, headers } = response
+      await response.body?.cancel()
+      if (!response.ok && !also.includes(status)) throw statusError(response, now())
+      return { status, headers, url: response.url }
+    },
+    async *paginate<T extends TSchema>(url: string, { next = linkedNext, most = MOST_PAGES, ...init }: PageInit<T>) {
+      let at: string | undefined = url
+      for (let pages = 0; at !== undefined; pages++) {
+        if (pages === most) throw new DestinationError('too_large')
+        const page = (await read(at, init)) as JsonAnswer<Static<T>>
+        yield page
+        at = page.value === undefined ? undefined : next(page)
+      }
+    },
+    rpc: (url, method, params, init) => call(url, init, { jsonRpc: method, params }),
+    graphql: (url, query, variables, init) => call(url, init, { graphql: query, variables }),
+  }
+}
+
+/** Any object. */
+const CALL_ANSWER = { type: 'object' } as unknown as TSchema
+
+/** The target of the link `next`, RFC 8288. */
+function linkedNext({ headers, url }: Answer): string | undefined {
+  for (const link of (headers.get('link') ?? '').split(/,\s*(?=<)/)) {
+    const [, target, parameters] = /^<([^>]*)>(.*)$/.exec(link.trim()) ?? []
+    if (target === undefined || !/;\s*rel="?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:;|$)/i.test(parameters ?? ''))
+      continue
+    return URL.canParse(target, url) ? new URL(target, url).href : undefined
+  }
+  return undefined
+}
+
+/**
+ * The usual meaning of a status that is no success: 401 and 407 `unauthorized`, 403, 404 and 451 `forbidden`, 429 (or 403 with a limit's
+ * headers) `rate_limited`, 408 `timeout`, 5xx `unavailable`, others `unexpected_response`. 404 is not absence: destinations answer it for
+ * what these credentials may not see.
+ */
+export function statusError(response: Pick<Response, 'status' | 'headers'>, now: Instant): DestinationError {
+  const { status, headers } = response
+  const wait = waitMs(headers, now)
+  const options = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) }
+  if (status === 429 || (status === 403 && tellsLimit(headers))) return new DestinationError('rate_limited', options)
+  if (status === 401 || status === 407) return new DestinationError('unauthorized', { status })
+  if (status === 403 || status === 404 || status === 451) return new DestinationError('forbidden', { status })
+  if (status === 408) return new DestinationError('timeout', { status })
+  if (status >= 500) return new DestinationError('unavailable', options)
+  return new DestinationError('unexpected_response', { status })
+}
+
+function tellsLimit(headers: Headers): boolean {
+  return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
+}
+
+/** How long the destination asks to wait: `Retry-After`, or the end of a limit that is used up. */
+function waitMs(headers: Headers, now: Instant): number | undefined {
+  // A date in the answer is by the destination's clock, which the answer's Date header shows.
+  const theirNow = Date.parse(headers.get('date') ?? '') || now
+  const asked = retryAfterMs(headers, theirNow)
+  if (asked !== undefined) return asked
+  const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN)
+  return headers.get('x-ratelimit-remaining') === '0' && Number.isFinite(reset)
+    ? Math.max(reset * 1000 - theirNow, 0)
+    : undefined
+}

@@ -1,0 +1,65 @@
+/** A plugin as a package offers it: what it may reach, its options, and what it adds to an installation. */
+import type { Static, TObject } from 'typebox'
+import type { Anchorer } from '../anchor/anchorer.ts'
+import type { Instant } from '../evidence.ts'
+import type { ConnectionType } from './connection.ts'
+import type { Logger, Verifier } from './verifier.ts'
+
+/** The version of the contract. A host loads plugins of this version only. */
+export const PLUGIN_API = 2
+
+/** All that a plugin may reach. Operators see it, and the host refuses everything else. */
+export interface Manifest {
+  /**
+   * The hosts that it may ask: names such as `api.example.com` or `*.example.com`; `connection` for the address that a workspace
+   * connects; `options.<name>` for the address in that option of the operator's; `target` for any public host that a claim names.
+   */
+  readonly hosts: readonly string[]
+  /** What it may send with POST, because it only reads. */
+  readonly methods?: {
+    /** The names of methods of JSON-RPC 2.0. */
+    readonly jsonRpc?: readonly string[]
+    /** The texts of GraphQL queries. */
+    readonly graphql?: readonly string[]
+  }
+  /** The TCP ports at which it speaks another protocol than HTTP. */
+  readonly sockets?: readonly { readonly port: number; readonly tls: boolean }[]
+  /** The programs that it starts, such as `git`. Only a plugin that the operator trusts may start any. */
+  readonly programs?: readonly string[]
+}
+
+/** Everything that a plugin gets from the host. */
+export interface PluginHost {
+  readonly logger: Logger
+  readonly now: () => Instant
+}
+
+export interface PluginParts {
+  readonly verifiers?: readonly Verifier[]
+  readonly connections?: readonly ConnectionType[]
+  /** Only one of an installation's plugins may have one, and the operator must trust it. */
+  readonly anchorer?: Anchorer
+  /** Called once when the host stops, after the last check. */
+  close?(): Promise<void>
+}
+
+export interface Plugin<O extends TObject = TObject> {
+  readonly name: string
+  readonly api: typeof PLUGIN_API
+  readonly manifest: Manifest
+  /** The schema of what the configuration gives the plugin under `with`. */
+  readonly options: O
+  setup(host: PluginHost, options: Static<O>): PluginParts | Promise<PluginParts>
+}
+
+// A registered symbol, because a plugin can be installed with another copy of core: instanceof would fail.
+const PLUGIN_TAG = Symbol.for('claimcheck.plugin')
+
+/** Marks a plugin. A plugin's package has the result as its default export. */
+export function definePlugin<O extends TObject>(plugin: Plugin<O>): Plugin<O> {
+  return Object.assign(plugin, { [PLUGIN_TAG]: true })
+}
+
+export function isPlugin(value: unknown): value is Plugin {
+  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[PLUGIN_TAG] === true
+}

@@ -1,0 +1,110 @@
+/** What is wrong with a profile beyond the form of its members: the rules that make receipts safe to publish and plain to read. */
+import type { TSchema } from 'typebox'
+import type { ActionProfile } from '../profile.ts'
+import { isSentence, namesIn, type Sentence } from './words.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** @param profile has the form of a profile. @returns phrases that follow "the profile" */
+export function profileProblems({ params, facts, required, words }: ActionProfile): string[] {
+  const [paramNames, factNames] = [params, facts].map((schema) => Object.keys(propertiesOf(schema)))
+  return [
+    ...closedProblems('facts', facts),
+    ...closedProblems('params', params),
+    ...Object.entries(propertiesOf(facts)).flatMap(([name, schema]) => factProblems(name, schema)),
+    ...Object.entries({ params, facts }).flatMap(([where, schema]) => titleProblems(where, schema)),
+    ...Object.keys(required)
+      .filter((name) => name !== 'target' && !paramNames!.includes(name))
+      .map((name) => `requires the field ${name}, which claims do not have`),
+    ...wordsProblems(words, [...factNames!, ...paramNames!, 'target'], factNames!),
+  ]
+}
+
+function propertiesOf(schema: TSchema): Readonly<Record<string, Schema>> {
+  return ((schema as Schema).properties ?? {}) as Readonly<Record<string, Schema>>
+}
+
+function closedProblems(name: string, schema: TSchema): string[] {
+  return (schema as Schema).additionalProperties === false
+    ? []
+    : [`has ${name} that are not closed: add \`{ additionalProperties: false }\``]
+}
+
+function titleProblems(where: string, schema: TSchema): string[] {
+  return Object.entries(propertiesOf(schema))
+    .filter(([, { title }]) => typeof title !== 'string' || title === '')
+    .map(([name]) => `has no title for ${where}.${name}: people read it`)
+}
+
+/** Free text in a receipt could be content, or a credential that the destination repeats. */
+function factProblems(name: string, schema: Schema): string[] {
+  return isPlainFact(schema)
+    ? []
+    : [
+        `has the fact ${name}, which is no integer, boolean, time, or text of a bounded form: give it a format, a list of values, or a pattern and a maxLength`,
+      ]
+}
+
+function isPlainFact(schema: Schema): boolean {
+  const { type, anyOf, const: constant, enum: values } = schema
+  if (Array.isArray(anyOf)) return anyOf.every((one) => isPlainFact(one as Schema))
+  if (constant !== undefined || Array.isArray(values)) return true
+  if (type === 'integer' || type === 'boolean' || type === 'null') return true
+  return type === 'string' && isBounded(schema)
+}
+
+const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'date', 'uuid', 'ipv4', 'ipv6'])
+const LONGEST_FACT = 1024
+
+function isBounded(schema: object): boolean {
+  const { format, pattern, maxLength } = schema as Schema
+  if (FORMATS.has(format)) return true
+  return isAnchored(pattern) && (typeof maxLength === 'number' ? maxLength <= LONGEST_FACT : boundsItself(pattern))
+}
+
+function isAnchored(pattern: unknown): pattern is string {
+  return typeof pattern === 'string' && pattern.startsWith('^') && pattern.endsWith('$')
+}
+
+/** Every repetition in the pattern has an end. */
+function boundsItself(pattern: string): boolean {
+  const plain = pattern.replaceAll(/\\./g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
+  return !/[*+]|\{\d+,\}/.test(plain)
+}
+
+function wordsProblems(words: ActionProfile['words'], names: readonly string[], facts: readonly string[]): string[] {
+  const told = Object.entries(words.facts ?? {})
+  const sentences: [place: string, sentence: Sentence][] = [
+    ['claim', words.claim],
+    ...Object.entries(words.outcomes).map(([verdict, sentence]): [string, Sentence] => [
+      `outcomes.${verdict}`,
+      sentence,
+    ]),
+    ...told.flatMap(([name, value]): [string, Sentence][] =>
+      isSentence(value)
+        ? [[`facts.${name}`, value]]
+        : Object.entries(value).map(([of, sentence]) => [`facts.${name}.${of}`, sentence]),
+    ),
+  ]
+  return [
+    ...told
+      .filter(([name]) => !facts.includes(name))
+      .map(([name]) => `has words for the fact ${name}, which it does not have`),
+    ...sentences.flatMap(([place, sentence]) => sentenceProblems(`words.${place}`, sentence, names)),
+  ]
+}
+
+function sentenceProblems(place: string, sentence: Sentence, names: readonly string[]): string[] {
+  const templates = typeof sentence === 'string' ? [sentence] : sentence
+  return [
+    ...(templates.length === 0 ? [`has no sentence in ${place}`] : []),
+    ...templates.flatMap((template) => [
+      ...(/^[A-Z{].*\.$/s.test(template)
+        ? []
+        : [`has a sentence in ${place} that is not one: begin with a capital letter, end with a full stop`]),
+      ...namesIn(template)
+        .filter((name) => !names.includes(name))
+        .map((name) => `names {${name}} in ${place}, which is no fact, param or target`),
+    ]),
+  ]
+}

@@ -1,0 +1,174 @@
+/** The contract between Claimcheck and a verifier, which reports what it saw. Core decides the verdict: a plugin cannot say "verified". */
+import type { Static, TSchema } from 'typebox'
+import type { Instant, Observation } from '../evidence.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import type { ActionProfile } from '../profile.ts'
+import type { Auth } from './auth.ts'
+import type { DestinationError } from './destination-error.ts'
+import type { Http } from './http.ts'
+
+/** A claim as a verifier gets it: validated against the profile, and normalized. */
+export interface Claim<P = JsonObject> {
+  /** The name under which it was submitted: the profile's action or one of its aliases. */
+  readonly action: string
+  readonly target: string
+  readonly params: P
+  readonly claimedAt: Instant
+  readonly deadlineAt: Instant
+}
+
+export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSchema> {
+  readonly profile: ActionProfile<P, F>
+  /** The connection types through which it can read. */
+  readonly providers: readonly string[]
+  readonly limits?: CheckLimits
+  /**
+   * Where a claim is read without a connection, for `access.anonymous`; undefined for a claim that needs one. The host refuses requests
+   * of such a check to other origins, and signs `provider` and `baseUrl` into the receipt.
+   */
+  anonymousSource?(claim: Claim<Static<P>>): AnonymousSource | undefined
+  /**
+   * The base address at which a claim is read through a connection, where it is not the connection's own. The manifest must allow its host.
+   * The host signs it into the receipt, and shares out what it can do at a time by it.
+   */
+  destination?(claim: Claim<Static<P>>, connection: Connection): string
+  /** Brings what can be written in several ways into one form, such as a commit id in upper case. Applied before the claim's digest is made. */
+  normalize?(claim: { target: string; params: Static<P> }): { target: string; params: Static<P> }
+  /**
+   * Reads the destination and reports what it saw.
+   * @throws DestinationError when it could not read. Anything else that it throws is recorded as `verifier_error`.
+   */
+  check(claim: Claim<Static<P>>, context: CheckContext): Promise<Observation<Static<F>>>
+  /**
+   * Checks claims that wait for the same destination with the same credentials in one go, where one read serves many. The host then
+   * calls it instead of `check`, also for a single claim.
+   * @returns for each claim, in their order, what it saw or why it could not read
+   */
+  checkMany?(
+    checks: readonly { readonly claim: Claim<Static<P>>; readonly previous: readonly PreviousRead[] }[],
+    context: Omit<CheckContext, 'previous'>,
+  ): Promise<readonly (Observation<Static<F>> | DestinationError)[]>
+}
+
+export interface AnonymousSource {
+  readonly provider: string
+  readonly baseUrl: string
+}
+
+/** What one check may use. A plugin asks for less or more than usual; the host allows no more than `CEILING`. */
+export interface CheckLimits {
+  readonly requests?: number
+  /** Of one answer. */
+  readonly bodyBytes?: number
+  readonly timeMs?: number
+}
+
+export const CEILING = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
+
+export interface CheckContext {
+  /** `null` for a public action that is read without a connection. */
+  readonly connection: Connection | null
+  /**
+   * GET and HEAD, and the calls that the manifest declares. Private addresses are refused, time and size are limited, and only redirects
+   * to the same origin are followed. An answer of any status is returned; its `url` is the address after redirects.
+   * @throws DestinationError `unavailable` or `timeout` when there is no answer; reading the body throws `too_large`, too
+   */
+  readonly fetch: GuardedFetch
+  /** `fetch` with JSON, schemas and the usual meaning of statuses. */
+  readonly http: Http
+  /**
+   * A TCP connection to the host of the base address, whose URL is `tls://host:port` or `tcp://host:port`; the manifest declares the port.
+   * A secret's handle in what is written is replaced by the secret.
+   * @throws DestinationError
+   */
+  readonly connect: (url: string) => Promise<Socket>
+  /**
+   * The IP address of a URL's host, checked as `fetch` does it, for programs that send their own requests.
+   * @throws DestinationError `unavailable`
+   */
+  readonly resolve: (url: string) => Promise<ResolvedAddress>
+  /**
+   * The header that carries a credential, for programs that send their own requests.
+   * @throws TypeError unless the operator trusts the plugin and its manifest names programs
+   */
+  readonly reveal: (auth: Auth) => { readonly name: string; readonly value: string }
+  /** Aborted when the check's time is over. */
+  readonly signal: AbortSignal
+  readonly now: () => Instant
+  readonly logger: Logger
+  readonly cache: CheckCache
+  /**
+   * An opaque name of whose share of the host's capacity this check uses (its workspace). A plugin that bounds resources of its own does so
+   * by this name.
+   */
+  readonly share: string
+  /** What earlier checks of this claim saw, oldest first. Checks that could not read are not among them. */
+  readonly previous: readonly PreviousRead[]
+}
+
+/** A successful earlier check of the same claim. */
+export interface PreviousRead {
+  readonly sentAt: Instant
+  readonly observation: Observation
+}
+
+export interface Connection<O = JsonObject> {
+  readonly id: string
+  readonly provider: string
+  /** The connection type's options, with a handle in place of each secret. They can change between two checks; the rest cannot. */
+  readonly options: O
+}
+
+export interface FetchInit {
+  /** GET when left out. */
+  readonly method?: 'GET' | 'HEAD'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly auth?: Auth | undefined
+  /** Sent with POST, in a body that the host writes. */
+  readonly call?: ReadCall
+}
+
+/** A call that only reads. The manifest declares the method of JSON-RPC, or the text of the GraphQL query. */
+export type ReadCall =
+  | { readonly jsonRpc: string; readonly params: JsonValue }
+  | { readonly graphql: string; readonly variables: JsonObject }
+
+export type GuardedFetch = (url: string, init?: FetchInit) => Promise<Response>
+
+export interface Socket {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<Uint8Array>
+  close(): Promise<void>
+}
+
+export interface ResolvedAddress {
+  readonly hostname: string
+  readonly port: number
+  /** An IP address. */
+  readonly address: string
+}
+
+export interface Logger {
+  debug(fields: Readonly<Record<string, unknown>>, message: string): void
+  info(fields: Readonly<Record<string, unknown>>, message: string): void
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void
+}
+
+/**
+ * A plugin's memory between checks. Checks share one when they read through the same connection with the same credentials, or all
+ * without a connection. It is limited in size: entries can disappear at any time.
+ */
+export interface CheckCache {
+  get(key: string): unknown
+  set(key: string, value: unknown): void
+  /**
+   * One read for all checks that wait for it. A caller never joins a read that has already begun: the answer could be older than its
+   * check.
+   */
+  share<T>(key: string, read: () => Promise<T>): Promise<T>
+}
+
+/** Drops the type parameters, which a host cannot know. */
+export function defineVerifier<P extends TSchema, F extends TSchema>(verifier: Verifier<P, F>): Verifier {
+  return verifier as unknown as Verifier
+}

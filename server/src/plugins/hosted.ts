@@ -1,0 +1,66 @@
+/** What the service calls of a plugin, wherever that runs. Every call is awaited, gets copies, and returns what nobody has checked yet. */
+import type {
+  ActionProfile,
+  AnonymousSource,
+  CheckLimits,
+  Claim,
+  Connection,
+  ConnectionType,
+  JsonObject,
+  Manifest,
+  PreviousRead,
+} from '@claimcheck/core'
+import type { CheckRequests, Reach } from '../outbound/outbound.ts'
+
+/** One check, as the service hands it to a plugin. */
+export interface CheckCall {
+  readonly claim: Claim
+  /** With its secrets, which do not reach the plugin. */
+  readonly connection: Connection | null
+  readonly previous: readonly PreviousRead[]
+  readonly requests: CheckRequests
+  /** Aborts when the check's time is over. Creating its signal costs, so it is read late. */
+  readonly timer: Pick<AbortController, 'signal'>
+  readonly share: string
+}
+
+export interface HostedVerifier {
+  readonly profile: ActionProfile
+  /** The connection types through which it can read. */
+  readonly providers: readonly string[]
+  readonly limits: CheckLimits
+  readonly reach: Reach
+  readonly anonymousSource?: (claim: Claim) => Promise<AnonymousSource | undefined>
+  readonly destination?: (claim: Claim, connection: Connection) => Promise<string>
+  readonly normalize?: (claim: Normalizable) => Promise<unknown>
+  check(call: CheckCall): Promise<unknown>
+}
+
+export type Normalizable = Pick<Claim, 'target' | 'params'>
+
+export interface HostedConnectionType extends Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'> {
+  readonly reach: Reach
+  /** Where options cannot choose it. */
+  readonly onlyAddress: string | undefined
+  baseUrl(options: JsonObject): Promise<string>
+  fits(options: JsonObject, claim: Claim): Promise<boolean>
+  probe(options: JsonObject, call: Pick<CheckCall, 'requests' | 'timer'>): Promise<unknown>
+}
+
+/** Whose code it is. The receipt names it. */
+export interface PluginIdentity {
+  /** The package's name; the plugin's own, where it is a lone file. */
+  readonly package: string
+  readonly version: string | undefined
+  /** Of its files: `sha256:<hex>`. */
+  readonly codeHash: string
+}
+
+/** A plugin that runs in this process, or in one of its own. */
+export interface HostedParts {
+  readonly verifiers: readonly HostedVerifier[]
+  readonly connections: readonly HostedConnectionType[]
+  readonly manifest: Manifest
+  /** Ends what it runs. */
+  close(): Promise<void>
+}

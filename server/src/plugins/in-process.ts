@@ -1,0 +1,137 @@
+/** Calls a plugin that the operator trusts, in this process. What it gets are copies, so that its changes to them affect nothing else. */
+import { hash } from 'node:crypto'
+import {
+  type CheckCache,
+  type Connection,
+  type ConnectionType,
+  createHttp,
+  type Instant,
+  type Logger,
+  type Manifest,
+  type PluginParts,
+  secretNames,
+  type Verifier,
+  withoutSecretValues,
+} from '@claimcheck/core'
+import { copyJson } from '../base/json-copy.ts'
+import type { Reach } from '../outbound/outbound.ts'
+import { cacheFor, createCheckCache } from './check-cache.ts'
+import type { CheckCall, HostedConnectionType, HostedParts, HostedVerifier } from './hosted.ts'
+
+interface InProcessOptions {
+  readonly manifest: Manifest
+  readonly reach: Reach
+  readonly logger: Logger
+  readonly now: () => Instant
+}
+
+/** @param types of all plugins: a plugin may read through the connections of another one */
+export function inProcess(
+  parts: PluginParts,
+  types: (provider: string) => Pick<ConnectionType, 'options'> | undefined,
+  { manifest, reach, logger, now }: InProcessOptions,
+): HostedParts {
+  const cache = createCheckCache()
+  const host = { reach, logger, now, cache, shown: (connection: Connection) => withHandles(connection, types) }
+  return {
+    manifest,
+    verifiers: (parts.verifiers ?? []).map((verifier) => hostVerifier(verifier, host)),
+    connections: (parts.connections ?? []).map((type) => hostConnectionType(type, host)),
+    async close() {
+      await parts.close?.()
+    },
+  }
+}
+
+interface Host {
+  readonly reach: Reach
+  readonly logger: Logger
+  readonly now: () => Instant
+  readonly cache: CheckCache
+  shown(connection: Connection): Connection
+}
+
+function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: Host): HostedVerifier {
+  const { profile, providers, limits = {} } = verifier
+  return {
+    profile,
+    providers,
+    limits,
+    reach,
+    ...(verifier.anonymousSource && { anonymousSource: async (claim) => verifier.anonymousSource!(copyJson(claim)) }),
+    ...(verifier.destination && {
+      destination: async (claim, connection) => verifier.destination!(copyJson(claim), copyJson(shown(connection))),
+    }),
+    ...(verifier.normalize && { normalize: async (claim) => verifier.normalize!(copyJson(claim) as never) }),
+    async check({ claim, connection, previous, requests, timer, share }) {
+      const { fetch, resolve, connect, reveal } = requests
+      return verifier.check(copyJson(claim), {
+        connection: connection && copyJson(shown(connection)),
+        fetch,
+        http: createHttp({ fetch, now, limits }),
+        resolve,
+        connect,
+        reveal,
+        get signal() {
+          return timer.signal
+        },
+        now,
+        logger,
+        cache: cacheFor(cacheKey(connection), cache, requests),
+        share,
+        previous: previous.map(({ sentAt, observation }) => ({ sentAt, observation: copyJson(observation) })),
+      })
+    },
+  }
+}
+
+function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host): HostedConnectionType {
+  const { provider, title, options, help } = type
+  const shown = (values: object) =>
+    withoutSecretValues(type, copyJson(values as never)).options as Record<string, unknown>
+  return {
+    provider,
+    title,
+    options,
+    help,
+    reach,
+    onlyAddress: onlyAddress(type),
+    baseUrl: async (values) => type.baseUrl(shown(values)),
+    fits: async (values, claim) => type.fits(shown(values), copyJson(claim)),
+    probe: async (values, { requests, timer }) => {
+      const { fetch, resolve, connect, reveal } = requests
+      const http = createHttp({ fetch, now })
+      return type.probe(shown(values), { fetch, http, resolve, connect, reveal, signal: timer.signal, now, logger })
+    },
+  }
+}
+
+/** The base address of a type whose options are all secrets. @param address what its plugin says for no options */
+export function onlyAddress(type: Pick<ConnectionType, 'options' | 'baseUrl'>): string | undefined {
+  if (Object.keys(type.options.properties).length > secretNames(type).length) return undefined
+  try {
+    return new URL(type.baseUrl({})).href.replace(/\/+$/, '')
+  } catch {
+    return undefined
+  }
+}
+
+/** A connection as its plugin gets it. */
+export function withHandles(
+  connection: Connection,
+  types: (provider: string) => Pick<ConnectionType, 'options'> | undefined,
+): Connection {
+  const { id, provider, options } = connection
+  const type = types(provider)
+  return { id, provider, options: type ? withoutSecretValues(type, options).options : options }
+}
+
+/**
+ * Names the part of a plugin's memory that belongs to one connection with its current credentials. What those can read stays hidden from
+ * other connections, and from this connection after its credentials change.
+ */
+export function cacheKey(connection: CheckCall['connection']): string {
+  if (!connection) return ''
+  const { id, provider, options } = connection
+  return `${hash('sha256', JSON.stringify({ id, provider, options }), 'base64url')} `
+}
