@@ -41,7 +41,8 @@ const DEVICES = ['/dev/null', '/dev/urandom']
 // A fork bomb needs a way around Node's permission model first; then it ends here. A process of Node has about a dozen threads, and on
 // hosts that run as root all plugins count as one user.
 const MOST_THREADS = 1024
-const MOST_HANDLES = 64
+// Node opens the modules of a package at once.
+const MOST_HANDLES = 1024
 
 /**
  * Makes the root folder in the mount namespace of the sandbox alone, so that nothing of it is left when the process ends. It lies over
