@@ -77,7 +77,7 @@ const MAX_MESSAGE_BYTES = 1024 * 1024
 const START_MS = 10_000
 const PING_MS = 250
 /** A process is ended when one message keeps its processor busy for this long. */
-const BUSY_MS = 1000
+const BUSY_MS = 750
 /** Or when it works on nothing for this long, however busy the machine is. */
 const SILENT_MS = 15_000
 const CLOSE_MS = 2000
