@@ -9,8 +9,9 @@ import {
   type Logger,
   type Manifest,
 } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { markLinear } from '../../base/linear-patterns.ts'
 import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'
 import { dependenciesOf } from '../package-dependencies.ts'
@@ -55,9 +56,12 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
 
   async function prepare(plugin: Described, setup: SetupCall): Promise<string> {
     const definition = readDefinition(plugin)
+    refuse(linearProblems('options', definition.options))
     refuse(definitionProblems(definition, given))
     refuse(isolationLimits(definition.manifest))
     const parts = readParts(await setup(given))
+    refuse(parts.verifiers.flatMap(({ data }, index) => profileLinearProblems(data.profile, index)))
+    refuse(parts.connections.flatMap(({ data }, index) => linearProblems(`connections.${index}.options`, data.options)))
     refuse(partsProblems(shapeOf(parts)))
     if (parts.data.anchorer !== undefined) refuse(['it offers an anchorer, which the operator has to trust'])
     loaded ??= { definition, parts }
@@ -74,6 +78,20 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
     name: definition.name,
     parts: remoteParts(parts, { process, manifest: definition.manifest, reach, now, types }),
   }
+}
+
+/** A claimant's text must not hold up the service: patterns of strangers match in linear time, or are refused. */
+function profileLinearProblems(profile: JsonValue | undefined, index: number): string[] {
+  const { target, params, facts } = (profile ?? {}) as JsonObject
+  return Object.entries({ target, params, facts }).flatMap(([name, schema]) =>
+    linearProblems(`verifiers.${index}.profile.${name}`, schema),
+  )
+}
+
+function linearProblems(place: string, schema: unknown): string[] {
+  // What is no schema is told by other rules.
+  if (typeof schema !== 'object' || schema === null) return []
+  return markLinear(schema as TSchema).map((problem) => `${place}: ${problem}`)
 }
 
 async function runtimeReadable(): Promise<ReadableSet> {

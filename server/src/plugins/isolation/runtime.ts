@@ -71,8 +71,14 @@ async function run(message: RunMessage): Promise<void> {
     const text = stringify(value === undefined ? null : value)
     frames.send({ k: 'ok', id: message.id, value: JSON.parse(text) })
   } catch (error) {
+    // Whoever comes next would get no memory either, and be blamed for it.
+    if (isOutOfMemory(error)) process.exit(1)
     frames.send({ k: 'err', id: message.id, error: toWireError(error) })
   }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof RangeError && /allocation failed/i.test(error.message)
 }
 
 async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
