@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { loadPlugins, PluginError } from '@claimcheck/server/plugins/plugins'
+import { PluginError } from '@claimcheck/server/plugins/plugin-error'
+import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import t, { type Test } from 'tap'
 import { words } from '../support/profile.ts'
 
@@ -35,8 +36,12 @@ function plugin(
 async function load(t: Test, modules: Record<string, string>, withOptions: Record<string, object> = {}) {
   const folder = t.testdir()
   for (const [name, text] of Object.entries(modules)) writeFileSync(join(folder, name), text)
-  const entries = Object.keys(modules).map((name) => ({ use: `./${name}`, with: { ...withOptions[name] } }))
-  return loadPlugins({ plugins: entries, pluginDir: folder }, options)
+  const entries = Object.keys(modules).map((name) => ({
+    use: `./${name}`,
+    with: { ...withOptions[name] },
+    trusted: true,
+  }))
+  return loadPlugins({ plugins: entries, pluginDir: folder, dataDir: join(folder, 'data') }, options)
 }
 
 async function problemsOf(work: Promise<unknown>): Promise<readonly string[]> {
@@ -256,7 +261,10 @@ t.test('all problems of all plugins are told at once', async (t) => {
 t.test('a plugin that is not installed is told with the folder that was looked in', async (t) => {
   const folder = t.testdir()
   const problems = await problemsOf(
-    loadPlugins({ plugins: [{ use: 'not-here', with: {} }], pluginDir: folder }, options),
+    loadPlugins(
+      { plugins: [{ use: 'not-here', with: {} }], pluginDir: folder, dataDir: join(folder, 'data') },
+      options,
+    ),
   )
   t.match(problems, [new RegExp(`not-here.*${folder}`)])
 })
