@@ -1,5 +1,5 @@
 /** Each way in which a plugin can be wrong by what it says of itself has a row. The modules that export it are in `plugins.test.ts`. */
-import { partsProblems, pluginProblems, schemaProblem } from '@claimcheck/server/plugins/problems'
+import { definitionProblems, partsProblems, schemaProblem } from '@claimcheck/server/plugins/problems'
 import t from 'tap'
 import { Type } from 'typebox'
 import { profile, words } from '../support/profile.ts'
@@ -30,10 +30,12 @@ t.test('a plugin in order has no problem', async (t) => {
     sockets: [{ port: 993, tls: true }],
     programs: ['git'],
   }
-  for (const over of [{}, { manifest: full }]) t.strictSame(pluginProblems({ ...plugin, ...over }), [])
+  for (const over of [{}, { manifest: full }]) t.strictSame(definitionProblems({ ...plugin, ...over }, {}), [])
 })
 
 const definitions: [what: string, over: object, problem: RegExp][] = [
+  ['of another version of the contract', { api: 1 }, /^it needs plugin api 1; this version of the service has api 2$/],
+  ['of no version of the contract', { api: undefined }, /^it needs plugin api undefined; /],
   ['without a name', { name: undefined }, /^the plugin\.name: /],
   ['with an empty name', { name: '' }, /^the plugin\.name: /],
   ['whose name has capitals', { name: 'Good' }, /^the plugin\.name: /],
@@ -91,11 +93,20 @@ const definitions: [what: string, over: object, problem: RegExp][] = [
 ]
 for (const [what, over, problem] of definitions) {
   t.test(`a plugin ${what} is refused`, async (t) => {
-    const problems = pluginProblems({ ...plugin, ...over })
+    const problems = definitionProblems({ ...plugin, ...over }, {})
     t.equal(problems.length, 1, problems.join('\n'))
     t.match(problems[0], problem)
   })
 }
+
+t.test('what the operator configured is held against the options, and is in no message', async (t) => {
+  const options = Type.Object({ token: Type.String({ maxLength: 2 }) }, { additionalProperties: false })
+  const problems = (given: Readonly<Record<string, unknown>>) => definitionProblems({ ...plugin, options }, given)
+  t.strictSame(problems({ token: 'ab' }), [])
+  t.match(problems({}), [/^with\.token: /])
+  t.match(problems({ token: 's3cret', other: 's3cret' }), [/^with\.other: /, /^with\.token: /])
+  t.notMatch(problems({ token: 's3cret', other: 's3cret' }).join(), /s3cret/)
+})
 
 t.test('parts in order have no problem, nor do parts that are left out', async (t) => {
   const limits = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 }
