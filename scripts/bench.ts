@@ -10,6 +10,7 @@ import { measureClaims } from './bench/measurements/claims.ts'
 import { measureFlood } from './bench/measurements/flood.ts'
 import { measureGit } from './bench/measurements/git.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
+import { measureIsolation } from './bench/measurements/isolation.ts'
 import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
 import { measureRequests } from './bench/measurements/requests.ts'
@@ -22,6 +23,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   size: measureSize,
   queue: measureQueue,
   hanging: measureHanging,
+  isolation: measureIsolation,
   flood: measureFlood,
   requests: measureRequests,
   git: measureGit,

@@ -17,13 +17,17 @@ export function decidedClaims(target: Target): Pick<Load, 'url' | 'request' | 'e
   return { ...claimsOf(target, 'test.outcome.reach'), expected: DECIDED }
 }
 
-export function claimsOf({ url, key }: Target, action: string): Pick<Load, 'url' | 'request'> {
+export function claimsOf(
+  { url, key }: Target,
+  action: string,
+  params: object = { see: 'present' },
+): Pick<Load, 'url' | 'request'> {
   const headers = { authorization: `Bearer ${key}` }
   const claim = {
     agent_id: 'bench',
     action,
     target: 'somewhere',
-    params: { see: 'present' },
+    params,
     claimed_at: new Date().toISOString(),
   }
   return {

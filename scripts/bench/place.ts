@@ -6,6 +6,7 @@ import { type Config, loadConfig } from '@claimcheck/server/config/config'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
 import { NO_QUOTAS, SCRIPTED } from '../../test/support/installation.ts'
+import { makePluginPackage } from '../../test/support/plugin-package.ts'
 
 export interface Place {
   readonly folder: string
@@ -14,6 +15,8 @@ export interface Place {
 
 export interface PlaceOptions {
   readonly dialect?: Dialect
+  /** Built files of plugins that run in processes of their own. */
+  readonly isolated?: readonly string[]
   readonly plugins?: readonly { readonly use: string; readonly with?: object; readonly trusted?: boolean }[]
   readonly env?: Readonly<Record<string, string>>
 }
@@ -25,13 +28,14 @@ export const HANGING = { use: resolve('build/scripts/bench/hanging.js'), trusted
 const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
 
 export async function withPlace<T>(options: PlaceOptions, work: (place: Place) => Promise<T>): Promise<T> {
-  const { dialect = 'sqlite', plugins = [SCRIPTED], env = {} } = options
+  const { dialect = 'sqlite', plugins = [SCRIPTED], isolated = [], env = {} } = options
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'))
   const database = await createDatabase(dialect)
   try {
+    const packages = isolated.map((built) => ({ use: makePluginPackage(folder, built) }))
     await writeFile(
       join(folder, 'claimcheck.config.json'),
-      JSON.stringify({ plugins, rate_limits: NO_LIMITS, quotas: NO_QUOTAS }),
+      JSON.stringify({ plugins: [...plugins, ...packages], rate_limits: NO_LIMITS, quotas: NO_QUOTAS }),
     )
     return await work({ folder, env: { ...database.env, ...env } })
   } finally {

@@ -13,10 +13,10 @@ t.test(
   'a claim that ends the process twice waits for a moment that decides, also after a restart',
   { skip },
   async (t) => {
-    const { folder } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
+    const { use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
     const { url, port } = await destination(t)
     const installation = await Installation.start({
-      plugins: [SCRIPTED, { use: `${folder}/plugin` }],
+      plugins: [SCRIPTED, { use }],
       env: { ALLOW_PRIVATE: `127.0.0.1:${port}` },
     })
     t.teardown(() => installation.remove())
@@ -51,10 +51,10 @@ t.test(
 )
 
 t.test('the receipt of a claim that an isolated plugin checked follows from its evidence', { skip }, async (t) => {
-  const { folder } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
+  const { use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
   const { url, port } = await destination(t)
   const installation = await Installation.start({
-    plugins: [{ use: `${folder}/plugin` }],
+    plugins: [{ use }],
     env: { ALLOW_PRIVATE: `127.0.0.1:${port}` },
   })
   t.teardown(() => installation.remove())

@@ -1,15 +1,16 @@
 /** A folder as an operator has it, with a plugin in a package of its own, and a destination that it reads. */
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Connection, Logger } from '@claimcheck/core'
 import { withoutSecretValues } from '@claimcheck/core'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import type { Test } from 'tap'
+import { makePluginPackage } from '../../../../test/support/plugin-package.ts'
 
 export const TOKEN = 'a-token-that-nobody-guesses'
 
@@ -18,21 +19,11 @@ interface Line {
   readonly text: string
 }
 
-/** A package with a plugin from a built file, in a folder that is removed after the test. */
+/** In a folder that is removed after the test. */
 export function installedPlugin(t: Test, built: string): { readonly folder: string; readonly use: string } {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  mkdirSync(join(folder, 'node_modules/@claimcheck'), { recursive: true })
-  symlinkSync(resolve('core'), join(folder, 'node_modules/@claimcheck/core'))
-  const root = join(folder, 'plugin')
-  mkdirSync(root)
-  const dependencies = { '@claimcheck/core': '*' }
-  writeFileSync(
-    join(root, 'package.json'),
-    JSON.stringify({ name: 'acme-plugin', version: '1.2.3', type: 'module', exports: './index.js', dependencies }),
-  )
-  copyFileSync(resolve(built), join(root, 'index.js'))
-  return { folder, use: './plugin' }
+  return { folder, use: makePluginPackage(folder, built) }
 }
 
 /** Answers each page with JSON, and 404 for `missing`; `/echo` repeats the credential. */
