@@ -7,6 +7,7 @@ import { withinTime } from '../base/time-limit.ts'
 import { validator } from '../base/validation.ts'
 import type { Config, PluginEntry } from '../config/config.ts'
 import { inProcess } from './in-process.ts'
+import { createPluginLogger } from './plugin-logger.ts'
 import { partsProblems, pluginProblems } from './problems.ts'
 import { reachOf } from './reach.ts'
 import { conflicts, createRegistry, type LoadedPlugin, missingProviders, type Registry } from './registry.ts'
@@ -79,7 +80,7 @@ async function loadPlugin(
   const { default: plugin } = await importFrom(folder, entry.use)
   if (!isPlugin(plugin)) throw new Error('its default export is not the result of definePlugin')
   checkDefinition(plugin, entry.with)
-  const pluginLogger = logger.child({ plugin: plugin.name })
+  const pluginLogger = createPluginLogger({ logger: logger.child({ plugin: plugin.name }), now })
   const parts = await plugin.setup({ logger: pluginLogger, now }, entry.with as never)
   refuse(partsProblems(parts))
   const { name, manifest } = plugin

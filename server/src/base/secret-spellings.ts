@@ -1,0 +1,109 @@
+/** How a secret looks when somebody writes it in one of the usual encodings, and which spellings of a text are searched for it. */
+
+/** What is sought in the spellings of a text. */
+export interface Needle {
+  readonly text: string
+  readonly where: 'anywhere' | 'word' | 'value'
+}
+
+/** Stands between the texts of a value that are searched together. */
+export const SEPARATOR = '\u0001'
+
+/** Secrets from this length on are sought in all encodings, and within other text. No fact holds one by chance. */
+const LONG = 8
+/**
+ * Shorter ones are sought as they are, as a whole word, and within the credentials of Basic: `1234` is no part of 123456. Still shorter ones
+ * only where they are the whole text. Such a secret is guessed in no time anyway.
+ */
+const MEDIUM = 4
+/** A line of a key that has several. */
+const LONG_LINE = 16
+const ALIGNMENTS = [0, 1, 2]
+
+export function needlesOf(secret: string): Needle[] {
+  const anywhere = (texts: Iterable<string>): Needle[] =>
+    [...new Set(texts)].filter((text) => text !== '').map((text) => ({ text, where: 'anywhere' }))
+  if (secret.length < MEDIUM) return [{ text: secret, where: 'value' }]
+  if (secret.length < LONG) {
+    return [{ text: secret, where: 'word' }, ...anywhere(base64Forms(Buffer.from(`:${secret}`)))]
+  }
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= LONG_LINE && !line.startsWith('-----'))
+  const parts = lines.length > 1 ? [secret, ...lines] : [secret]
+  return anywhere(parts.flatMap((part) => [...textForms(part), ...byteForms(part)]))
+}
+
+function textForms(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [
+    secret,
+    secret.trim(),
+    secret.toLowerCase(),
+    secret.toUpperCase(),
+    [...secret].reverse().join(''),
+    // UTF-16 that was read as bytes, in either order.
+    [...secret].join('\0'),
+    // UTF-8 that was read as bytes.
+    bytes.toString('latin1'),
+    secret.replaceAll(' ', '+'),
+  ].filter((form) => form.length >= LONG)
+}
+
+function byteForms(secret: string): string[] {
+  const utf16 = Buffer.from(secret, 'utf16le')
+  return [Buffer.from(secret), utf16, Buffer.from(utf16).swap16()].flatMap((bytes) => [
+    ...base64Forms(bytes),
+    bytes.toString('hex'),
+  ])
+}
+
+/** What of its base64 is the same whatever stands before and after it, for each of the three ways in which it can be aligned. */
+function base64Forms(bytes: Uint8Array): string[] {
+  return ALIGNMENTS.map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replaceAll('=', '')
+    const firstOwn = Math.ceil((before * 8) / 6)
+    const lastOwn = Math.floor(((before + bytes.length) * 8) / 6)
+    return text.slice(firstOwn, lastOwn)
+  })
+}
+
+/** A text, what it says when its escapes are undone, and each of these as base64 and as hex are compared. */
+export function spellings(text: string): string[] {
+  const plain = [text]
+  for (
+    let undone = unescaped(text);
+    undone !== plain.at(-1) && plain.length <= MOST_ESCAPES;
+    undone = unescaped(undone)
+  ) {
+    plain.push(undone)
+  }
+  return [...new Set(plain.flatMap((one) => [one, asBase64(one), asHex(one)]))]
+}
+
+/** A text that is escaped more often has nothing to hide for. */
+const MOST_ESCAPES = 3
+const ESCAPE = /(?:%[0-9a-f]{2})+|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\[bfnrt"'\\/]/gi
+const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** Percent-encoding and the escapes of JSON. */
+function unescaped(text: string): string {
+  if (!text.includes('%') && !text.includes('\\')) return text
+  return text.replaceAll(ESCAPE, (escaped) => {
+    if (escaped.startsWith('%')) return Buffer.from(escaped.replaceAll('%', ''), 'hex').toString()
+    const digits = /^\\[ux]/i.test(escaped) ? escaped.slice(2) : ''
+    if (digits !== '') return String.fromCharCode(Number.parseInt(digits, 16))
+    return LETTERS[escaped[1]!] ?? escaped[1]!
+  })
+}
+
+/** Both alphabets are one, and line breaks and padding go. */
+function asBase64(text: string): string {
+  return text.replaceAll(/[-_=\s]/g, (character) => BASE64[character] ?? '')
+}
+
+const BASE64: Readonly<Record<string, string>> = { '-': '+', _: '/' }
+
+function asHex(text: string): string {
+  return text.replaceAll(/[:\s-]+/g, '').toLowerCase()
+}
