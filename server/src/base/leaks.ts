@@ -1,7 +1,7 @@
 /** Finds secrets in what a plugin says: in facts, errors, logs and probe results, as they are or in their usual encodings. */
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Needle, needlesOf, SEPARATOR, spellings } from './secret-spellings.ts'
+import { codesOf, type Needle, needlesOf, SEPARATOR, spellings } from './secret-spellings.ts'
 
 /** Holds hashes of the secrets, not the secrets. */
 export interface LeakFinder {
@@ -62,7 +62,7 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
   )
 
   /** Calls `found` for each needle, until it says that this is enough. */
-  function search(text: string, found: (from: number, to: number) => boolean): boolean {
+  function search(text: Uint16Array, found: (from: number, to: number) => boolean): boolean {
     return tables.some((table) => table.search(text, found))
   }
 
@@ -77,7 +77,7 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
     },
     redact(text) {
       const found: (readonly [from: number, to: number])[] = []
-      search(text, (from, to) => {
+      search(codesOf(text), (from, to) => {
         found.push([from, to])
         return false
       })
@@ -90,7 +90,7 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
 const NOTHING: LeakFinder = { sought: [], isIn: () => false, isInValue: () => false, redact: (text) => text }
 
 interface Table {
-  search(text: string, found: (from: number, to: number) => boolean): boolean
+  search(text: Uint16Array, found: (from: number, to: number) => boolean): boolean
 }
 
 function createTable(width: number, sought: readonly SoughtNeedle[]): Table {
@@ -108,14 +108,15 @@ function createTable(width: number, sought: readonly SoughtNeedle[]): Table {
     search(text, found) {
       let start = 0
       for (let at = 0; at < text.length; at++) {
-        if (at >= width) start = (start - Math.imul(text.charCodeAt(at - width), leaving)) | 0
-        start = (Math.imul(start, FACTOR) + text.charCodeAt(at)) | 0
+        if (at >= width) start = (start - Math.imul(text[at - width]!, leaving)) | 0
+        start = (Math.imul(start, FACTOR) + text[at]!) | 0
         if (mayStart[start >>> shift] === 0 || at < width - 1) continue
         const from = at - width + 1
         for (const needle of byStart.get(start) ?? []) {
           const to = from + needle.length
           if (to > text.length || !stands(text, from, to, needle.where)) continue
-          if (digestOf(text.slice(from, to)) === needle.digest && found(from, to)) return true
+          if (digestOf(String.fromCharCode(...text.subarray(from, to))) === needle.digest && found(from, to))
+            return true
         }
       }
       return false
@@ -125,11 +126,13 @@ function createTable(width: number, sought: readonly SoughtNeedle[]): Table {
 
 const WORD = /[\p{L}\p{N}]/u
 
-function stands(text: string, from: number, to: number, where: Needle['where']): boolean {
+function stands(text: Uint16Array, from: number, to: number, where: Needle['where']): boolean {
   if (where === 'anywhere') return true
-  const [before, after] = [text[from - 1] ?? SEPARATOR, text[to] ?? SEPARATOR]
+  const [before, after] = [from - 1, to].map((at) =>
+    text[at] === undefined ? SEPARATOR : String.fromCharCode(text[at]),
+  )
   if (where === 'value') return before === SEPARATOR && after === SEPARATOR
-  return !WORD.test(before) && !WORD.test(after)
+  return !WORD.test(before!) && !WORD.test(after!)
 }
 
 function without(text: string, found: (readonly [from: number, to: number])[]): string {

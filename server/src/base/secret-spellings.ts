@@ -68,8 +68,11 @@ function base64Forms(bytes: Uint8Array): string[] {
   })
 }
 
-/** A text, what it says when its escapes are undone, and each of these as base64 and as hex are compared. */
-export function spellings(text: string): string[] {
+/**
+ * A text, and what it says when its escapes are undone; each of these also as base64 and as hex are compared.
+ * As UTF-16 codes, which are read faster than texts.
+ */
+export function spellings(text: string): Uint16Array[] {
   const plain = [text]
   for (
     let undone = unescaped(text);
@@ -78,7 +81,16 @@ export function spellings(text: string): string[] {
   ) {
     plain.push(undone)
   }
-  return [...new Set(plain.flatMap((one) => [one, asBase64(one), asHex(one)]))]
+  return plain.flatMap((one) => {
+    const codes = codesOf(one)
+    return [codes, ...translated(codes, AS_BASE64), ...translated(codes, AS_HEX)]
+  })
+}
+
+export function codesOf(text: string): Uint16Array {
+  const codes = new Uint16Array(text.length)
+  for (let at = 0; at < text.length; at++) codes[at] = text.charCodeAt(at)
+  return codes
 }
 
 /** A text that is escaped more often has nothing to hide for. */
@@ -97,13 +109,31 @@ function unescaped(text: string): string {
   })
 }
 
-/** Both alphabets are one, and line breaks and padding go. */
-function asBase64(text: string): string {
-  return text.replaceAll(/[-_=\s]/g, (character) => BASE64[character] ?? '')
+const DROPPED = 0xffff
+
+/** What stands for each ASCII character. */
+function translation(pairs: Readonly<Record<string, string>>, dropped: string): Uint16Array {
+  const table = Uint16Array.from({ length: 128 }, (_, code) => code)
+  for (const [from, to] of Object.entries(pairs)) table[from.charCodeAt(0)] = to.charCodeAt(0)
+  for (const character of dropped) table[character.charCodeAt(0)] = DROPPED
+  return table
 }
 
-const BASE64: Readonly<Record<string, string>> = { '-': '+', _: '/' }
+/** Both alphabets are one, and line breaks and padding go. */
+const AS_BASE64 = translation({ '-': '+', _: '/' }, '= \t\r\n')
+/** In lower case, and without what stands between bytes. */
+const AS_HEX = translation(Object.fromEntries([...'ABCDEF'].map((digit) => [digit, digit.toLowerCase()])), ':- \t\r\n')
 
-function asHex(text: string): string {
-  return text.replaceAll(/[:\s-]+/g, '').toLowerCase()
+/** Nothing where the text is the same. */
+function translated(codes: Uint16Array, table: Uint16Array): Uint16Array[] {
+  const made = new Uint16Array(codes.length)
+  let length = 0
+  let isSame = true
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at]!
+    const to = code < 128 ? table[code]! : code
+    if (to !== code) isSame = false
+    if (to !== DROPPED) made[length++] = to
+  }
+  return isSame ? [] : [made.subarray(0, length)]
 }
