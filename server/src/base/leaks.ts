@@ -8,7 +8,7 @@ export interface LeakFinder {
   isIn(text: string): boolean
   /** Whether a text or number anywhere in a JSON value holds a secret. Names of members are not searched. */
   isInValue(value: unknown): boolean
-  /** The text without the secrets in it. One that holds a secret in an encoding is replaced as a whole. */
+  /** The text without the secrets in it. One that holds a secret behind escapes is replaced as a whole. */
   redact(text: string): string
   readonly sought: readonly SoughtNeedle[]
 }

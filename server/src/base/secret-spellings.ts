@@ -74,12 +74,9 @@ function base64Forms(bytes: Uint8Array): string[] {
  */
 export function spellings(text: string): Uint16Array[] {
   const plain = [text]
-  for (
-    let undone = unescaped(text);
-    undone !== plain.at(-1) && plain.length <= MOST_ESCAPES;
-    undone = unescaped(undone)
-  ) {
-    plain.push(undone)
+  for (const one of plain) {
+    if (plain.length >= MOST_READINGS) break
+    plain.push(...[withoutPercents(one), withoutBackslashes(one)].filter((undone) => !plain.includes(undone)))
   }
   return plain.flatMap((one) => {
     const codes = codesOf(one)
@@ -93,20 +90,25 @@ export function codesOf(text: string): Uint16Array {
   return codes
 }
 
-/** A text that is escaped more often has nothing to hide for. */
-const MOST_ESCAPES = 3
-const ESCAPE = /(?:%[0-9a-f]{2})+|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\[bfnrt"'\\/]/gi
+/** Each way to undo escapes, and both, in either order, twice. */
+const MOST_READINGS = 8
+
+function withoutPercents(text: string): string {
+  if (!text.includes('%')) return text
+  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => Buffer.from(escaped.replaceAll('%', ''), 'hex').toString())
+}
+
 const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** Percent-encoding and the escapes of JSON. */
-function unescaped(text: string): string {
-  if (!text.includes('%') && !text.includes('\\')) return text
-  return text.replaceAll(ESCAPE, (escaped) => {
-    if (escaped.startsWith('%')) return Buffer.from(escaped.replaceAll('%', ''), 'hex').toString()
-    const digits = /^\\[ux]/i.test(escaped) ? escaped.slice(2) : ''
-    if (digits !== '') return String.fromCharCode(Number.parseInt(digits, 16))
-    return LETTERS[escaped[1]!] ?? escaped[1]!
-  })
+function withoutBackslashes(text: string): string {
+  if (!text.includes('\\')) return text
+  return text.replaceAll(
+    /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(.))/gis,
+    (_, four?: string, two?: string, letter = '') => {
+      const digits = four ?? two
+      return digits === undefined ? (LETTERS[letter] ?? letter) : String.fromCharCode(Number.parseInt(digits, 16))
+    },
+  )
 }
 
 const DROPPED = 0xffff

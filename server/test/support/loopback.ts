@@ -42,7 +42,7 @@ export function serveTls(t: Test, listener: (socket: Socket) => void, identity =
   return listen(t, server)
 }
 
-export type Resolver = NonNullable<Parameters<typeof createOutbound>[1]>['resolver']
+export type Resolver = NonNullable<NonNullable<Parameters<typeof createOutbound>[1]>['resolver']>
 
 export const resolveTo =
   (...addresses: string[]): Resolver =>
