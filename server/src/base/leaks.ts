@@ -6,8 +6,8 @@ import { codesOf, type Needle, needlesOf, SEPARATOR, spellings } from './secret-
 /** Holds hashes of the secrets, not the secrets. */
 export interface LeakFinder {
   isIn(text: string): boolean
-  /** Whether a text or number anywhere in a JSON value holds a secret. Names of members are not searched. */
-  isInValue(value: unknown): boolean
+  /** Whether a text, number or name anywhere in a JSON object holds a secret. Its own members' names are its form's, and not searched. */
+  isInValue(value: object): boolean
   /** The text without the secrets in it. One that holds a secret behind escapes is replaced as a whole. */
   redact(text: string): string
   readonly sought: readonly SoughtNeedle[]
@@ -72,7 +72,7 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
     isIn,
     isInValue: (value) => {
       const texts: string[] = []
-      collect(value, texts)
+      for (const member of Object.values(value)) collect(member, texts)
       return isIn(texts.join(SEPARATOR))
     },
     redact(text) {
@@ -147,5 +147,7 @@ function without(text: string, found: (readonly [from: number, to: number])[]): 
 
 function collect(value: unknown, texts: string[]): void {
   if (typeof value === 'string' || typeof value === 'number') texts.push(String(value))
-  else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) collect(item, texts)
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) texts.push(...Object.keys(value))
+  for (const item of Object.values(value)) collect(item, texts)
 }

@@ -23,6 +23,7 @@ import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { hasHandle } from '../outbound/put-secrets.ts'
 import { clockOffset } from '../outbound/readings.ts'
+import { PluginEndedError } from '../plugins/hosted.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueKind } from '../storage/claims.ts'
@@ -195,6 +196,10 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       secrets = secretsOf(connection)
       return await observe(claim, registered, connection, history, sentAt, kind)
     } catch (error) {
+      if (error instanceof PluginEndedError) {
+        logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
+        return failed({ code: 'verifier_error', endedProcess: true })
+      }
       const { failure, problem } = readFailure(error, [...secrets.values()], now())
       if (problem !== undefined)
         logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')

@@ -5,6 +5,8 @@ import { finderOf, type LeakFinder, type SoughtNeedle } from '../base/leaks.ts'
 export interface PluginLogger extends Logger {
   /** From now on these secrets are not logged, neither by this check nor by what else of the plugin saw them. */
   conceal(leaks: LeakFinder): void
+  /** For what else it says. */
+  redact(text: string): string
 }
 
 interface PluginLoggerOptions {
@@ -66,7 +68,7 @@ export function createPluginLogger({ logger, now }: PluginLoggerOptions): Plugin
     const shown = writer.fields(fields)
     logger[level](writer.isCut() ? { ...shown, cut: true } : shown, line)
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), conceal: concealed.add }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), conceal: concealed.add, redact: concealed.redact }
 }
 
 /** The secrets of the connections that the plugin read lately: it may log in one check, or in none, what it saw in another. */

@@ -105,6 +105,8 @@ const short: [secret: string, value: unknown, isFound: boolean][] = [
   ['grün', 'grüne', false],
   ['1234', Buffer.from('ann:1234').toString('base64'), true],
   ['1234', Buffer.from('1234').toString('hex'), false],
+  ['fact', 'x', false],
+  ['fact', { fact: 1 }, true],
   ['ab', 'ab', true],
   ['ab', 'ab cd', false],
   ['ab', ['cd', 'ab'], true],
@@ -116,7 +118,7 @@ const short: [secret: string, value: unknown, isFound: boolean][] = [
 ]
 for (const [secret, value, isFound] of short) {
   t.test(`the secret ${secret} is ${isFound ? '' : 'not '}in ${JSON.stringify(value)}`, async (t) => {
-    t.equal(leakFinder([secret]).isInValue(value), isFound)
+    t.equal(leakFinder([secret]).isInValue({ fact: value }), isFound)
   })
 }
 
