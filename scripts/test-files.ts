@@ -36,6 +36,7 @@ interface Outcome {
   readonly ms: number
 }
 
+const WITHOUT_DOMAINS = new URL('./without-domains.js', import.meta.url).href
 const NOTHING: Counts = { total: 0, pass: 0, fail: 0, skip: 0 }
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
@@ -111,7 +112,7 @@ async function runFile(
   running: Set<ChildProcess>,
 ): Promise<Outcome> {
   const startedAt = Date.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', WITHOUT_DOMAINS, ...args], {
     env: { ...env, TAP_TIMEOUT: String(timeoutMs / 1000) },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A process group with all that it starts, so that all of it can be ended at once.

@@ -18,6 +18,8 @@ interface Folder {
  */
 const FOLDERS: readonly Folder[] = [
   { at: 'test/traps/' },
+  // It waits for the blocks of a chain.
+  { at: 'test/anchors/real-chain.test' },
   { at: 'test/hosts/', processes: 2 },
   { at: 'plugins/', processes: 1 },
   { at: 'server/', processes: 3 },

@@ -37,6 +37,11 @@ const BROKEN: Readonly<Record<string, readonly [code: string, problem: string]>>
   'fails, and ends as if it had not': [`console.log('# { total: 2, pass: 1, fail: 1 }')`, 'tests failed'],
   'counts, and breaks off then': [`console.log('# { total: 1, pass: 1 }'); process.kill(process.pid)`, 'SIGTERM'],
   'breaks off before it counts': [`throw new Error('broken')`, 'it ended with 1'],
+  'leaves an error to nobody': [
+    `import t from 'tap'
+    t.test('it', async () => { Promise.reject(new Error('lost')); await new Promise((done) => setTimeout(done, 50)) })`,
+    'it ended with 1',
+  ],
   'tests nothing': ['', 'it has no tests'],
   'never ends': ['setInterval(() => {}, 1000)', 'it was not done in time'],
 }

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CommitOptions, git, writeCommit } from './git.ts'
+import { git } from './git.ts'
+import { type CommitOptions, initBare, writeCommit } from './objects.ts'
 
 export class Agent {
   readonly folder: string
@@ -13,7 +14,7 @@ export class Agent {
 
   static async create(): Promise<Agent> {
     const folder = await mkdtemp(join(tmpdir(), 'agent-'))
-    await git(folder, ['init', '--quiet', '--bare'])
+    await initBare(folder)
     return new Agent(folder)
   }
 

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { aside } from '../support/stalls.ts'
 import { Faults } from './faults.ts'
-import { type CommitOptions, git, initBare, writeCommit } from './git.ts'
+import { git } from './git.ts'
+import { type CommitOptions, initBare, writeCommit, writeRef } from './objects.ts'
 
 export interface Credentials {
   readonly username: string
@@ -146,7 +147,7 @@ export class GitRepository {
 
   /** Moves a branch, as a push does; whether by a fast-forward or by force is not asked. */
   async push(branch: string, sha: string): Promise<void> {
-    await git(this.folder, ['update-ref', `refs/heads/${branch}`, sha])
+    await writeRef(this.folder, `refs/heads/${branch}`, sha)
   }
 
   /** A branch whose name is not text. */
@@ -166,7 +167,7 @@ export class GitRepository {
 
   /** What HEAD names; the branch need not exist. */
   async setDefaultBranch(branch: string): Promise<void> {
-    await git(this.folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
+    await writeFile(join(this.folder, 'HEAD'), `ref: refs/heads/${branch}\n`)
   }
 }
 

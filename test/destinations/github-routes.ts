@@ -1,4 +1,4 @@
-/** The endpoints of a repository that the GitHub stand-in has, each computed from git. */
+/** The endpoints of a repository that the GitHub stand-in has, each computed from its commits and refs. */
 import { activityAnswer, commitAnswer, failure, refAnswer, repositoryAnswer } from './github-answers.ts'
 import type { GitHubRepository } from './github-repository.ts'
 
@@ -13,12 +13,12 @@ export interface Answer {
 export const REPOSITORY_TEMPLATE = '/repos/{owner}/{repo}'
 
 /** `undefined` for a path that there is not. */
-export async function answerFor(
+export function answerFor(
   repository: GitHubRepository,
   path: readonly string[],
   query: URLSearchParams,
   api: string,
-): Promise<Answer | undefined> {
+): Answer | undefined {
   const [first = '', second = ''] = path
   const rest = (from: number) => decodeURIComponent(path.slice(from).join('/'))
   if (path.length === 0) return { template: REPOSITORY_TEMPLATE, status: 200, body: repositoryAnswer(api, repository) }
@@ -30,38 +30,29 @@ export async function answerFor(
   return undefined
 }
 
-async function ref(repository: GitHubRepository, name: string, api: string): Promise<Answer> {
+function ref(repository: GitHubRepository, name: string, api: string): Answer {
   const template = '/repos/{owner}/{repo}/git/ref/{ref}'
-  if (await repository.isEmpty()) return { template, status: 409, body: failure(409, 'Git Repository is empty.') }
-  const object = await repository.object(name)
+  if (repository.isEmpty()) return { template, status: 409, body: failure(409, 'Git Repository is empty.') }
+  const object = repository.object(name)
   if (!object) return { template, status: 404, body: failure(404, 'Not Found') }
   return { template, status: 200, body: refAnswer(api, repository.slug, `refs/${name}`, object) }
 }
 
-async function compare(
-  repository: GitHubRepository,
-  basehead: string,
-  query: URLSearchParams,
-  api: string,
-): Promise<Answer> {
+function compare(repository: GitHubRepository, basehead: string, query: URLSearchParams, api: string): Answer {
   const template = '/repos/{owner}/{repo}/compare/{basehead}'
   const [baseName = '', headName = ''] = basehead.split('...')
-  const [base, head] = [await repository.resolve(baseName), await repository.resolve(headName)]
+  const [base, head] = [repository.resolve(baseName), repository.resolve(headName)]
   if (!base || !head) return { template, status: 404, body: failure(404, 'Not Found') }
-  const mergeBase = await repository.mergeBase(base, head)
+  const mergeBase = repository.network.mergeBase(base, head)
   if (!mergeBase) {
     const message = `No common ancestor between ${baseName} and ${headName}.`
     return { template, status: 404, body: failure(404, message) }
   }
 
-  const [aheadBy, behindBy] = [await repository.count(`${base}..${head}`), await repository.count(`${head}..${base}`)]
+  const commits = repository.network.between(base, head)
+  const [aheadBy, behindBy] = [commits.length, repository.network.between(head, base).length]
   const perPage = Number(query.get('per_page') ?? 250)
   const page = Number(query.get('page') ?? 1)
-  const commits = await repository.commits([`${base}..${head}`])
-  const [baseCommit, mergeBaseCommit] = [
-    ...(await repository.commits(['-1', base])),
-    ...(await repository.commits(['-1', mergeBase])),
-  ]
   const url = `${api}/repos/${repository.slug}/compare/${base}...${head}`
   const body = {
     url,
@@ -69,8 +60,8 @@ async function compare(
     permalink_url: url,
     diff_url: `${url}.diff`,
     patch_url: `${url}.patch`,
-    base_commit: commitAnswer(api, repository.slug, baseCommit!),
-    merge_base_commit: commitAnswer(api, repository.slug, mergeBaseCommit!),
+    base_commit: commitAnswer(api, repository.slug, repository.network.show(base)),
+    merge_base_commit: commitAnswer(api, repository.slug, repository.network.show(mergeBase)),
     status: statusOf(aheadBy, behindBy),
     ahead_by: aheadBy,
     behind_by: behindBy,
@@ -107,11 +98,11 @@ function activity(repository: GitHubRepository, query: URLSearchParams, api: str
   return { template, status: 200, body, ...(hasMore ? { headers: { link: `<${next}>; rel="next"` } } : {}) }
 }
 
-async function branchesWhereHead(repository: GitHubRepository, sha: string, api: string): Promise<Answer> {
+function branchesWhereHead(repository: GitHubRepository, sha: string, api: string): Answer {
   const template = '/repos/{owner}/{repo}/commits/{commit_sha}/branches-where-head'
-  if (await repository.isEmpty()) return { template, status: 409, body: failure(409, 'Git Repository is empty.') }
-  if ((await repository.resolve(sha)) === undefined) return noCommit(template, sha)
-  const branches = (await repository.branches()).filter((branch) => branch.sha === sha)
+  if (repository.isEmpty()) return { template, status: 409, body: failure(409, 'Git Repository is empty.') }
+  if (repository.resolve(sha) === undefined) return noCommit(template, sha)
+  const branches = repository.branches().filter((branch) => branch.sha === sha)
   const body = branches.map(({ name }) => ({
     name,
     commit: { sha, url: `${api}/repos/${repository.slug}/commits/${sha}` },
@@ -120,13 +111,12 @@ async function branchesWhereHead(repository: GitHubRepository, sha: string, api:
   return { template, status: 200, body }
 }
 
-async function commit(repository: GitHubRepository, name: string, api: string): Promise<Answer> {
+function commit(repository: GitHubRepository, name: string, api: string): Answer {
   const template = '/repos/{owner}/{repo}/commits/{ref}'
-  if (await repository.isEmpty()) return { template, status: 409, body: failure(409, 'Git Repository is empty.') }
-  const sha = await repository.resolve(name)
+  if (repository.isEmpty()) return { template, status: 409, body: failure(409, 'Git Repository is empty.') }
+  const sha = repository.resolve(name)
   if (sha === undefined) return noCommit(template, name)
-  const [shown] = await repository.commits(['-1', sha])
-  return { template, status: 200, body: commitAnswer(api, repository.slug, shown!) }
+  return { template, status: 200, body: commitAnswer(api, repository.slug, repository.network.show(sha)) }
 }
 
 function noCommit(template: string, name: string): Answer {

@@ -1,16 +1,14 @@
 /**
- * A GitHub stand-in on loopback: its REST API, read-only, answered from real git repositories. What it answers is held
- * against GitHub's published description; an answer that does not fit fails loudly, with 599.
+ * A GitHub stand-in on loopback: its REST API, read-only, over commits with the ids that git gives them. What it answers is
+ * held against GitHub's published description; an answer that does not fit fails loudly, with 599.
  */
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Faults } from './faults.ts'
 import { failure, rateLimitAnswer } from './github-answers.ts'
-import { createNetwork, GitHubRepository, type GitHubRepositoryOptions } from './github-repository.ts'
+import { Network } from './github-network.ts'
+import { GitHubRepository, type GitHubRepositoryOptions } from './github-repository.ts'
 import { type Answer, answerFor, REPOSITORY_TEMPLATE } from './github-routes.ts'
 import { answerCheck } from './github-schema.ts'
 
@@ -39,7 +37,6 @@ export class GitHubStandIn {
   readonly statuses: number[] = []
   /** What was wrong with its own answers. */
   readonly invalidAnswers: string[] = []
-  readonly #folder: string
   readonly #now: () => number
   readonly #server: Server
   readonly #bySlug = new Map<string, GitHubRepository>()
@@ -48,8 +45,7 @@ export class GitHubStandIn {
   readonly #tokens = new Map<string, Token>()
   #lastId = 1000
 
-  private constructor(folder: string, now: () => number) {
-    this.#folder = folder
+  private constructor(now: () => number) {
     this.#now = now
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
@@ -60,7 +56,7 @@ export class GitHubStandIn {
   }
 
   static async start({ now = Date.now }: GitHubOptions = {}): Promise<GitHubStandIn> {
-    const standIn = new GitHubStandIn(await mkdtemp(join(tmpdir(), 'github-')), now)
+    const standIn = new GitHubStandIn(now)
     await new Promise<void>((resolve) => standIn.#server.listen(0, '127.0.0.1', resolve))
     return standIn
   }
@@ -74,13 +70,12 @@ export class GitHubStandIn {
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
-    await rm(this.#folder, { recursive: true, force: true })
     if (this.invalidAnswers.length > 0) throw new Error(`wrong answers: ${this.invalidAnswers.join('\n')}`)
   }
 
   async createRepository(slug: string, options: GitHubRepositoryOptions = {}): Promise<GitHubRepository> {
     const id = ++this.#lastId
-    const network = await createNetwork(join(this.#folder, String(id)))
+    const network = new Network()
     return this.#add(new GitHubRepository({ id, slug, network, isFork: false, now: this.#now }, options))
   }
 
@@ -163,7 +158,7 @@ export class GitHubStandIn {
     const isShown = repository && (!repository.isPrivate || token?.repositories?.includes(repository))
     if (!isShown) return notFound()
     if (rest.length > 0 && repository.isPrivate && token?.contents === false) return notFound()
-    return (await answerFor(repository, rest, url.searchParams, this.url)) ?? notFound()
+    return answerFor(repository, rest, url.searchParams, this.url) ?? notFound()
   }
 
   #moved(id: number, rest: readonly string[], search: string): Answer {

@@ -1,6 +1,7 @@
 /** What a test does with a workspace and its key. */
 import type { Answer, Host } from './host.ts'
 
+const LONGEST_WAIT_MS = 300
 let claims = 0
 
 export class Client {
@@ -50,14 +51,14 @@ export class Client {
     })
   }
 
-  /** The claim's status once it is decided. */
+  /** The claim's status once it is decided. It asks less often as time goes on: many claims may wait for long. */
   async decided(claimId: string, withinMs = 20_000): Promise<Answer['body']> {
     const end = Date.now() + withinMs
-    for (;;) {
+    for (let waitMs = 20; ; waitMs = Math.min(waitMs * 1.3, LONGEST_WAIT_MS)) {
       const { body } = await this.get(`/v1/claims/${claimId}`)
       if (body.state === 'decided') return body
       if (Date.now() > end) throw new Error(`claim ${claimId} is still queued: ${JSON.stringify(body)}`)
-      await new Promise((done) => setTimeout(done, 50))
+      await new Promise((done) => setTimeout(done, waitMs))
     }
   }
 }

@@ -13,7 +13,7 @@ export interface PluginEntry {
   readonly entry: string
   /** The real folder of its package; undefined when it is in none. */
   readonly root: string | undefined
-  /** How it was named. A file may stand in a folder without being its package. */
+  /** `file`: a module that stands in a package, or in none, and is not what the package offers. */
   readonly kind: 'package' | 'folder' | 'file'
 }
 
@@ -27,7 +27,8 @@ export async function findEntry(use: string, folder: string): Promise<PluginEntr
   const stats = await stat(real)
   if (stats.isDirectory()) return { ...(await folderEntry(real)), kind: 'folder' }
   if (!stats.isFile()) throw new PackageError('not_a_plugin', `it is neither a file nor a folder: ${real}`)
-  return { entry: real, root: await packageOf(real), kind: 'file' }
+  const root = await packageOf(real)
+  return { entry: real, root, kind: root !== undefined && (await isMain(real, root)) ? 'package' : 'file' }
 }
 
 /** The path that `use` is; undefined when it is the name of a package. */
@@ -89,6 +90,15 @@ async function resolutionError(cause: ErrnoException, use: string, folder: strin
 
 function nameOf(use: string): string {
   return use.split('/', use.startsWith('@') ? 2 : 1).join('/')
+}
+
+/** Whether the package offers this module as its own. */
+async function isMain(file: string, root: string): Promise<boolean> {
+  try {
+    return (await folderEntry(root)).entry === file
+  } catch {
+    return false
+  }
 }
 
 /** What a folder offers: `exports`, else `main`, else index.js. Node itself resolves no folder. */

@@ -36,8 +36,7 @@ export async function locatePlugin(use: string, folder: string, apart: readonly 
   const home = await realpath(folder)
   const found = await findEntry(use, home)
   const forbidden = [home, ...(await Promise.all(apart.map(realOrSame)))]
-  const isLone = found.kind === 'file' && (found.root === undefined || isWithin(home, [found.root]))
-  const located = isLone ? await loneFile(found) : await packaged(found)
+  const located = found.kind === 'file' ? await loneFile(found) : await packaged(found)
   for (const root of located.packages) refuseToContain(root, forbidden)
   // Of the folders of packages, some may lie in others.
   for (const root of outermost(located.packages)) await refuseStrayLinks(root, located.packages)

@@ -134,11 +134,18 @@ const found: [what: string, tree: Tree, use: string, entry: string, root: string
   ],
   ['a folder without either', { 'p/package.json': json({}), 'p/index.js': '' }, '../p', 'p/index.js', 'p'],
   [
-    'a file of a package',
-    { 'app/p/package.json': json({}), 'app/p/lib/a.js': '' },
+    'the module that a package offers',
+    { 'app/p/package.json': json({ main: 'lib/a.js' }), 'app/p/lib/a.js': '' },
     './p/lib/a.js',
     'app/p/lib/a.js',
     'app/p',
+  ],
+  [
+    'another file of a package',
+    { 'app/p/package.json': json({ main: 'lib/a.js' }), 'app/p/lib/a.js': '', 'app/p/lib/b.js': '' },
+    './p/lib/b.js',
+    'app/p/lib/b.js',
+    undefined,
   ],
   ['a lone file', { 'app/a.mjs': '' }, './a.mjs', 'app/a.mjs', undefined],
   [
@@ -150,7 +157,7 @@ const found: [what: string, tree: Tree, use: string, entry: string, root: string
   ],
   [
     'a linked file',
-    { 'app/a.mjs': '-> ../p/a.mjs', 'p/a.mjs': '', 'p/package.json': json({}) },
+    { 'app/a.mjs': '-> ../p/a.mjs', 'p/a.mjs': '', 'p/package.json': json({ exports: './a.mjs' }) },
     './a.mjs',
     'p/a.mjs',
     'p',

@@ -17,10 +17,10 @@ export interface KeptLog {
   remove(): void
 }
 
-export async function keepLog(): Promise<KeptLog> {
+export async function keepLog(leaves?: number): Promise<KeptLog> {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'))
   const installed = await install(folder)
-  await fill(installed)
+  await fill(installed, leaves)
   await fillAnchors(installed.claimcheck)
   await installed.claimcheck.close()
   return { file: installed.file, remove: () => rmSync(folder, { recursive: true, force: true }) }
