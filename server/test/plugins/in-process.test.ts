@@ -1,6 +1,7 @@
 /** What reaches a plugin that runs in the service's own process: handles in place of secrets, and copies. */
 import { type CheckContext, type Claim, defineConnectionType, defineVerifier, secret } from '@claimcheck/core'
 import { bearer } from '@claimcheck/core/plugin'
+import { leakFinder } from '@claimcheck/server/base/leaks'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import { NO_READINGS } from '@claimcheck/server/outbound/readings'
 import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'
@@ -75,6 +76,8 @@ function requests() {
     readings: () => NO_READINGS,
     isEnded: () => false,
     inherit() {},
+    breach: () => undefined,
+    leaks: leakFinder([TOKEN]),
   }
   return { auths, made }
 }

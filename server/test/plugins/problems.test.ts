@@ -53,6 +53,7 @@ const definitions: [what: string, over: object, problem: RegExp][] = [
   ['without a manifest', { manifest: undefined }, /^the plugin\.manifest: /],
   ['whose manifest names no hosts', { manifest: {} }, /^the plugin\.manifest\.hosts: /],
   ['whose manifest has an unknown member', manifest({ host: [] }), /^the plugin\.manifest\.host: /],
+  ['that lists all names of a top-level domain', hosts('*.com'), /top-level domain/],
   ['that lists an address for a host', hosts('https://api.example.com'), /^the plugin\.manifest\.hosts\.0: /],
   ['that lists every host', hosts('*'), /^the plugin\.manifest\.hosts\.0: /],
   ['that lists a name with a star within', hosts('api.*.com'), /^the plugin\.manifest\.hosts\.0: /],

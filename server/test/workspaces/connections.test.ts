@@ -143,6 +143,21 @@ const probes: [name: string, probe: Probe, code: string][] = [
     },
     'unexpected_error',
   ],
+  [
+    'throws a credential as a code',
+    () => {
+      throw Object.assign(new Error('no'), { name: 'DestinationError', code: TOKEN })
+    },
+    'unexpected_error',
+  ],
+  [
+    'asks another port than its manifest declares',
+    async (_, { connect }) => {
+      await connect('tls://a:993').catch(() => {})
+      return { scopes: [], warnings: [] }
+    },
+    'unexpected_error',
+  ],
   ['returns nothing', async () => undefined as never, 'unexpected_error'],
   ['returns nonsense', async () => ({ scopes: [{}], warnings: [] }) as never, 'unexpected_error'],
   [
@@ -308,4 +323,18 @@ t.test('a probe reads the destination with the credentials', async (t) => {
   t.match(await connect({ connections: connections() }, workspace.id, 'test', { host, token: TOKEN }), {
     scopes: ['true'],
   })
+})
+
+t.test('what a probe tells has no credential in it, and an end', async (t) => {
+  const probe: Probe = async () => ({
+    scopes: [`repo:${TOKEN}`, Buffer.from(`ann:${TOKEN}`).toString('base64')],
+    warnings: [...Array<string>(500).fill('x'), 'y'.repeat(100_000)].toReversed(),
+  })
+  const { connections, workspace } = await open(t, probe)
+  const connected = await connect({ connections: connections() }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  const { scopes, notes } = connected as unknown as { scopes: string[]; notes: string[] }
+  t.equal(scopes[0], 'repo:[secret]')
+  t.notOk(JSON.stringify(scopes).includes(Buffer.from(`ann:${TOKEN}`).toString('base64').slice(6, -4)))
+  t.equal(notes[0], '[a text of 100000 characters]')
+  t.equal(notes.length, 100)
 })
