@@ -76,6 +76,7 @@ export {
   MARKS,
   type Mark,
   type Observation,
+  type PluginName,
   type ReadRecord,
   type Source,
   type Stay,
@@ -133,8 +134,10 @@ export {
   type ReceiptClaim,
   type ReceiptObservation,
   receiptBody,
+  toWirePlugin,
   toWireSource,
   type WireSource,
+  type WireVerifier,
 } from './receipt/body.ts'
 export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
 export {

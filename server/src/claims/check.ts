@@ -12,6 +12,7 @@ import {
   type Instant,
   isDestinationError,
   isRead,
+  type PluginName,
   type SecretValues,
   type Source,
   withoutSecretValues,
@@ -23,6 +24,8 @@ import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { clockOffset } from '../outbound/readings.ts'
+import type { HostedVerifier } from '../plugins/hosted.ts'
+import { nameInReceipts } from '../plugins/identity.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueKind } from '../storage/claims.ts'
@@ -54,22 +57,24 @@ interface CheckRunnerOptions {
 /** An address that a workspace chose cannot make its answers older than this. */
 const MAX_UNLISTED_AGE_MS = 60_000
 
+interface CheckSource {
+  readonly baseUrl: string
+  readonly recorded: Source
+}
+
 export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   const { registry, connections, activity, outbound, allowances, sources, clockDoubt, now, logger } = options
   const { timeoutMs } = options.config.checks
 
   async function observe(
     claim: ClaimRow,
-    registered: RegisteredVerifier,
+    verifier: HostedVerifier,
+    source: CheckSource,
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
     startedAt: Instant,
     kind: DueKind,
   ): Promise<CheckRecord> {
-    const reader = readerOf(registered, connection && connection.provider)
-    const source = reader && (await sourceOf(claim, registered, connection, history))
-    if (!source) return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'no_connection' } }
-    const { verifier } = reader
     const { profile, limits, reach } = verifier
     const timer = lazyAbortController()
     const secrets = secretsOf(connection)
@@ -138,7 +143,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     registered: RegisteredVerifier,
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
-  ): Promise<{ readonly baseUrl: string; readonly recorded: Source } | undefined> {
+  ): Promise<CheckSource | undefined> {
     const place = await placeOf(toClaim(claim), registered, registry, connection)
     if (!place) return undefined
     const { provider, baseUrl } = place
@@ -159,7 +164,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
     const sentAt = now()
-    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), failure })
+    let made: { readonly plugin?: PluginName } = {}
+    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), ...made, failure })
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     let secrets = NO_SECRETS
     try {
@@ -169,7 +175,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
       if (connection === undefined) return failed({ code: 'no_connection' })
       secrets = secretsOf(connection)
-      return await observe(claim, registered, connection, history, sentAt, kind)
+      const reader = readerOf(registered, connection && connection.provider)
+      const source = reader && (await sourceOf(claim, registered, connection, history))
+      if (!source) return failed({ code: 'no_connection' })
+      made = { plugin: nameInReceipts(reader.plugin.identity) }
+      return { ...(await observe(claim, reader.verifier, source, connection, history, sentAt, kind)), ...made }
     } catch (error) {
       if (isDestinationError(error) && DESTINATION_CODES.has(error.code)) return failed(toFailure(error, now()))
       const problem = withoutSecrets(error, [...secrets.values()])
