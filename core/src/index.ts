@@ -41,6 +41,7 @@ export {
   type PluginParts,
 } from './contract/plugin.ts'
 export { profileProblems } from './contract/profile-problems.ts'
+export { type PublishedWords, publishedWords } from './contract/published-words.ts'
 export {
   type AnonymousSource,
   CEILING,
@@ -59,7 +60,15 @@ export {
   type Socket,
   type Verifier,
 } from './contract/verifier.ts'
-export { claimSentence, factSentences, outcomeSentence, type Sentence, type Words } from './contract/words.ts'
+export {
+  claimSentence,
+  factSentences,
+  type Named,
+  outcomeSentence,
+  type Sentence,
+  type Worded,
+  type Words,
+} from './contract/words.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   type CheckRecord,

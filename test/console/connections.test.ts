@@ -53,8 +53,11 @@ t.test('a provider is connected by a form that its plugin describes', async (t) 
   const { owner, path } = await workspace()
   const screen = await owner.get(path)
   t.match(textOf(screen.html), /Nothing is connected/)
-  t.match(textOf(screen.html), /Public destinations need no connection: codehost\.commit\.push/)
-  t.match(textOf(screen.html), /GitHub Verifies: codehost\.commit\.push .*Mailbox Verifies: test\.message\.send/)
+  t.match(textOf(screen.html), /Public destinations need no connection: Push of a commit codehost\.commit\.push/)
+  t.match(
+    textOf(screen.html),
+    /GitHub Verifies: Push of a commit codehost\.commit\.push .*Mailbox Verifies: Message test\.message\.send/,
+  )
   for (const provider of ['github', 'git', 'mailbox']) t.match(screen.html, `href="${path}/new/${provider}"`)
 
   const { html } = await owner.get(`${path}/new/github`)
@@ -289,7 +292,7 @@ t.test('members see the connections, and change none', async (t) => {
   const { id } = await connectUntested({ connections }, workspaceId, 'mailbox', { token: 'a-token-text' })
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const page = await member.get(path)
-  t.match(textOf(page.html), /Mailbox Verifies test\.message\.send/)
+  t.match(textOf(page.html), /Mailbox Verifies Message test\.message\.send/)
   t.notMatch(page.html, /connections\/new|disconnect|credentials|<h2>Connect</)
   const answers = [
     await member.get(`${path}/new/mailbox`),
