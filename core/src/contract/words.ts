@@ -49,10 +49,15 @@ export function factSentences({ words }: Worded, named: Named): string[] {
   return Object.entries(words.facts ?? {}).flatMap(([name, told]) => {
     const value = Object.hasOwn(facts, name) ? facts[name] : undefined
     if (value === undefined || value === target) return []
-    const sentence = isSentence(told) ? told : own(told, String(value))
+    const sentence = isSentence(told) ? told : ownSentence(told, String(value))
     const text = sentence === undefined ? undefined : fill(sentence, named)
     return text === undefined ? [] : [text]
   })
+}
+
+/** A fact's value is the destination's text: it could be the name of what every object inherits. */
+function ownSentence(told: Readonly<Record<string, Sentence>>, value: string): Sentence | undefined {
+  return Object.hasOwn(told, value) ? told[value] : undefined
 }
 
 export function isSentence(value: unknown): value is Sentence {
@@ -82,11 +87,6 @@ function fill(sentence: Sentence, { target, params, facts = {} }: Named): string
     })
   }
   return undefined
-}
-
-/** A value of a fact can be the name of what every object has. */
-function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
 function isPlain(value: JsonValue | undefined): boolean {
