@@ -88,7 +88,10 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   t.equal(connected.path, `${path}?done=connected`)
   const text = textOf(connected.html)
   t.match(text, /Connected\. The destination can be read/)
-  t.match(text, `Base URL ${github.url} Owners acme, beta Verifies Push of a commit codehost.commit.push Permissions read:org`)
+  t.match(
+    text,
+    `Base URL ${github.url} Owners acme, beta Verifies Push of a commit codehost.commit.push Permissions read:org`,
+  )
   t.match(text, /Connected now by owner Last good read not yet Last failure none/)
   t.notMatch(connected.html, /class="notice warning"/)
 
