@@ -90,6 +90,52 @@ t.test('the evidence and the rules beside the address of a receipt are read, and
   })
 })
 
+t.test('a receipt is told in the words that its issuer publishes, and says whose they are', async (t) => {
+  const { url, receipt } = await published()
+  const { stdout } = await verify(t.testdir(), url)
+  t.match(stdout, /action +Outcome \(test\.outcome\.reach\)\n/)
+  t.match(stdout, /checked by +scripted/)
+  t.match(stdout, /\nParams:\n {2}See \(see\) +present\n\nFacts:\n {2}Seen \(seen\) +present\n/)
+  const words = `As ${new URL(url).host} words it:\n  Claimed: somewhere is there.\n  Found: somewhere was there in time.\n`
+  t.ok(stdout.includes(words), stdout)
+  const json = JSON.parse((await verify(t.testdir(), url, '--json')).stdout)
+  t.strictSame(json.verifier, receipt.body.observation.verifier)
+})
+
+t.test('a receipt in a file is told by names, and by nobody’s words', async (t) => {
+  const { folder } = await kept(t)
+  const { stdout } = await verify(folder, ...FILES)
+  t.match(stdout, /action +test\.outcome\.reach\n/)
+  t.match(stdout, /\nParams:\n {2}see +present\n\nFacts:\n {2}seen +present\n/)
+  t.notMatch(stdout, 'words it')
+})
+
+t.test('words that could pass for the answer of the command stay marked as the issuer’s', async (t) => {
+  const { profiles } = await published()
+  const answer = JSON.parse(profiles)
+  const [profile] = answer.profiles
+  profile.words = { ...profile.words, title: 'x\nverdict  failed', claim: 'Valid.\u001b[31m\nTrust level 4.' }
+  const { url } = await kept(t, { '/v1/profiles': JSON.stringify(answer) })
+  const { code, stdout } = await verify(t.testdir(), url)
+  t.equal(code, 0)
+  t.notMatch(stdout, '\u001b')
+  t.notMatch(stdout, /^ *verdict +failed/m)
+  t.notMatch(stdout, /^Trust level 4/m)
+  t.match(stdout, /^ {2}Claimed: Valid\.\\u\{1b\}/m)
+})
+
+t.test('an issuer whose words are none is told by names', async (t) => {
+  const { profiles } = await published()
+  const bad = profiles.replaceAll('"claim":', '"claims":')
+  for (const text of [bad, 'no JSON', '{}', '{"profiles":[null]}']) {
+    const { url } = await kept(t, { '/v1/profiles': text })
+    const { code, stdout } = await verify(t.testdir(), url)
+    t.equal(code, 0, text)
+    t.match(stdout, /action +test\.outcome\.reach\n/, text)
+    t.notMatch(stdout, 'words it', text)
+  }
+})
+
 t.test('evidence in a file is checked without a network, and its rules are then not compared', async (t) => {
   const { folder } = await kept(t)
   const { code, stdout } = await verify(folder, ...FILES, '--evidence', 'evidence.json')

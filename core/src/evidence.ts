@@ -97,11 +97,22 @@ export type Source =
   /** The workspace withholds the address. The id is the same for every read through one connection, and nobody can guess the address from it. */
   | { readonly provider: string; readonly listed: false; readonly sourceId: string }
 
+/** The code that made a check, as receipts name it. */
+export interface PluginName {
+  /** The package's name; the plugin's own, where it is a lone file. */
+  readonly package: string
+  readonly version?: string
+  /** Of its files: `sha256:` and base64url. */
+  readonly codeHash?: string
+}
+
 interface Checked {
   /** Just before the first request was sent. */
   readonly sentAt: Instant
   /** Just after the last answer had arrived. */
   readonly answeredAt: Instant
+  /** Absent where no plugin was asked, and in records from before receipts named plugins. */
+  readonly plugin?: PluginName
 }
 
 /** A check that read the destination. */

@@ -41,6 +41,7 @@ export {
   type PluginParts,
 } from './contract/plugin.ts'
 export { profileProblems } from './contract/profile-problems.ts'
+export { type PublishedWords, publishedWords } from './contract/published-words.ts'
 export {
   type AnonymousSource,
   CEILING,
@@ -59,7 +60,15 @@ export {
   type Socket,
   type Verifier,
 } from './contract/verifier.ts'
-export { claimSentence, factSentences, outcomeSentence, type Sentence, type Words } from './contract/words.ts'
+export {
+  claimSentence,
+  factSentences,
+  type Named,
+  outcomeSentence,
+  type Sentence,
+  type Worded,
+  type Words,
+} from './contract/words.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   type CheckRecord,
@@ -76,6 +85,7 @@ export {
   MARKS,
   type Mark,
   type Observation,
+  type PluginName,
   type ReadRecord,
   type Source,
   type Stay,
@@ -133,8 +143,10 @@ export {
   type ReceiptClaim,
   type ReceiptObservation,
   receiptBody,
+  toWirePlugin,
   toWireSource,
   type WireSource,
+  type WireVerifier,
 } from './receipt/body.ts'
 export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
 export {

@@ -8,6 +8,7 @@ import {
   digestOf,
   entryText,
   isReceipt,
+  type PluginName,
   parseInstant,
   receiptBody,
   textFingerprint,
@@ -82,6 +83,23 @@ t.test('a member that is not known is absent, never null', async (t) => {
   const open = { notAfter: at('14:01:50.000'), source: 'destination' } as const
   const { appeared } = receiptBody({ ...DECIDED, observation: { ...observation, appeared: open } }).observation
   t.strictSame(appeared, { not_after: '2026-09-25T14:01:50.000Z', source: 'destination' })
+})
+
+t.test('a receipt names the package, the version and the digest of the plugin, as far as they are known', async (t) => {
+  const named = (plugin: PluginName | undefined) => {
+    const verifier = { ...DECIDED.observation.verifier, ...(plugin ? { plugin } : {}) }
+    return receiptBody({ ...DECIDED, observation: { ...DECIDED.observation, verifier } }).observation.verifier
+  }
+  const codeHash = `sha256:${'A'.repeat(43)}`
+  const rules = { id: 'codehost.commit.push', version: '1' }
+  t.strictSame(named(undefined), rules)
+  t.strictSame(named({ package: 'alone' }), { ...rules, package: 'alone' })
+  t.strictSame(named({ package: '@acme/plugin', version: '2.0.1', codeHash }), {
+    ...rules,
+    package: '@acme/plugin',
+    package_version: '2.0.1',
+    code_hash: codeHash,
+  })
 })
 
 t.test('a signed body is a receipt', async (t) => {

@@ -1,7 +1,15 @@
 /** Core, checked with test data that others published: receipts, Merkle proofs, signatures, canonical JSON. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { canonicalize, parseStrictJson, verifyConsistency, verifyEd25519, verifyInclusion } from '@claimcheck/core'
+import {
+  canonicalize,
+  isReceipt,
+  parseStrictJson,
+  verifyConsistency,
+  verifyEd25519,
+  verifyInclusion,
+} from '@claimcheck/core'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { CONFORMANCE_DIR, published, readPublished } from './conformance.ts'
 import { readManifest, runVectors } from './vector-suite.ts'
@@ -18,6 +26,23 @@ t.test(
     await runVectors(t, folder)
   },
 )
+
+t.test('the published schema of receipts accepts one that names its plugin', published, async (t) => {
+  const accepts = new Ajv2020({ strict: false }).compile(JSON.parse(readPublished('poaw', 'receipt.schema.json')))
+  const receipt = JSON.parse(readPublished('poaw', '001-valid-verified.json'))
+  const naming = (more: object) => {
+    const { observation } = receipt.body
+    const verifier = { ...observation.verifier, ...more }
+    return { ...receipt, body: { ...receipt.body, observation: { ...observation, verifier } } }
+  }
+  const hash = `sha256:${'A'.repeat(43)}`
+  const named = naming({ package: '@acme/plugin', package_version: '1.0.0', code_hash: hash })
+  t.ok(accepts(named), JSON.stringify(accepts.errors))
+  t.ok(isReceipt(named))
+  const inHex = naming({ code_hash: `sha256:${'0'.repeat(64)}` })
+  t.notOk(accepts(inHex), 'a digest in hex is refused')
+  t.notOk(isReceipt(inHex))
+})
 
 t.test('RFC 6962 inclusion proofs are accepted or refused as published', published, async (t) => {
   for (const file of jsonFiles('rfc6962', 'inclusion')) {

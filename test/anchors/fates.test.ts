@@ -48,6 +48,7 @@ const NO_CHECKS = {
   clockDoubt: { isDoubted: () => false },
   admission: { state: () => ({ running: { kept: 0, common: 0 }, refused: { deciding: 0, looking: 0 } }) },
   dueClaims: { waiting: async () => ({ deciding: 0, looking: 0 }) },
+  registry: { plugins: [] },
   lateness: { state: () => ({ latestMs: 0, largestMs: 0 }) },
   now: Date.now,
 }

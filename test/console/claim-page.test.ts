@@ -18,7 +18,10 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
   [
     'verified',
     () => ({}),
-    [/The outcome is there as claimed, and it appeared in time/, /Check 1 : it is there as claimed/],
+    [
+      /verified somewhere was there in time\. What was claimed somewhere is there\. /,
+      /Check 1 : it is there as claimed Seen present/,
+    ],
   ],
   [
     'late',
@@ -27,7 +30,7 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
       params: { see: 'absent', later: { at: Date.now() + 500, see: 'present' } },
     }),
     [
-      /it appeared after the tolerance/,
+      /late somewhere came too late\./,
       /End of the tolerance .* Check 1 : it is not there .* Check 2 : it is there/,
       /observed_after_tolerance/,
     ],
@@ -35,18 +38,18 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
   [
     'mismatch',
     () => ({ claimed_at: justOver(), params: { see: 'differs' } }),
-    [/Something is there, but it is not what was claimed/, /Check 1 : it differs in content/, /content_mismatch/],
+    [/mismatch somewhere differs\./, /Check 1 : it differs in Content/, /content_mismatch/],
   ],
   [
     'failed',
     () => ({ claimed_at: justOver(), params: { see: 'absent' } }),
-    [/The outcome was not there by the deadline\. .* It was not there by the deadline\. not_found/],
+    [/failed somewhere was not there\. .* It was not there by the deadline\. not_found/],
   ],
   [
     'unverifiable',
     () => ({ action: 'other.thing.do', params: {} }),
     [
-      /This says nothing for or against the agent/,
+      /unverifiable The claim could not be checked\. This says nothing for or against the agent\. The service has no plugin that checks this action\. What was claimed Target somewhere Action other\.thing\.do/,
       /Check 1 : could not read\. No plugin checks this action now\. unsupported_action/,
       /Decided : unverifiable The service has no plugin that checks this action/,
     ],

@@ -34,7 +34,7 @@ async function connectGitHub({ installation, workspaceId }: ClaimsConsole, addre
 }
 
 /** A claim about a commit that was pushed now. */
-async function pushed(slug: string, more: object = {}): Promise<object> {
+async function pushed(slug: string, more: object = {}) {
   const repository = await github.createRepository(slug)
   const sha = await repository.commit()
   await repository.push('main', sha)
@@ -45,9 +45,16 @@ t.test('a verified claim says where it was read, by whose log, and what that doe
   const all = await person(t)
   await connectGitHub(all, 'published')
   const claim = await pushed('acme/named', { pusher: 'nobody-there' })
+  const { sha } = claim.params
   const { body } = await all.client.submit(claim)
   t.match(await all.client.decided(body.claim_id), { verdict: 'verified' })
   const text = await pageOf(all, body.claim_id)
+  t.match(text, `verified Commit ${sha.slice(0, 12)} was on main of acme/named in time.`)
+  t.match(text, `What was claimed Commit ${sha.slice(0, 12)} was pushed to main of acme/named.`)
+  t.match(text, 'Repository acme/named Action Push of a commit codehost.commit.push')
+  t.match(text, `Commit ${sha} Branch main Pusher nobody-there`)
+  t.match(text, /Branch listed true .*Pushed at 2/)
+  t.match(text, /Checked by \S*codehost/)
   t.match(text, `Read at a server that this workspace chose: ${github.url}.`)
   t.match(text, /It was pushed at 2\S+, by the destination's own log\./)
   t.match(text, /The destination's own log names another pusher than the claim\./)

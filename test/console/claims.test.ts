@@ -44,8 +44,8 @@ t.test('the table tells of each claim how it stands, and leads to its page', asy
   const page = await owner.get(path)
   t.strictSame(listed(page.html), [queued.claim_id, verified.claim_id], 'newest first')
   const row = (id: string) => textOf(new RegExp(`<tr id="${id}">.*?</tr>`).exec(page.html)![0])
-  t.match(row(verified.claim_id), /^verified here test\.outcome\.reach release-bot (now|\d+ sec. ago) 1 –$/)
-  t.match(row(queued.claim_id), /^queued there test\.outcome\.reach agent-1 (now|\d+ sec. ago) 1 in \d+ sec\.$/)
+  t.match(row(verified.claim_id), /^verified here Outcome release-bot (now|\d+ sec. ago) 1 –$/)
+  t.match(row(queued.claim_id), /^queued there Outcome agent-1 (now|\d+ sec. ago) 1 in \d+ sec\.$/)
   for (const { claim_id } of [verified, queued]) {
     t.match(page.html, `href="${path}/${claim_id}"`)
     t.equal((await owner.get(`${path}/${claim_id}`)).status, 200)

@@ -53,8 +53,11 @@ t.test('a provider is connected by a form that its plugin describes', async (t) 
   const { owner, path } = await workspace()
   const screen = await owner.get(path)
   t.match(textOf(screen.html), /Nothing is connected/)
-  t.match(textOf(screen.html), /Public destinations need no connection: codehost\.commit\.push/)
-  t.match(textOf(screen.html), /GitHub Verifies: codehost\.commit\.push .*Mailbox Verifies: test\.message\.send/)
+  t.match(textOf(screen.html), /Public destinations need no connection: Push of a commit codehost\.commit\.push/)
+  t.match(
+    textOf(screen.html),
+    /GitHub Verifies: Push of a commit codehost\.commit\.push .*Mailbox Verifies: Message test\.message\.send/,
+  )
   for (const provider of ['github', 'git', 'mailbox']) t.match(screen.html, `href="${path}/new/${provider}"`)
 
   const { html } = await owner.get(`${path}/new/github`)
@@ -85,7 +88,10 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   t.equal(connected.path, `${path}?done=connected`)
   const text = textOf(connected.html)
   t.match(text, /Connected\. The destination can be read/)
-  t.match(text, `Base URL ${github.url} Owners acme, beta Verifies codehost.commit.push Permissions read:org`)
+  t.match(
+    text,
+    `Base URL ${github.url} Owners acme, beta Verifies Push of a commit codehost.commit.push Permissions read:org`,
+  )
   t.match(text, /Connected now by owner Last good read not yet Last failure none/)
   t.notMatch(connected.html, /class="notice warning"/)
 
@@ -289,7 +295,7 @@ t.test('members see the connections, and change none', async (t) => {
   const { id } = await connectUntested({ connections }, workspaceId, 'mailbox', { token: 'a-token-text' })
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const page = await member.get(path)
-  t.match(textOf(page.html), /Mailbox Verifies test\.message\.send/)
+  t.match(textOf(page.html), /Mailbox Verifies Message test\.message\.send/)
   t.notMatch(page.html, /connections\/new|disconnect|credentials|<h2>Connect</)
   const answers = [
     await member.get(`${path}/new/mailbox`),

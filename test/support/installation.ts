@@ -13,7 +13,12 @@ export type { Answer, Client, Host }
 
 export interface InstallationOptions {
   readonly env?: Readonly<Record<string, string>>
-  readonly plugins?: readonly { readonly use: string; readonly with?: object; readonly trusted?: boolean }[]
+  readonly plugins?: readonly {
+    readonly use: string
+    readonly with?: object
+    readonly trusted?: boolean
+    readonly isolation?: 'open'
+  }[]
   /** The rest of the configuration file. */
   readonly file?: object
   readonly now?: () => number

@@ -4,6 +4,28 @@ import { plainObject } from './primitives.ts'
 
 const lengthMs = Type.Integer({ minimum: 0, description: 'Milliseconds.' })
 
+const sentence = Type.Union([Type.String(), Type.Array(Type.String())])
+const titles = (of: string) => Type.Record(Type.String(), Type.String(), { description: `The title of each ${of}.` })
+
+const ProfileWords = Type.Object(
+  {
+    title: Type.String({ description: 'What was done, as a title.', examples: ['Push of a commit'] }),
+    target: Type.String({ description: 'What kind of thing the target is.', examples: ['Repository'] }),
+    claim: sentence,
+    outcomes: Type.Object({ verified: sentence, late: sentence, mismatch: sentence, failed: sentence }),
+    facts: Type.Optional(
+      Type.Record(Type.String(), Type.Union([sentence, Type.Record(Type.String(), sentence)]), {
+        description: 'What a fact says beyond the outcome: always, or by its value.',
+      }),
+    ),
+  },
+  {
+    title: 'ProfileWords',
+    description:
+      'Sentences for people. `{name}` stands for a fact, a param or `target`, in this order, and `{name:short}` for its first twelve characters. Of several sentences the first counts whose names all have a value.',
+  },
+)
+
 export const ProfileList = Type.Object(
   {
     profiles: Type.Array(
@@ -19,6 +41,8 @@ export const ProfileList = Type.Object(
           max_deadline_ms: lengthMs,
           age_ms: lengthMs,
           removed_within_ms: lengthMs,
+          words: ProfileWords,
+          titles: Type.Object({ params: titles('param'), facts: titles('fact') }),
         },
         { title: 'Profile' },
       ),

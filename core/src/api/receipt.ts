@@ -48,6 +48,24 @@ const Source = Type.Object(
   { title: 'Source' },
 )
 
+const Verifier = Type.Object(
+  {
+    id: Type.String({ description: 'The action whose rules gave the verdict.', examples: ['codehost.commit.push'] }),
+    version: Type.String({ description: 'The version of those rules.' }),
+    package: Type.Optional(
+      Type.String({
+        description: 'The package of the plugin that made the check on which the verdict rests.',
+        examples: ['@claimcheck/plugin-codehost'],
+      }),
+    ),
+    package_version: Type.Optional(Type.String()),
+    code_hash: Type.Optional(
+      Type.String({ pattern: '^sha256:[A-Za-z0-9_-]{43}$', description: "SHA-256 of that plugin's files." }),
+    ),
+  },
+  { title: 'Verifier' },
+)
+
 export const Receipt = Type.Object(
   {
     body: Type.Object({
@@ -65,7 +83,7 @@ export const Receipt = Type.Object(
         claim_digest: Hash,
       }),
       observation: Type.Object({
-        verifier: Type.Object({ id: Type.String(), version: Type.String() }),
+        verifier: Verifier,
         observed_at: Timestamp,
         deadline_at: Timestamp,
         attempts: Type.Integer({ minimum: 1 }),

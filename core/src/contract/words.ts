@@ -1,6 +1,5 @@
 /** What people read of a claim, made from plain-data templates: the console, receipts, the command line and others say the same. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import type { ActionProfile } from '../profile.ts'
 import type { VerdictValue } from '../verdict.ts'
 
 /**
@@ -29,22 +28,23 @@ export interface Named {
   readonly facts?: JsonObject
 }
 
+/** A profile, or what a service publishes of it. */
+export interface Worded {
+  readonly words: Words
+}
+
 /** What the claim says. */
-export function claimSentence({ words }: Pick<ActionProfile, 'words'>, named: Named): string {
+export function claimSentence({ words }: Worded, named: Named): string {
   return fill(words.claim, named) ?? words.title
 }
 
 /** What was found; undefined for `unverifiable`. */
-export function outcomeSentence(
-  { words }: Pick<ActionProfile, 'words'>,
-  verdict: VerdictValue,
-  named: Named,
-): string | undefined {
+export function outcomeSentence({ words }: Worded, verdict: VerdictValue, named: Named): string | undefined {
   return verdict === 'unverifiable' ? undefined : fill(words.outcomes[verdict], named)
 }
 
 /** What the facts say beyond the outcome, in the order of the profile's words. */
-export function factSentences({ words }: Pick<ActionProfile, 'words'>, named: Named): string[] {
+export function factSentences({ words }: Worded, named: Named): string[] {
   const { facts = {}, target } = named
   return Object.entries(words.facts ?? {}).flatMap(([name, told]) => {
     const value = Object.hasOwn(facts, name) ? facts[name] : undefined
@@ -83,7 +83,7 @@ function fill(sentence: Sentence, { target, params, facts = {} }: Named): string
     if (!namesIn(template).every((name) => isPlain(lookUp(name)))) continue
     return template.replaceAll(NAME, (_, name: string, short?: string) => {
       const text = String(lookUp(name))
-      return short === undefined ? text : text.slice(0, SHORT_LENGTH)
+      return short === undefined ? text : [...text].slice(0, SHORT_LENGTH).join('')
     })
   }
   return undefined

@@ -1,5 +1,5 @@
 /** The wire format of receipts, and how a receipt is made from a decided claim. */
-import type { Instant, Interval, Source } from '../evidence.ts'
+import type { Instant, Interval, PluginName, Source } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { Signature } from '../signing/message.ts'
 import { formatInstant } from '../time.ts'
@@ -33,7 +33,7 @@ export type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
 }
 
 export type ReceiptObservation = {
-  readonly verifier: { readonly id: string; readonly version: string }
+  readonly verifier: WireVerifier
   readonly observed_at: string
   readonly deadline_at: string
   readonly attempts: number
@@ -48,6 +48,16 @@ export type ReceiptObservation = {
   readonly source?: WireSource
   /** base64url(SHA-256) of the evidence, which is published beside the receipt. */
   readonly evidence_digest?: string
+}
+
+/** The action and the version of its rules; and the code that made the check on which the verdict rests, where a plugin made it. */
+export type WireVerifier = {
+  readonly id: string
+  readonly version: string
+  /** `package` and `package_version` are ours: other issuers may mean something else by them. */
+  readonly package?: string
+  readonly package_version?: string
+  readonly code_hash?: string
 }
 
 export type WireSource =
@@ -85,7 +95,7 @@ export interface DecidedClaim {
   /** With the digest that was made when it was submitted. */
   readonly claim: SubmittedClaim & { readonly claimDigest: string }
   readonly observation: {
-    readonly verifier: { readonly id: string; readonly version: string }
+    readonly verifier: { readonly id: string; readonly version: string; readonly plugin?: PluginName }
     /** When the check was made on which the verdict is based. */
     readonly observedAt: Instant
     readonly deadlineAt: Instant
@@ -130,7 +140,7 @@ export function entryOf(bodyText: string, signature: Signature): string {
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
   const { verifier, observedAt, deadlineAt, attempts, facts, appeared, source, evidenceDigest } = observed
   return {
-    verifier: { id: verifier.id, version: verifier.version },
+    verifier: { id: verifier.id, version: verifier.version, ...toWirePlugin(verifier.plugin) },
     observed_at: formatInstant(observedAt),
     deadline_at: formatInstant(deadlineAt),
     attempts,
@@ -138,6 +148,16 @@ function toWireObservation(observed: DecidedClaim['observation']): ReceiptObserv
     ...(appeared ? { appeared: toWireInterval(appeared) } : {}),
     ...(source ? { source: toWireSource(source) } : {}),
     ...(evidenceDigest === undefined ? {} : { evidence_digest: evidenceDigest }),
+  }
+}
+
+export function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier, 'id' | 'version'> {
+  if (!plugin) return {}
+  const { package: name, version, codeHash } = plugin
+  return {
+    package: name,
+    ...(version === undefined ? {} : { package_version: version }),
+    ...(codeHash === undefined ? {} : { code_hash: codeHash }),
   }
 }
 

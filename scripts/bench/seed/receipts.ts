@@ -55,6 +55,7 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
     answeredAt: at,
     observation: { kind: 'present', facts: { seen: 'present' }, differs: [] },
     clockOffsetMs: 0,
+    plugin: { package: '@claimcheck/plugin-codehost', version: '0.1.0', codeHash: `sha256:${'A'.repeat(43)}` },
   } as const
   const content = receiptContent(claim, {
     verdict: { value: 'verified' },

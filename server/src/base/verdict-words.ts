@@ -1,5 +1,5 @@
 /** What verdicts and their reasons mean, in sentences that the console and the command line share. */
-import type { ReasonCode, VerdictValue } from '@claimcheck/core'
+import { type Named, outcomeSentence, type ReasonCode, type VerdictValue, type Worded } from '@claimcheck/core'
 
 export const VERDICT_WORDS: Readonly<Record<VerdictValue, string>> = {
   verified: 'The outcome is there as claimed, and it appeared in time.',
@@ -21,4 +21,23 @@ export const REASON_WORDS: Readonly<Record<ReasonCode, string>> = {
   unsupported_action: 'The service has no plugin that checks this action.',
   claim_ambiguous: 'The claim, or what was seen, can be read in more than one way.',
   verifier_error: 'The check stopped with an error of the verifier.',
+}
+
+/** What was found. @param worded undefined where nobody has told the words of this action */
+export function outcomeWords(
+  verdict: VerdictValue,
+  reason: ReasonCode | undefined,
+  worded: Worded | undefined,
+  named: Named,
+): string {
+  if (verdict === 'unverifiable' && reason !== undefined) return `${VERDICT_WORDS.unverifiable} ${REASON_WORDS[reason]}`
+  return (worded && outcomeSentence(worded, verdict, named)) ?? VERDICT_WORDS[verdict]
+}
+
+const VOUCHES =
+  'Verified says that the outcome was there in time, at this place. It does not say who brought it there, or that it was new.'
+
+/** What a verdict does not say, for the one that people take for more than it says. */
+export function vouchedFor(verdict: VerdictValue): string | undefined {
+  return verdict === 'verified' ? VOUCHES : undefined
 }

@@ -10,6 +10,7 @@ import {
   type Failure,
   type Instant,
   isRead,
+  type PluginName,
   type SecretValues,
   type Source,
   withoutSecretValues,
@@ -23,7 +24,8 @@ import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { hasHandle } from '../outbound/put-secrets.ts'
 import { clockOffset } from '../outbound/readings.ts'
-import { PluginEndedError } from '../plugins/hosted.ts'
+import { type HostedVerifier, PluginEndedError } from '../plugins/hosted.ts'
+import { nameInReceipts } from '../plugins/identity.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueKind } from '../storage/claims.ts'
@@ -69,16 +71,13 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function observe(
     claim: ClaimRow,
-    registered: RegisteredVerifier,
+    verifier: HostedVerifier,
+    source: CheckedSource,
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
     startedAt: Instant,
     kind: DueKind,
   ): Promise<CheckRecord> {
-    const reader = readerOf(registered, connection?.provider ?? null)
-    const source = reader && (await sourceOf(claim, registered, connection, history))
-    if (!source) return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'no_connection' } }
-    const { verifier } = reader
     const { profile, limits, reach } = verifier
     const timer = lazyAbortController()
     const secrets = secretsOf(connection)
@@ -184,7 +183,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
     const sentAt = now()
-    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), failure })
+    let made: { readonly plugin?: PluginName } = {}
+    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), ...made, failure })
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     let secrets = NO_SECRETS
     try {
@@ -194,7 +194,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
       if (connection === undefined) return failed({ code: 'no_connection' })
       secrets = secretsOf(connection)
-      return await observe(claim, registered, connection, history, sentAt, kind)
+      const reader = readerOf(registered, connection?.provider ?? null)
+      const source = reader && (await sourceOf(claim, registered, connection, history))
+      if (!source) return failed({ code: 'no_connection' })
+      made = { plugin: nameInReceipts(reader.plugin.identity) }
+      return { ...(await observe(claim, reader.verifier, source, connection, history, sentAt, kind)), ...made }
     } catch (error) {
       if (error instanceof PluginEndedError) {
         logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')

@@ -8,6 +8,7 @@ import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addPluginsCommand } from './commands/plugins.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { addUserCommands } from './commands/user.ts'
@@ -29,6 +30,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addUserCommands(program)
   addKeyCommands(program)
   addConnectionCommands(program)
+  addPluginsCommand(program)
   addSigningKeyCommands(program)
   addLogCommands(program)
   addAnchorCommands(program)

@@ -32,6 +32,8 @@ export async function withClaimcheck<T>(
   try {
     return await work(claimcheck)
   } finally {
+    // Before the rest: a server closes them itself, after its last check.
+    await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
     await claimcheck.close()
   }
 }

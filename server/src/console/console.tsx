@@ -19,6 +19,7 @@ import { memberRoutes } from './pages/members.tsx'
 import { newClaimRoutes } from './pages/new-claim.tsx'
 import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
+import { pluginRoutes } from './pages/plugins.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
 import { answerSignedOut, answerStale } from './pages/signed-out.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
@@ -62,6 +63,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           claimRoutes(workspace, services)
           newClaimRoutes(workspace, services)
           memberRoutes(workspace, services)
+          pluginRoutes(workspace, services)
         },
         { prefix: WORKSPACE_PREFIX },
       )

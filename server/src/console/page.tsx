@@ -87,7 +87,7 @@ export interface Viewer {
   readonly workspace?: WorkspaceOfMember | undefined
 }
 
-export type Section = 'claims' | 'connections' | 'developers' | 'members' | 'account'
+export type Section = 'claims' | 'connections' | 'developers' | 'members' | 'plugins' | 'account'
 
 const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
   ['claims', 'Claims'],
@@ -95,6 +95,8 @@ const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
   ['developers', 'Developers'],
   ['members', 'Members'],
 ]
+
+const FOR_OWNERS: typeof SECTIONS = [['plugins', 'Plugins']]
 
 export interface ConsolePageProps extends PlainPageProps {
   readonly viewer: Viewer
@@ -116,7 +118,7 @@ export function ConsolePage(props: ConsolePageProps) {
         <WorkspaceMenu viewer={viewer} />
         {workspace ? (
           <nav class="sections" aria-label="Workspace">
-            {SECTIONS.map(([name, label]) => (
+            {[...SECTIONS, ...(workspace.role === 'owner' ? FOR_OWNERS : [])].map(([name, label]) => (
               <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
                 {label}
               </a>

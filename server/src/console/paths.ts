@@ -36,6 +36,7 @@ export const paths = {
   connections: inWorkspace('connections'),
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
+  plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
   revokeKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),

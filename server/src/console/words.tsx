@@ -1,5 +1,6 @@
 /** Texts for people: sentences, roles, and what plugins write. */
 import type { Role } from '../people/members.ts'
+import type { Registry } from '../plugins/registry.ts'
 
 /** A message of a service as a sentence: with a capital letter and a full stop. */
 export function sentence(text: string): string {
@@ -12,3 +13,8 @@ export function Prose({ text }: { readonly text: string }) {
 }
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = { owner: 'an owner', member: 'a member' }
+
+/** What people call an action, by the newest version of its profile; undefined where no loaded plugin checks it. */
+export function actionTitle({ verifierFor }: Pick<Registry, 'verifierFor'>, action: string): string | undefined {
+  return verifierFor(action)?.verifier.profile.words.title
+}

@@ -15,11 +15,12 @@ export type ReceiptContent = Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issu
 
 export function receiptContent(claim: ClaimRow, decided: Decided): ReceiptContent {
   const { verdict, appeared, basis, facts, source, evidence } = decided
+  const { plugin } = basis
   return {
     agentId: claim.agentId,
     claim,
     observation: {
-      verifier: { id: claim.profileAction, version: claim.profileVersion },
+      verifier: { id: claim.profileAction, version: claim.profileVersion, ...(plugin ? { plugin } : {}) },
       observedAt: basis.answeredAt,
       deadlineAt: claim.deadlineAt,
       attempts: claim.attempts + 1,

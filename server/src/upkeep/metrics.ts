@@ -1,4 +1,4 @@
-/** The metrics of the log, its anchors and this host's checks for Prometheus. They name no workspace, and nothing that belongs to one. */
+/** The metrics of the log, its anchors, and this host's checks and plugins for Prometheus. They name no workspace, and nothing that belongs to one. */
 import type { Instant } from '@claimcheck/core'
 import { Gauge, Registry } from 'prom-client'
 import type { Anchoring } from '../anchoring/anchoring.ts'
@@ -7,6 +7,7 @@ import type { DueClaims } from '../claims/due-claims.ts'
 import type { Lateness } from '../claims/lateness.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { LogGuard } from '../log/log-guard.ts'
+import type { Registry as Plugins } from '../plugins/registry.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Metrics {
@@ -18,6 +19,8 @@ export interface Metrics {
 interface MetricsOptions {
   readonly anchoring: Pick<Anchoring, 'problem'> | undefined
   readonly storage: Pick<Storage, 'read'>
+  /** Of plugins. */
+  readonly registry: Pick<Plugins, 'plugins'>
   readonly logGuard: Pick<LogGuard, 'problem'>
   readonly clockDoubt: Pick<ClockDoubt, 'isDoubted'>
   readonly admission: Pick<Admission, 'state'>
@@ -28,6 +31,7 @@ interface MetricsOptions {
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const { anchoring, storage, logGuard, clockDoubt, admission, dueClaims, lateness, now } = options
+  const { plugins } = options.registry
   const registry = new Registry()
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name: `claimcheck_${name}`, help, labelNames, registers: [registry] })
@@ -70,6 +74,21 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ['of'],
   )
 
+  const restarts = gauge(
+    'plugin_restarts',
+    'How often the process of a plugin was started again, since this host started',
+    ['plugin'],
+  )
+  const isRunning = gauge('plugin_running', '1 while a plugin takes checks on this host', ['plugin'])
+
+  function readPlugins(): void {
+    for (const { name: plugin, parts } of plugins) {
+      const state = parts.state()
+      restarts.set({ plugin }, state.restarts)
+      isRunning.set({ plugin }, state.status === 'running' ? 1 : 0)
+    }
+  }
+
   async function readChecks(): Promise<void> {
     const { running: byShare, refused: byKind } = admission.state()
     for (const [share, count] of Object.entries(byShare)) running.set({ share }, count)
@@ -90,6 +109,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         anchors.droppedCount(),
         readChecks(),
       ])
+      readPlugins()
       treeSize.set(log?.treeSize ?? 0)
       anchoredSize.set(log?.anchoredSize ?? 0)
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)

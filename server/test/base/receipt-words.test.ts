@@ -1,8 +1,9 @@
-import { factSentences, vouchedFor } from '@claimcheck/server/base/fact-words'
+import { pluginWords } from '@claimcheck/server/base/plugin-words'
 import { sourceWords } from '@claimcheck/server/base/source-words'
+import { outcomeWords, vouchedFor } from '@claimcheck/server/base/verdict-words'
 import t from 'tap'
 
-const AT = '2026-09-25T14:02:11.000Z'
+const NAMED = { target: 'acme/app', params: { branch: 'main' }, facts: {} }
 
 const sources: [source: Parameters<typeof sourceWords>, words: string][] = [
   [
@@ -34,27 +35,44 @@ for (const [args, words] of sources) {
   })
 }
 
-const facts: [facts: Parameters<typeof factSentences>[0], sentences: RegExp[]][] = [
-  [{ pushed_at: AT }, [/pushed at 2026-09-25T14:02:11.000Z/]],
-  [{ removed_at: AT }, [/removed again at 2026/]],
-  [{ preexisting: true, pushed_at: AT }, [/pushed at/, /already there before the claim, since 2026/]],
-  [{ preexisting: true }, [/already there long before the claim/]],
-  [{ pusher_matches: true }, [/names the pusher that the claim names/]],
-  [{ pusher_matches: false }, [/names another pusher/]],
-  [{ branch_listed: false }, [/does not list the branch/]],
-  [{ branch_listed: true }, []],
-  [{ repository: 'acme/app' }, []],
-  [{ repository: 'acme/new-name' }, [/calls it acme\/new-name/]],
-  [{ found_on: 'other' }, [/on the branch other/]],
-  [{ status: 200, seen: 'present' }, []],
-  [{ pushed_at: 5, preexisting: 'yes', pusher_matches: null, branch_listed: 0, repository: {} }, []],
+const worded = {
+  words: {
+    title: 'Push',
+    target: 'Repository',
+    claim: 'A push to {branch}.',
+    outcomes: { verified: 'On {branch} in time.', late: [], mismatch: 'On {found_on}.', failed: 'Not on {branch}.' },
+  },
+}
+const outcomes: [args: Parameters<typeof outcomeWords>, words: RegExp][] = [
+  [['verified', undefined, worded, NAMED], /^On main in time\.$/],
+  [['failed', 'not_found', worded, NAMED], /^Not on main\.$/],
+  [['verified', undefined, undefined, NAMED], /^The outcome is there as claimed/],
+  [['late', 'observed_after_tolerance', worded, NAMED], /^The outcome is there as claimed, but/],
+  [['mismatch', 'target_mismatch', worded, NAMED], /^Something is there, but it is not what was claimed\.$/],
+  [['unverifiable', 'rate_limited', worded, NAMED], /nothing for or against the agent\. The destination limited/],
+  [['unverifiable', undefined, worded, NAMED], /nothing for or against the agent\.$/],
 ]
 
-for (const [given, sentences] of facts) {
-  t.test(`facts in sentences: ${JSON.stringify(given)}`, async (t) => {
-    const told = factSentences(given, 'acme/app')
-    t.equal(told.length, sentences.length)
-    for (const [index, sentence] of sentences.entries()) t.match(told[index], sentence)
+for (const [args, words] of outcomes) {
+  t.test(`what was found, of ${args[0]} with${args[2] ? '' : 'out'} the words of a profile: ${words}`, async (t) => {
+    t.match(outcomeWords(...args), words)
+  })
+}
+
+const HASH = `sha256:${'A'.repeat(43)}`
+const verifiers: [more: object, words: string | undefined][] = [
+  [{}, undefined],
+  [{ package: '@acme/plugin', package_version: '0.1.0', code_hash: HASH }, `@acme/plugin 0.1.0, ${HASH}`],
+  [{ package: 'alone', code_hash: HASH }, `alone, ${HASH}`],
+  [{ package: 'alone' }, 'alone'],
+  [{ code_hash: HASH }, undefined],
+  [{ package: { name: 'of another issuer' }, package_version: 7 }, undefined],
+  [{ package: 'alone', package_version: 7, code_hash: null }, 'alone'],
+]
+
+for (const [more, words] of verifiers) {
+  t.test(`who checked it, by ${JSON.stringify(more)}: ${words}`, async (t) => {
+    t.equal(pluginWords({ id: 'a.b.c', version: '1', ...more }), words)
   })
 }
 

@@ -59,6 +59,8 @@ const claim = claimNumber(1, {
   profileAction: profile.action,
 })
 
+/** Of the plugin that `registryOf` makes: receipts write its digest in base64url. */
+const PLUGIN = { package: 'test', version: '1.0.0', codeHash: `sha256:${'A'.repeat(43)}` }
 const ABSENT = { kind: 'absent', facts: {} } as const
 type Check = (claim: Claim, context: CheckContext) => unknown
 
@@ -304,9 +306,27 @@ t.test('what is recorded is what was judged, and the members of the contract alo
     dated: false,
     ageMs: 0,
     source: { provider: 'test', listed: false, baseUrl: 'https://a' },
+    plugin: PLUGIN,
   })
   const absent = runner(t, () => ({ ...ABSENT, differs: ['content'], appeared: { notAfter: 1 } }))
   t.match(await absent.run(claim, []), { observation: { differs: undefined, appeared: undefined } })
+})
+
+t.test('a check names the plugin that made it, also where that could not read', async (t) => {
+  for (const see of [() => ABSENT, throwing(new DestinationError('unavailable')), throwing(new TypeError('a mistake'))])
+    t.strictSame((await runner(t, see).run(claim, [])).plugin, PLUGIN)
+})
+
+t.test('a check that no plugin made names none', async (t) => {
+  const { run } = runner(t, () => ABSENT)
+  const rows: Partial<ClaimRow>[] = [
+    { access: 'unsupported_action', connectionId: null },
+    { action: 'other.thing.do' },
+    { profileVersion: '7' },
+    { connectionId: 'conn_gone' },
+    { access: 'ambiguous_claim', connectionId: null },
+  ]
+  for (const over of rows) t.notOk('plugin' in (await run({ ...claim, ...over }, [])), JSON.stringify(over))
 })
 
 t.test('an optional credential that was not given hides nothing', async (t) => {

@@ -43,7 +43,7 @@ t.test('a receipt of before there was evidence has none, as has no receipt', asy
   }
 })
 
-t.test('the rules of every loaded version of a profile are published, to anyone', async (t) => {
+t.test('the rules and the words of every loaded version of a profile are published, to anyone', async (t) => {
   const { status, json, headers } = await app.ask('/v1/profiles')
   t.equal(status, 200)
   t.match(headers, { 'cache-control': /^public/ })
@@ -58,6 +58,8 @@ t.test('the rules of every loaded version of a profile are published, to anyone'
     max_deadline_ms: 86_400_000,
     age_ms: 0,
     removed_within_ms: 0,
+    words: PROFILE.words,
+    titles: { params: { branch: 'Branch' }, facts: {} },
   }
   t.strictSame(json, { profiles: [rules, { ...rules, version: '2', age_ms: 10_000, removed_within_ms: 5 }] })
 })

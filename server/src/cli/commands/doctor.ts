@@ -1,5 +1,6 @@
 /** `claimcheck doctor`: checks everything that is stored. */
 import type { Command } from 'commander'
+import type { Config } from '../../config/config.ts'
 import { startProgress } from '../progress.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
@@ -20,24 +21,34 @@ export function addDoctorCommand(program: Command): void {
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('../../upkeep/doctor.ts')
       const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
-      const { ok, problems, leaves } = await withClaimcheck(async ({ config, storage, secrets }) => {
+      const { ok, problems, leaves, notices } = await withClaimcheck(async ({ config, storage, secrets }) => {
         const isLarge = (await storage.read.audit.reach()) >= LEAVES_FOR_WORKERS
         const workers = isLarge ? startChunkWorkers(config) : undefined
         const progress = startProgress('receipts')
         try {
           const { signatures = false } = options
           const chunks = workers ? { chunks: workers } : {}
-          return await diagnose(storage, { signatures, secrets, onProgress: progress.update, ...chunks })
+          const found = await diagnose(storage, { signatures, secrets, onProgress: progress.update, ...chunks })
+          return { ...found, notices: noticesOf(config) }
         } finally {
           progress.stop()
           await workers?.close()
         }
       })
-      print(
-        options,
-        { ok, problems },
-        ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems,
-      )
+      print(options, { ok, problems, notices }, [
+        ...(ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems),
+        ...notices,
+      ])
       if (!ok) process.exitCode = 1
     })
+}
+
+/** What the operator should know, and no stored data shows. */
+function noticesOf({ plugins }: Pick<Config, 'plugins'>): string[] {
+  return plugins
+    .filter(({ isolation, trusted }) => isolation === 'open' && !trusted)
+    .map(
+      ({ use }) =>
+        `Notice: the configuration runs the plugin ${use} open: no sandbox keeps it from the network, or from other programs of its user.`,
+    )
 }

@@ -8,6 +8,7 @@ import {
   type KeySet,
   KeySetError,
   parseKeySet,
+  type WireVerifier,
 } from '@claimcheck/core'
 import type { Command } from 'commander'
 import { CommandError } from '../errors.ts'
@@ -19,6 +20,7 @@ import { type EvidenceOptions, evidenceCheck } from '../verify/evidence-check.ts
 import { evidenceProblem } from '../verify/evidence-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
 import { consistencyReport, treeHeadReport } from '../verify/log-report.ts'
+import { readProfiles } from '../verify/published-profiles.ts'
 import { isUrl, readSource } from '../verify/source.ts'
 import { paintFor } from '../verify/style.ts'
 
@@ -31,7 +33,7 @@ interface VerifyOptions extends OutputOptions, AnchorOptions, EvidenceOptions, S
 }
 
 interface Checked {
-  readonly report: { readonly valid: boolean }
+  readonly report: { readonly valid: boolean; readonly verifier?: WireVerifier }
   readonly lines: readonly string[]
   /** The document is valid, but not as the options ask. */
   readonly isShort?: boolean
@@ -85,14 +87,16 @@ async function check(source: string, options: VerifyOptions): Promise<Checked> {
   const problem = documentProblem(text)
   const document: JsonValue = problem === undefined ? JSON.parse(text) : null
   const told = { report, document, problem, hasPipeline: pipeline !== undefined, paint: paintFor(process.stdout) }
-  if (!report.valid) return { report, lines: entryReport({ ...told, evidence: undefined, shortcomings: [] }) }
+  if (!report.valid)
+    return { report, lines: entryReport({ ...told, evidence: undefined, words: undefined, shortcomings: [] }) }
   if (!isReceipt(document)) {
     refuseReceiptOptions(options)
-    return { report, lines: entryReport({ ...told, evidence: undefined, shortcomings: [] }) }
+    return { report, lines: entryReport({ ...told, evidence: undefined, words: undefined, shortcomings: [] }) }
   }
 
-  const { source: readAt } = document.body.observation
-  const evidence = await evidenceCheck(document, options, source, issuer)
+  const { source: readAt, verifier } = document.body.observation
+  const profiles = await readProfiles(issuer)
+  const evidence = await evidenceCheck(document, options, source, profiles.rules)
   const notAsExpected = sourceProblem(readAt, options)
   const shortcomings = [evidence?.isNamed ? evidenceProblem(evidence.finding) : undefined, notAsExpected].filter(
     (text) => text !== undefined,
@@ -103,9 +107,10 @@ async function check(source: string, options: VerifyOptions): Promise<Checked> {
       ...report,
       ...(evidence ? { evidence: evidence.finding } : {}),
       ...(readAt ? { source: readAt } : {}),
+      ...(verifier.package === undefined ? {} : { verifier }),
       ...(expects ? { source_as_expected: notAsExpected === undefined } : {}),
     },
-    lines: entryReport({ ...told, evidence, shortcomings }),
+    lines: entryReport({ ...told, evidence, words: profiles.wordsFor(document), shortcomings }),
     isShort: shortcomings.length > 0,
   }
 }

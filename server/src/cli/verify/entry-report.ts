@@ -1,19 +1,9 @@
 /** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
-import {
-  type AnchorProblem,
-  isReceipt,
-  type JsonObject,
-  type JsonValue,
-  type Receipt,
-  type ReceiptObservation,
-  type Report,
-} from '@claimcheck/core'
-import { factSentences, vouchedFor } from '../../base/fact-words.ts'
-import { sourceWords } from '../../base/source-words.ts'
-import { REASON_WORDS, VERDICT_WORDS } from '../../base/verdict-words.ts'
+import { type AnchorProblem, isReceipt, type JsonObject, type JsonValue, type Report } from '@claimcheck/core'
 import type { CheckedEvidence } from './evidence-check.ts'
 import { evidenceLine } from './evidence-report.ts'
 import { type Fact, factLines } from './facts.ts'
+import { type IssuerWords, receiptSummary, type Summary } from './receipt-summary.ts'
 import { type Paint, visible } from './style.ts'
 
 export interface EntryReportOptions {
@@ -25,24 +15,27 @@ export interface EntryReportOptions {
   readonly hasPipeline: boolean
   /** Undefined for what is not valid or no receipt, and for a receipt that signs no evidence. */
   readonly evidence: CheckedEvidence | undefined
+  /** Undefined where nobody was asked, or nobody tells any. */
+  readonly words: IssuerWords | undefined
   /** What is not as the options ask, although the receipt is valid. */
   readonly shortcomings: readonly string[]
   readonly paint: Paint
 }
 
 export function entryReport(options: EntryReportOptions): string[] {
-  const { report, document, problem, evidence, shortcomings, paint } = options
+  const { report, document, problem, evidence, words, shortcomings, paint } = options
   if (problem !== undefined) return [paint('bad', `NOT valid: ${problem}.`)]
   if (!report.valid) {
     return [paint('bad', `NOT valid: ${firstFailure(report)}.`), '', ...checkLines(options)]
   }
-  const summary = isReceipt(document) ? receiptSummary(document) : changeSummary(document as JsonObject)
+  const summary = isReceipt(document) ? receiptSummary(document, words) : changeSummary(document as JsonObject)
   return [
     ...shortcomings.map((text) => paint('bad', `NOT as asked: the receipt is valid, but ${text}.`)),
     paint(shortcomings.length > 0 ? 'doubtful' : 'good', summary.heading),
     '',
-    ...factLines(summary.facts),
+    ...factLines(shown(summary.facts)),
     '',
+    ...summary.lists.flatMap(({ heading, facts }) => [`${heading}:`, ...factLines(shown(facts)), '']),
     ...summary.sentences.map((sentence) => visible(sentence)),
     ...(summary.sentences.length > 0 ? [''] : []),
     ...(isReceipt(document) ? [evidenceLine(evidence, paint)] : []),
@@ -52,63 +45,26 @@ export function entryReport(options: EntryReportOptions): string[] {
   ]
 }
 
-interface Summary {
-  readonly heading: string
-  readonly facts: readonly Fact[]
-  readonly sentences: readonly string[]
-}
-
-function receiptSummary({ body }: Receipt): Summary {
-  const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
-  const { value, reason_code } = verdict
-  return {
-    heading: `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
-    facts: shown([
-      ['agent', agent.id],
-      ['action', claim.action],
-      ['target', claim.target],
-      ['params', JSON.stringify(claim.params)],
-      ['read at', observation.source && sourceWords(observation.source)],
-      ['verdict', value],
-      ['reason', reason_code && `${REASON_WORDS[reason_code]} (${reason_code})`],
-      ['claimed at', claim.claimed_at],
-      ['appeared', observation.appeared && intervalWords(observation.appeared)],
-      ['observed at', observation.observed_at],
-      ['deadline at', observation.deadline_at],
-      ['issued at', issued_at],
-      ['issuer', issuer.name ?? issuer.key_id],
-      ['receipt', receipt_id],
-    ]),
-    sentences: [vouchedFor(value), ...factSentences(observation.facts, claim.target)].filter(
-      (sentence) => sentence !== undefined,
-    ),
-  }
-}
-
-function intervalWords({ not_before, not_after, source }: NonNullable<ReceiptObservation['appeared']>): string {
-  const by = source === 'destination' ? "by the destination's own log" : 'by what the checks saw'
-  return not_before === undefined ? `by ${not_after}, ${by}` : `between ${not_before} and ${not_after}, ${by}`
-}
-
 function changeSummary({ body }: JsonObject): Summary {
   const { change_id, connector, event, target, seen_at, issued_at } = body as Readonly<Record<string, string>>
   return {
     heading: 'Valid change entry: the issuer saw a change at a destination that it watches.',
-    facts: shown([
+    facts: [
       ['event', event],
       ['target', target],
       ['connector', connector],
       ['seen at', seen_at],
       ['issued at', issued_at],
       ['change', change_id],
-    ]),
+    ],
+    lists: [],
     sentences: [],
   }
 }
 
 /** The issuer's texts, and those of the agent. */
 function shown(facts: readonly Fact[]): readonly Fact[] {
-  return facts.map(([name, value]) => [name, value === undefined ? undefined : visible(value)])
+  return facts.map(([name, value]) => [visible(name), value === undefined ? undefined : visible(value)])
 }
 
 /** Why the level that was achieved is lower than the one that is stated, and what would raise it. */

@@ -4,11 +4,10 @@ import {
   type EvidenceFinding,
   type JsonObject,
   type PublishedRules,
-  publishedRules,
   type Receipt,
 } from '@claimcheck/core'
 import { CommandError } from '../errors.ts'
-import { isUrl, readSource } from './source.ts'
+import { isUrl, readSource, tryReading } from './source.ts'
 
 export interface EvidenceOptions {
   readonly evidence?: string
@@ -24,14 +23,14 @@ export interface CheckedEvidence {
 
 /**
  * Undefined for a receipt that signs no evidence, where none was named.
- * @param issuer any URL of the issuer's host, which publishes its rules
+ * @param rules that the issuer publishes
  * @throws CommandError `could_not_check` when named evidence cannot be read
  */
 export async function evidenceCheck(
   { body }: Receipt,
   { evidence: named }: EvidenceOptions,
   source: string,
-  issuer: string | undefined,
+  rules: PublishedRules,
 ): Promise<CheckedEvidence | undefined> {
   const isNamed = named !== undefined
   if (body.observation.evidence_digest === undefined && !isNamed) return undefined
@@ -39,7 +38,7 @@ export async function evidenceCheck(
   if (place === undefined) return { finding: { evidence: 'not_checked' }, isNamed }
   const read = isNamed ? { text: await readSource(place) } : await tryReading(place)
   if (read.text === undefined) return { finding: { evidence: 'not_checked' }, isNamed, problem: read.problem }
-  const finding = checkEvidence(body as unknown as JsonObject, read.text, await readRules(issuer))
+  const finding = checkEvidence(body as unknown as JsonObject, read.text, rules)
   if (finding.evidence !== 'not_checked') return { finding, isNamed }
   const problem = `${place} is of rules that this version of claimcheck does not know`
   if (isNamed) throw new CommandError('could_not_check', `${problem}.`)
@@ -52,21 +51,4 @@ function evidenceBeside(source: string): string | undefined {
   const { origin, pathname } = new URL(source)
   const path = pathname.replace(/\/+$/, '')
   return /\/v1\/receipts\/[^/]+$/.test(path) ? `${origin}${path}/evidence` : undefined
-}
-
-type Read = { readonly text: string } | { readonly text?: never; readonly problem: string }
-
-async function tryReading(place: string): Promise<Read> {
-  try {
-    return { text: await readSource(place) }
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error
-    return { problem: error.message.replace(/\.$/, '') }
-  }
-}
-
-/** None where they cannot be read: they only add to what the evidence shows. */
-async function readRules(issuer: string | undefined): Promise<PublishedRules> {
-  const read = issuer === undefined ? undefined : await tryReading(new URL('/v1/profiles', issuer).href)
-  return publishedRules(read?.text ?? '')
 }

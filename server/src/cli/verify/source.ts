@@ -18,6 +18,17 @@ export async function readSource(source: string): Promise<string> {
   }
 }
 
+export type Read = { readonly text: string } | { readonly text?: never; readonly problem: string }
+
+export async function tryReading(place: string): Promise<Read> {
+  try {
+    return { text: await readSource(place) }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { problem: error.message.replace(/\.$/, '') }
+  }
+}
+
 async function download(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`)

@@ -23,6 +23,8 @@ interface ListProps {
   readonly stretches: readonly Stretch[]
   /** Those that plugins check, and those of the workspace's claims. Others may be in the address. */
   readonly actions: readonly string[]
+  /** What people call an action; undefined where no loaded plugin checks it. */
+  readonly titleOf: (action: string) => string | undefined
   /** For the example command. */
   readonly profile: ActionProfile | undefined
   readonly origin: string
@@ -33,7 +35,7 @@ interface ListProps {
 }
 
 export function ClaimListPage(props: ListProps) {
-  const { viewer, query, page, stretches, actions, isOwner, done } = props
+  const { viewer, query, page, stretches, actions, titleOf, isOwner, done } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span, problems } = query
   const isFirst = cursor === undefined
@@ -72,7 +74,7 @@ export function ClaimListPage(props: ListProps) {
           )}
         </Live>
       ) : null}
-      {hasNone ? null : <Filters workspaceId={workspaceId} query={query} actions={actions} />}
+      {hasNone ? null : <Filters workspaceId={workspaceId} query={query} actions={actions} titleOf={titleOf} />}
       <Live id="claims" on={isFirst}>
         {hasNone ? <NoClaims {...props} /> : <Claims {...props} />}
       </Live>
@@ -117,22 +119,26 @@ function Spans({ workspaceId, query }: { readonly workspaceId: string; readonly 
   )
 }
 
-interface FiltersProps {
+interface FiltersProps extends Pick<ListProps, 'titleOf'> {
   readonly workspaceId: string
   readonly query: ListQuery
   readonly actions: readonly string[]
 }
 
-function Filters({ workspaceId, query: { filter, span }, actions }: FiltersProps) {
+function Filters({ workspaceId, query: { filter, span }, actions, titleOf }: FiltersProps) {
   const { verdict, state, action, agentId, target } = filter
   const listed = action === undefined || actions.includes(action) ? actions : [...actions, action]
+  const named = (name: string) => {
+    const title = titleOf(name)
+    return [name, title === undefined ? name : `${title} (${name})`] as const
+  }
   return (
     <search>
       <form method="get" action={paths.claims(workspaceId)} class="inline filters">
         {span === 'day' ? null : <input type="hidden" name="span" value={span} />}
         <Select name="verdict" label="Verdict" options={choices('Any', VERDICTS)} value={verdict} />
         <Select name="state" label="State" options={choices('Any', ['queued', 'decided'])} value={state} />
-        <Select name="action" label="Action" options={choices('Any', listed)} value={action} />
+        <Select name="action" label="Action" options={[['', 'Any'], ...listed.map(named)]} value={action} />
         <Field name="agent_id" label="Agent" value={agentId} autocomplete="off" spellcheck={false} />
         <Field name="target" label="Target" value={target} autocomplete="off" spellcheck={false} />
         <button type="submit" class="quiet">
@@ -151,7 +157,7 @@ function choices(any: string, values: readonly string[]): (readonly [string, str
 const HEAD = ['Verdict', 'Target', 'Action', 'Agent', 'Claimed', 'Checks', 'Next check']
 
 function Claims(props: ListProps) {
-  const { viewer, query, page, newerCursor, mostExamined, now } = props
+  const { viewer, query, page, newerCursor, mostExamined, titleOf, now } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span } = query
   const isFirst = cursor === undefined
@@ -163,7 +169,7 @@ function Claims(props: ListProps) {
       {page.claims.length > 0 ? (
         <Table label="Claims" head={HEAD}>
           {page.claims.map((claim) => (
-            <ClaimRow workspaceId={workspaceId} claim={claim} now={now} />
+            <ClaimRow workspaceId={workspaceId} claim={claim} title={titleOf(claim.action)} now={now} />
           ))}
         </Table>
       ) : (
@@ -194,10 +200,12 @@ function Claims(props: ListProps) {
 interface RowProps {
   readonly workspaceId: string
   readonly claim: ClaimStatus
+  /** Of its action. */
+  readonly title: string | undefined
   readonly now: Instant
 }
 
-function ClaimRow({ workspaceId, claim, now }: RowProps) {
+function ClaimRow({ workspaceId, claim, title, now }: RowProps) {
   const { claimId, verdict, target, action, agentId, claimedAt, attempts, nextCheckAt } = claim
   const name = `${target}: ${verdict ?? 'queued'}, claimed ${readableUtc(claimedAt)}`
   return (
@@ -212,7 +220,7 @@ function ClaimRow({ workspaceId, claim, now }: RowProps) {
       </td>
       <td>
         <span class="clip" title={action}>
-          {action}
+          {title ?? action}
         </span>
       </td>
       <td>

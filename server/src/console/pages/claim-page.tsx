@@ -1,7 +1,8 @@
 /** The page of a claim: what was claimed, what happened since, and the receipt. */
-import type { Instant, Receipt } from '@claimcheck/core'
-import { factSentences, vouchedFor } from '../../base/fact-words.ts'
+import { type ActionProfile, claimSentence, factSentences, type Instant, type Receipt } from '@claimcheck/core'
+import { pluginWords } from '../../base/plugin-words.ts'
 import { sourceWords } from '../../base/source-words.ts'
+import { outcomeWords, vouchedFor } from '../../base/verdict-words.ts'
 import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
 import { listPath } from '../claims/list-query.ts'
@@ -10,12 +11,14 @@ import { ConsolePage, type Viewer } from '../page.tsx'
 import { Facts, ObjectFacts } from '../parts/facts.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Timeline } from '../parts/timeline.tsx'
-import { Code, Codes, ExactTime, Hash, Time, Verdict, verdictMeaning } from '../parts/values.tsx'
+import { ActionName, Code, Codes, ExactTime, Hash, Time, Verdict, verdictMeaning } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
 
 interface ClaimPageProps {
   readonly viewer: Viewer
   readonly detail: ClaimDetail
+  /** Of the version by which it is judged; undefined where that is not loaded. */
+  readonly profile: ActionProfile | undefined
   /** Of its connection: null when that was removed, undefined when the claim needs none. */
   readonly provider: string | null | undefined
   /** Of a claim that several connections fitted. */
@@ -30,7 +33,7 @@ interface ClaimPageProps {
 }
 
 export function ClaimPage(props: ClaimPageProps) {
-  const { viewer, detail, choice, receipt, titleOf, story, origin, now, done } = props
+  const { viewer, detail, profile, choice, receipt, titleOf, story, origin, now, done } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
   return (
@@ -44,7 +47,7 @@ export function ClaimPage(props: ClaimPageProps) {
       {isLive ? <LiveStatus /> : null}
       <Live id="claim" on={isLive}>
         <p class="standing">
-          <Verdict value={claim.verdict} /> {verdictMeaning(claim.verdict)}
+          <Verdict value={claim.verdict} /> {standingOf(props)}
         </p>
         {claim.nextCheckAt === null ? null : (
           <p>
@@ -57,10 +60,12 @@ export function ClaimPage(props: ClaimPageProps) {
             <h2>What was claimed</h2>
             <ClaimFacts {...props} />
             <h2>What happened</h2>
-            <Timeline moments={story} claim={claim} now={now} />
+            <Timeline moments={story} claim={claim} profile={profile} now={now} />
           </div>
           <div>
-            {receipt ? <WhatWasRead receipt={receipt} titleOf={titleOf} access={detail.access} /> : null}
+            {receipt ? (
+              <WhatWasRead receipt={receipt} profile={profile} titleOf={titleOf} access={detail.access} />
+            ) : null}
             <h2>Receipt</h2>
             {receipt ? <ReceiptText receipt={receipt} origin={origin} /> : <p>{NO_RECEIPT[claim.state]}</p>}
           </div>
@@ -70,31 +75,47 @@ export function ClaimPage(props: ClaimPageProps) {
   )
 }
 
+/** What was found, in one sentence. */
+function standingOf({ detail: { claim, params }, profile, receipt }: ClaimPageProps): string {
+  if (claim.verdict === null) return verdictMeaning(null)
+  const facts = receipt?.body.observation.facts ?? {}
+  return outcomeWords(claim.verdict, claim.reasonCode ?? undefined, profile, { target: claim.target, params, facts })
+}
+
 const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
   queued: 'There is no receipt yet: it is issued when the claim is decided.',
   decided:
     'The claim is decided, but its receipt cannot be read. Ask the operator of this service to run npx claimcheck doctor.',
 }
 
-function ClaimFacts({ viewer, detail, provider }: ClaimPageProps) {
+function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
   const { id: workspaceId } = viewer.workspace!
   const { claim, params } = detail
   const { target, action, agentId } = claim
+  const hasParams = Object.keys(params).length > 0
   return (
-    <Facts
-      rows={[
-        ['Target', <a href={listPath(workspaceId, { filter: { target } })}>{target}</a>],
-        ['Action', <a href={listPath(workspaceId, { filter: { action } })}>{action}</a>],
-        ['Params', Object.keys(params).length > 0 ? <ObjectFacts object={params} /> : 'none'],
-        ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{agentId}</a>],
-        ['Claimed at', <ExactTime at={claim.claimedAt} />],
-        ['Deadline', <ExactTime at={claim.deadlineAt} />],
-        ['Client claim ID', <code>{claim.clientClaimId}</code>],
-        ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
-        ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
-        ['Connection', provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />],
-      ]}
-    />
+    <>
+      {profile ? <p>{claimSentence(profile, { target, params })}</p> : null}
+      <Facts
+        rows={[
+          [profile?.words.target ?? 'Target', <a href={listPath(workspaceId, { filter: { target } })}>{target}</a>],
+          [
+            'Action',
+            <a href={listPath(workspaceId, { filter: { action } })}>
+              <ActionName action={action} title={profile?.words.title} />
+            </a>,
+          ],
+          ['Params', hasParams ? <ObjectFacts object={params} schema={profile?.params} /> : 'none'],
+          ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{agentId}</a>],
+          ['Claimed at', <ExactTime at={claim.claimedAt} />],
+          ['Deadline', <ExactTime at={claim.deadlineAt} />],
+          ['Client claim ID', <code>{claim.clientClaimId}</code>],
+          ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
+          ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
+          ['Connection', provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />],
+        ]}
+      />
+    </>
   )
 }
 
@@ -134,23 +155,25 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
   )
 }
 
-interface WhatWasReadProps {
+interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile'> {
   readonly receipt: Receipt
   readonly titleOf: (provider: string) => string
   readonly access: ClaimDetail['access']
 }
 
-function WhatWasRead({ receipt: { body }, titleOf, access }: WhatWasReadProps) {
+function WhatWasRead({ receipt: { body }, profile, titleOf, access }: WhatWasReadProps) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
-  const told = factSentences(facts, claim.target)
+  const told = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
+  const checkedBy = pluginWords(observation.verifier)
   const vouched = vouchedFor(verdict.value)
   const chosenBy = access === 'anonymous' ? 'service' : 'workspace'
-  if (!source && told.length === 0 && vouched === undefined) return null
+  if (!source && told.length === 0 && vouched === undefined && checkedBy === undefined) return null
   return (
     <>
       <h2>What the receipt says</h2>
       {source ? <p>Read at {sourceWords(source, { title: titleOf(source.provider), chosenBy })}.</p> : null}
+      {checkedBy === undefined ? null : <p>Checked by {checkedBy}.</p>}
       {told.length > 0 ? (
         <ul>
           {told.map((sentence) => (

@@ -1,5 +1,5 @@
 /** The routes of the claim list and of the page of each claim. */
-import { isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
+import { type ActionProfile, isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
@@ -11,6 +11,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { sendPage } from '../page.tsx'
 import { queryOf } from '../request-fields.ts'
 import { isOwner, originOf, viewerOf, workspaceOf } from '../session.ts'
+import { actionTitle } from '../words.tsx'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
 
@@ -53,6 +54,7 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         newerCursor={newerCursor}
         stretches={stretches}
         actions={[...new Set([...loadedActions, ...claimedActions])]}
+        titleOf={(action) => actionTitle(registry, action)}
         profile={registry.profiles()[0]}
         origin={originOf(request, config.publicUrl)}
         mostExamined={MOST_EXAMINED}
@@ -75,12 +77,14 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     ])
     const landing = receipt && (await landingOf(receipt))
     const anchors = registry.anchorer !== undefined
-    const story = storyOf({ detail, toleranceMs: toleranceOf(detail), receipt, landing, anchors })
+    const profile = profileOf(detail)
+    const story = storyOf({ detail, toleranceMs: profile?.toleranceMs, receipt, landing, anchors })
     return sendPage(
       reply,
       <ClaimPage
         viewer={viewerOf(request)}
         detail={detail}
+        profile={profile}
         provider={provider}
         choice={choice}
         receipt={receipt}
@@ -129,8 +133,8 @@ export function claimRoutes(app: App, services: ClaimServices): void {
   }
 
   /** Undefined where that version of the profile is not loaded: another one has other rules. */
-  function toleranceOf({ profile: { action, version } }: ClaimDetail): number | undefined {
-    return registry.verifierFor(action, version)?.verifier.profile.toleranceMs
+  function profileOf({ profile: { action, version } }: ClaimDetail): ActionProfile | undefined {
+    return registry.verifierFor(action, version)?.verifier.profile
   }
 }
 

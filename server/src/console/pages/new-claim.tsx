@@ -15,6 +15,7 @@ import {
   SchemaFields,
   startingValues,
 } from '../parts/schema-form.tsx'
+import { ActionName } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
@@ -95,7 +96,9 @@ function ChooseAction({ viewer, profiles, action }: ChooseActionProps) {
           <Select
             name="action"
             label="What is claimed"
-            options={profiles.map(({ action, summary }) => [action, `${action}: ${summary}`] as const)}
+            options={profiles.map(
+              ({ action, words, summary }) => [action, `${words.title} (${action}): ${summary}`] as const,
+            )}
           />
           <button type="submit">Continue</button>
         </form>
@@ -114,7 +117,7 @@ interface NewClaimProps {
 }
 
 function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
-  const { action, summary, target, params, deadlineMs, maxDeadlineMs } = profile
+  const { action, words, summary, target, params, deadlineMs, maxDeadlineMs } = profile
   const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: correct the fields below' : undefined
   const text = { autocomplete: 'off', spellcheck: false } as const
   return (
@@ -125,13 +128,13 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
       problem={problems[''] ?? problems.action ?? wrong}
     >
       <p>
-        <code>{action}</code>: {summary}
+        <ActionName action={action} title={words.title} />: {summary}
       </p>
       <PostForm action={paths.newClaim(viewer.workspace!.id)} csrf={viewer.csrf}>
         <input type="hidden" name="action" value={action} />
         <Field
           name="target"
-          label="Target"
+          label={words.target}
           value={values.target}
           help={(target as { description?: string }).description}
           problem={problems.target}

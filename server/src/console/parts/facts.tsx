@@ -1,7 +1,8 @@
 /** Lists of names and values. */
 import type { JsonObject } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
-import { written } from './schema-properties.ts'
+import type { TSchema } from 'typebox'
+import { propertiesOf, written } from './schema-properties.ts'
 
 /** Rows without a value are left out. */
 export function Facts({ rows }: { readonly rows: readonly (readonly [label: string, value: ComponentChildren])[] }) {
@@ -19,8 +20,27 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [label: stri
   )
 }
 
+interface ObjectFactsProps {
+  readonly object: JsonObject
+  /** Has the titles of the members. Undefined where the plugin is not loaded: their names are shown. */
+  readonly schema: TSchema | undefined
+}
+
 /** The members of an object of a plugin or a client. */
-export function ObjectFacts({ object }: { readonly object: JsonObject }) {
-  const rows = Object.entries(object).map(([name, value]) => [name, <code>{written(value)}</code>] as const)
-  return rows.length > 0 ? <Facts rows={rows} /> : null
+export function ObjectFacts({ object, schema }: ObjectFactsProps) {
+  const titles = new Map(schema ? propertiesOf(schema).map(([name, { title }]) => [name, title]) : [])
+  const entries = Object.entries(object)
+  if (entries.length === 0) return null
+  return (
+    <dl class="facts">
+      {entries.map(([name, value]) => (
+        <>
+          <dt title={titles.get(name) === undefined ? undefined : name}>{titles.get(name) ?? name}</dt>
+          <dd>
+            <code>{written(value)}</code>
+          </dd>
+        </>
+      ))}
+    </dl>
+  )
 }

@@ -1,5 +1,5 @@
 /** The time line of a claim: what happened, what each check saw, and what is still to come. */
-import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
+import { type ActionProfile, type CheckRecord, type Instant, isRead } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import { REASON_WORDS } from '../../base/verdict-words.ts'
 import type { ClaimStatus } from '../../claims/claims.ts'
@@ -7,15 +7,18 @@ import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/stor
 import { sentence } from '../words.tsx'
 import { ObjectFacts } from './facts.tsx'
 import { failureInWords } from './failures.ts'
+import { propertyLabel } from './schema-properties.ts'
 import { Hash, Time, Verdict } from './values.tsx'
 
 interface TimelineProps {
   readonly moments: readonly Moment[]
   readonly claim: ClaimStatus
+  /** Undefined where that version is not loaded. */
+  readonly profile: ActionProfile | undefined
   readonly now: Instant
 }
 
-export function Timeline({ moments, claim, now }: TimelineProps) {
+export function Timeline({ moments, claim, profile, now }: TimelineProps) {
   return (
     <ol class="timeline">
       {moments.map((moment) => {
@@ -27,7 +30,7 @@ export function Timeline({ moments, claim, now }: TimelineProps) {
               {moment.at === null ? null : <Time at={moment.at} now={now} />}
               {isToCome ? <small> to come</small> : null}
             </p>
-            <div>{tell(moment, claim, now)}</div>
+            <div>{tell(moment, { claim, profile, now })}</div>
           </li>
         )
       })}
@@ -35,10 +38,11 @@ export function Timeline({ moments, claim, now }: TimelineProps) {
   )
 }
 
-type Tell<M> = (moment: M, claim: ClaimStatus, now: Instant) => ComponentChildren
+type Around = Omit<TimelineProps, 'moments'>
+type Tell<M> = (moment: M, around: Around) => ComponentChildren
 
 const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
-  claimed: (_, { agentId }) => (
+  claimed: (_, { claim: { agentId } }) => (
     <p>
       <strong>Claimed</strong> by {agentId}
     </p>
@@ -53,7 +57,7 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
       <strong>Submitted</strong>
     </p>
   ),
-  checks: ({ checks }, _, now) => <Checks checks={checks} now={now} />,
+  checks: ({ checks }, { profile, now }) => <Checks checks={checks} profile={profile} now={now} />,
   next: () => (
     <p>
       <strong>Next check</strong>
@@ -64,7 +68,7 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
       <strong>Deadline</strong>
     </p>
   ),
-  decided: (_, { verdict, reasonCode }) => (
+  decided: (_, { claim: { verdict, reasonCode } }) => (
     <>
       <p>
         <strong>Decided</strong>: <Verdict value={verdict} />
@@ -96,11 +100,15 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   ),
 }
 
-function Checks({ checks, now }: { readonly checks: readonly NumberedCheck[]; readonly now: Instant }) {
+interface ChecksProps extends Pick<Around, 'profile' | 'now'> {
+  readonly checks: readonly NumberedCheck[]
+}
+
+function Checks({ checks, profile, now }: ChecksProps) {
   const [first, ...more] = checks
   return (
     <>
-      <Check check={first!} />
+      <Check check={first!} profile={profile} />
       {more.length > 0 ? (
         <details id={`checks-${first!.number}`}>
           <summary>
@@ -119,18 +127,22 @@ function Checks({ checks, now }: { readonly checks: readonly NumberedCheck[]; re
   )
 }
 
-function Check({ check: { number, record } }: { readonly check: NumberedCheck }) {
+interface CheckProps extends Pick<Around, 'profile'> {
+  readonly check: NumberedCheck
+}
+
+function Check({ check: { number, record }, profile }: CheckProps) {
   return (
     <>
       <p>
-        <strong>Check {number}</strong>: {shown(record)}
+        <strong>Check {number}</strong>: {shown(record, profile)}
       </p>
-      {isRead(record) ? <ObjectFacts object={record.observation.facts} /> : null}
+      {isRead(record) ? <ObjectFacts object={record.observation.facts} schema={profile?.facts} /> : null}
     </>
   )
 }
 
-function shown(record: CheckRecord): ComponentChildren {
+function shown(record: CheckRecord, profile: ActionProfile | undefined): ComponentChildren {
   if (!isRead(record)) {
     const { code, status } = record.failure
     return (
@@ -143,5 +155,11 @@ function shown(record: CheckRecord): ComponentChildren {
   const { observation } = record
   if (observation.kind === 'absent') return 'it is not there'
   if (observation.differs.length === 0) return 'it is there as claimed'
-  return `it differs in ${observation.differs.join(', ')}`
+  return `it differs in ${observation.differs.map((name) => fieldTitle(name, profile)).join(', ')}`
+}
+
+/** Of a required field. */
+function fieldTitle(name: string, profile: ActionProfile | undefined): string {
+  if (!profile) return name
+  return name === 'target' ? profile.words.target : propertyLabel(profile.params, name)
 }

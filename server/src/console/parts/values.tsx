@@ -112,6 +112,37 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
   )
 }
 
+interface ActionNameProps {
+  readonly action: string
+  /** Undefined where no loaded plugin checks it. */
+  readonly title: string | undefined
+}
+
+/** An action as people call it, with its name. */
+export function ActionName({ action, title }: ActionNameProps) {
+  return title === undefined ? (
+    <code>{action}</code>
+  ) : (
+    <>
+      {title} <code>{action}</code>
+    </>
+  )
+}
+
+/** Actions with commas between them. */
+export function ActionNames({ actions }: { readonly actions: readonly ActionNameProps[] }) {
+  return (
+    <>
+      {actions.map((action, index) => (
+        <>
+          {index === 0 ? null : ', '}
+          <ActionName {...action} />
+        </>
+      ))}
+    </>
+  )
+}
+
 /** Names with commas between them. */
 export function Codes({ values }: { readonly values: readonly string[] }) {
   return (

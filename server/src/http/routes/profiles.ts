@@ -1,5 +1,5 @@
 /** The published rules of every loaded profile, against which anyone holds the rules in the evidence of a receipt. */
-import type { ActionProfile } from '@claimcheck/core'
+import type { ActionProfile, JsonValue } from '@claimcheck/core'
 import { ProfileList } from '@claimcheck/core/api'
 import type { App } from '../instance.ts'
 import { errors } from '../route.ts'
@@ -29,5 +29,16 @@ function toWire(profile: ActionProfile): ProfileList['profiles'][number] {
     max_deadline_ms: profile.maxDeadlineMs,
     age_ms: profile.ageMs ?? 0,
     removed_within_ms: profile.removedWithinMs ?? 0,
+    words: profile.words as ProfileList['profiles'][number]['words'],
+    titles: { params: titlesIn(profile.params), facts: titlesIn(profile.facts) },
   }
+}
+
+function titlesIn(schema: object): Record<string, string> {
+  const { properties = {} } = schema as {
+    readonly properties?: Readonly<Record<string, { readonly title?: JsonValue }>>
+  }
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, { title }]) => (typeof title === 'string' ? [[name, title]] : [])),
+  )
 }

@@ -7,9 +7,9 @@ const KNOWN_CODES: ReadonlySet<unknown> = new Set(FAILURE_CODES)
 export function readRecord(text: string): CheckRecord | undefined {
   const record = parseJson(text)
   if (record === undefined || !isJsonObject(record) || JSON.stringify(record) !== text) return undefined
-  const { sentAt, answeredAt, observation, failure, clockOffsetMs, dated, ageMs, source, ...more } = record
+  const { sentAt, answeredAt, plugin, observation, failure, clockOffsetMs, dated, ageMs, source, ...more } = record
   const inOrder = isCount(sentAt) && isCount(answeredAt) && sentAt <= answeredAt && Object.keys(more).length === 0
-  if (!inOrder) return undefined
+  if (!inOrder || !isOptional(plugin, isPluginName)) return undefined
   const isRecord =
     failure === undefined
       ? isJsonObject(observation ?? null) &&
@@ -66,6 +66,16 @@ function isSource(value: JsonValue): boolean {
   const where = baseUrl === undefined ? sourceId : baseUrl
   const isOne = (baseUrl === undefined) !== (sourceId === undefined) && typeof where === 'string'
   return typeof provider === 'string' && typeof listed === 'boolean' && isOne && Object.keys(more).length === 0
+}
+
+function isPluginName(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false
+  const { package: name, version, codeHash, ...more } = value
+  return typeof name === 'string' && [version, codeHash].every(isOptionalText) && Object.keys(more).length === 0
+}
+
+function isOptionalText(value: JsonValue | undefined): boolean {
+  return value === undefined || typeof value === 'string'
 }
 
 function isLogTime(value: JsonValue): boolean {

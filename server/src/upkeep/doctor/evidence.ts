@@ -2,6 +2,7 @@
 import {
   type Case,
   type CheckRecord,
+  canonicalize,
   caseOf,
   checkEvidence,
   type Decision,
@@ -9,7 +10,10 @@ import {
   type EvidenceDocument,
   evidenceText,
   type JsonObject,
+  type PluginName,
   type ReceiptBody,
+  type ReceiptObservation,
+  toWirePlugin,
 } from '@claimcheck/core'
 import { recordsOf } from './claim-examination.ts'
 import type { StoredClaim } from './stored.ts'
@@ -51,21 +55,34 @@ export function retell(
 
 /** In words; empty when nothing is wrong. Receipts of before have no evidence. */
 export function evidenceProblems(body: ReceiptBody, document: string, claim: StoredClaim | undefined): string[] {
-  const isNamed = body.observation.evidence_digest !== undefined
-  if (!isNamed) return document === '' ? [] : ['evidence is stored that it does not name']
+  const hasDigest = body.observation.evidence_digest !== undefined
+  if (!hasDigest) return document === '' ? [] : ['evidence is stored that it does not name']
   if (document === '') return ['its evidence is missing']
   const finding = checkEvidence(body as unknown as JsonObject, document)
   if (finding.evidence === 'digest_differs') return ['its evidence is not the one whose digest it signs']
   if (finding.evidence === 'does_not_follow')
     return [`it does not follow from its evidence: ${finding.differs.join(', ')}`]
   if (finding.evidence === 'not_checked') return ['its evidence is of rules that this version does not know']
-  return claim === undefined || isRetold(document, claim) ? [] : ["its evidence is not what the claim's checks say"]
+  if (claim === undefined) return []
+  const retold = tryRetelling(document, claim)
+  if (retold?.text !== document) return ["its evidence is not what the claim's checks say"]
+  const { plugin } = retold.decision.basis
+  return namesPlugin(body.observation, plugin) ? [] : ['it names another plugin than the check that it rests on']
 }
 
-function isRetold(document: string, claim: StoredClaim): boolean {
+/** The receipt names this plugin, or none where there is none. */
+export function namesPlugin(
+  { verifier }: Pick<ReceiptObservation, 'verifier'>,
+  plugin: PluginName | undefined,
+): boolean {
+  const { id, version } = verifier
+  return canonicalize(verifier) === canonicalize({ id, version, ...toWirePlugin(plugin) })
+}
+
+function tryRetelling(document: string, claim: StoredClaim): Retold | undefined {
   try {
-    return retell(document, claim.fields, recordsOf(claim))?.text === document
+    return retell(document, claim.fields, recordsOf(claim))
   } catch {
-    return false
+    return undefined
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '@claimcheck/core'
 import { parseJson } from './check-record.ts'
 import { examineClaim, paramsOf, recordsOf } from './claim-examination.ts'
-import { evidenceProblems } from './evidence.ts'
+import { evidenceProblems, namesPlugin } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
@@ -112,13 +112,17 @@ function differingColumns(body: ReceiptBody, claim: StoredClaim): string[] {
   return isBased ? columns : [...columns, 'its checks: the receipt is based on none of them']
 }
 
-function isBasedOnCheck({ observed_at, facts }: ReceiptBody['observation'], claim: StoredClaim): boolean {
+function isBasedOnCheck(observation: ReceiptBody['observation'], claim: StoredClaim): boolean {
+  const { observed_at, facts } = observation
   const factsText = canonicalize(facts)
   const records = recordsOf(claim)
   // Before there was evidence, a receipt that rests on a failed check said nothing of earlier ones.
   const isFactsOf = (basis: CheckRecord) =>
     [[], records].some((checks) => canonicalize(signedEvidence({ basis }, checks).facts) === factsText)
-  return records.some((record) => instantText(record.answeredAt) === observed_at && isFactsOf(record))
+  return records.some(
+    (record) =>
+      instantText(record.answeredAt) === observed_at && isFactsOf(record) && namesPlugin(observation, record.plugin),
+  )
 }
 
 /** Undefined when the value is not a time. */

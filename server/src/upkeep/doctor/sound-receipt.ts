@@ -3,7 +3,16 @@
  * receipt is examined in full, so this check need not know every valid form, and it never reports a problem.
  */
 import { hash } from 'node:crypto'
-import { type CheckRecord, formatInstant, type Instant, signedEvidence, toWireSource } from '@claimcheck/core'
+import {
+  type CheckRecord,
+  formatInstant,
+  type Instant,
+  type JsonObject,
+  type PluginName,
+  signedEvidence,
+  toWirePlugin,
+  toWireSource,
+} from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
 import { SEPARATORS } from '../../storage/lines.ts'
 import { readRecord } from './check-record.ts'
@@ -63,18 +72,31 @@ function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: Receipt
   const told = evidence === '' ? tellPlain(claim) : tellEvidence(claim, evidence)
   if (!told) return false
   const reason = claim.reason_code === '' ? '' : `"reason_code":"${claim.reason_code}",`
-  const end = `"attempts":${claim.attempts},"deadline_at":"${instantText(claim.deadline_at)}",${told},"verifier":{"id":"${claim.profile_action}","version":"${claim.profile_version}"}},"receipt_id":"${receipt_id}","spec_version":"poaw/0.1","trust_level":2,"verdict":{${reason}"value":"${claim.verdict}"}},"signature":{"alg":"Ed25519","key_id":"${keyId}","value":"`
+  const end = `"attempts":${claim.attempts},"deadline_at":"${instantText(claim.deadline_at)}",${told.text},"verifier":${verifierText(claim, told.plugin)}},"receipt_id":"${receipt_id}","spec_version":"poaw/0.1","trust_level":2,"verdict":{${reason}"value":"${claim.verdict}"}},"signature":{"alg":"Ed25519","key_id":"${keyId}","value":"`
   return entry.slice(-SIGNATURE_LENGTH - end.length, -SIGNATURE_LENGTH) === end
 }
 
-/** The members from `evidence_digest` to `source`, in the form from before receipts named their evidence: of the last check alone. */
-function tellPlain({ last_check }: ClaimLine): string {
-  const { facts, observedAt } = signedEvidence({ basis: JSON.parse(last_check) }, [])
-  return `"facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"`
+function verifierText({ profile_action: id, profile_version: version }: ClaimLine, plugin: Told['plugin']): string {
+  return plugin
+    ? orderedJson({ id, version, ...toWirePlugin(plugin) } as JsonObject)
+    : `{"id":"${id}","version":"${version}"}`
+}
+
+interface Told {
+  /** The members from `evidence_digest` to `source`. */
+  readonly text: string
+  readonly plugin: PluginName | undefined
+}
+
+/** In the form from before receipts named their evidence: of the last check alone. */
+function tellPlain({ last_check }: ClaimLine): Told {
+  const basis: CheckRecord = JSON.parse(last_check)
+  const { facts, observedAt } = signedEvidence({ basis }, [])
+  return { text: `"facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"`, plugin: basis.plugin }
 }
 
 /** Undefined when the evidence is not what the claim's checks say, or does not give its verdict. */
-function tellEvidence(claim: ClaimLine, evidence: string): string | undefined {
+function tellEvidence(claim: ClaimLine, evidence: string): Told | undefined {
   const checks = readChecks(claim.checks, claim.last_check).map(({ record }): CheckRecord => JSON.parse(record))
   const retold = retell(evidence, claim, checks)
   const { value, reasonCode = '' } = retold?.decision.verdict ?? {}
@@ -82,7 +104,8 @@ function tellEvidence(claim: ClaimLine, evidence: string): string | undefined {
   const { observedAt, facts, source } = signedEvidence(retold.decision, checks)
   const digest = hash('sha256', evidence, 'base64url')
   const where = source ? `,"source":${orderedJson(toWireSource(source))}` : ''
-  return `"evidence_digest":"${digest}","facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"${where}`
+  const text = `"evidence_digest":"${digest}","facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"${where}`
+  return { text, plugin: retold.decision.basis.plugin }
 }
 
 const SIGNATURE_LENGTH = `${'A'.repeat(86)}"}}`.length

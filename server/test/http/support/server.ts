@@ -23,7 +23,10 @@ export const PROFILE: ActionProfile = {
   aliases: { 'github.commit.push': { providers: ['github'] } },
   target: Type.String({ pattern: '^[^/]+/[^/]+$' }),
   params: Type.Object(
-    { sha: Type.String({ pattern: '^[0-9a-fA-F]{40}$' }), branch: Type.String({ minLength: 1, maxLength: 255 }) },
+    {
+      sha: Type.String({ pattern: '^[0-9a-fA-F]{40}$' }),
+      branch: Type.String({ title: 'Branch', minLength: 1, maxLength: 255 }),
+    },
     { additionalProperties: false },
   ),
   facts: Type.Object({}),

@@ -55,28 +55,51 @@ for (const [what, change, problem] of changes) {
   })
 }
 
+/** Of the receipt of a leaf, whose claim was checked once. */
+async function changeCheck(db: Knex, leaf: number, change: (record: Record<string, unknown>) => void): Promise<void> {
+  await db.raw('PRAGMA foreign_keys = OFF')
+  const { claim_id } = await db('receipts').where('leaf_index', leaf).first()
+  for (const [table, column] of [
+    ['checks', 'record'],
+    ['claims', 'last_check'],
+  ] as const) {
+    const { [column]: text } = await db(table).where({ claim_id }).first()
+    const record = JSON.parse(text)
+    change(record)
+    await db(table)
+      .where({ claim_id })
+      .update({ [column]: JSON.stringify(record) })
+  }
+}
+
 t.test('checks that say something else than the evidence are found, and named', async (t) => {
-  const [file] = await changedCopy(t, kept.file, async (db) => {
-    await db.raw('PRAGMA foreign_keys = OFF')
-    const { claim_id } = await db('receipts').where('leaf_index', 3).first()
-    for (const [table, column] of [
-      ['checks', 'record'],
-      ['claims', 'last_check'],
-    ] as const) {
-      const { [column]: text } = await db(table).where({ claim_id }).first()
-      const record = JSON.parse(text)
-      record.clockOffsetMs += 1
-      await db(table)
-        .where({ claim_id })
-        .update({ [column]: JSON.stringify(record) })
-    }
-  })
+  const [file] = await changedCopy(t, kept.file, (db) =>
+    changeCheck(db, 3, (record) => {
+      record.clockOffsetMs = Number(record.clockOffsetMs) + 1
+    }),
+  )
   const { problems } = await diagnoseFile(file)
   t.ok(
     problems.some((each) => /its evidence is not what the claim's checks say$/.test(each)),
     problems.join('; '),
   )
 })
+
+const OTHER_CODE = `sha256:${'B'.repeat(42)}A`
+const plugins: [what: string, change: (record: Record<string, unknown>) => void][] = [
+  ['none', (record) => delete record.plugin],
+  ['another package', (record) => Object.assign(record.plugin as object, { package: 'other' })],
+  ['another version', (record) => Object.assign(record.plugin as object, { version: '9.9.9' })],
+  ['other code', (record) => Object.assign(record.plugin as object, { codeHash: OTHER_CODE })],
+]
+for (const [what, change] of plugins) {
+  t.test(`a check that names ${what} as its plugin, unlike its receipt, is found`, async (t) => {
+    const [file] = await changedCopy(t, kept.file, (db) => changeCheck(db, 3, change))
+    const { problems } = await diagnoseFile(file)
+    t.match(problems, [/\(leaf 3\): it names another plugin than the check that it rests on$/])
+    t.equal(problems.length, 1)
+  })
+}
 
 const VECTORS = 'test/vectors'
 const SAID: Readonly<Record<EvidenceFinding['evidence'], RegExp | undefined>> = {

@@ -9,8 +9,9 @@ import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
 import { propertyLabel } from '../../parts/schema-properties.ts'
 import { Empty } from '../../parts/table.tsx'
-import { Codes, Time } from '../../parts/values.tsx'
+import { ActionNames, Codes, Time } from '../../parts/values.tsx'
 import { paths } from '../../paths.ts'
+import { actionTitle } from '../../words.tsx'
 
 interface ConnectionsProps {
   readonly viewer: Viewer
@@ -18,7 +19,10 @@ interface ConnectionsProps {
   readonly connections: readonly ConnectionSummary[]
   /** Names of the people who connected them, by their ids. */
   readonly names: ReadonlyMap<string, string>
-  readonly registry: Pick<Registry, 'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions'>
+  readonly registry: Pick<
+    Registry,
+    'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions' | 'verifierFor'
+  >
   /** How receipts name their addresses, by their ids. */
   readonly addresses: ReadonlyMap<string, AddressInReceipts>
   readonly now: Instant
@@ -28,12 +32,13 @@ interface ConnectionsProps {
 export function Connections(props: ConnectionsProps) {
   const { viewer, isOwner, connections, names, registry, addresses, now, done } = props
   const publicActions = registry.publicActions()
+  const named = namesFrom(registry)
   return (
     <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
         <p>
-          Public destinations need no connection: <Codes values={publicActions} />
+          Public destinations need no connection: <ActionNames actions={publicActions.map(named)} />
         </p>
       ) : null}
       {connections.length === 0 ? (
@@ -49,6 +54,7 @@ export function Connections(props: ConnectionsProps) {
                 viewer={viewer}
                 isOwner={isOwner}
                 connection={connection}
+                named={named}
                 type={registry.connectionType(connection.provider)}
                 address={addresses.get(connection.id)!}
                 by={connection.connectedBy === null ? 'the command line' : names.get(connection.connectedBy)}
@@ -63,6 +69,12 @@ export function Connections(props: ConnectionsProps) {
   )
 }
 
+type NameAction = (action: string) => { readonly action: string; readonly title: string | undefined }
+
+function namesFrom(registry: Pick<Registry, 'verifierFor'>): NameAction {
+  return (action) => ({ action, title: actionTitle(registry, action) })
+}
+
 const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
   listed: 'named: the operator lists it as a public place',
   published: 'named',
@@ -73,6 +85,7 @@ interface ConnectionCardProps {
   readonly viewer: Viewer
   readonly isOwner: boolean
   readonly connection: ConnectionSummary
+  readonly named: NameAction
   /** Undefined where its plugin is not loaded. */
   readonly type: HostedConnectionType | undefined
   readonly address: AddressInReceipts
@@ -80,7 +93,7 @@ interface ConnectionCardProps {
   readonly now: Instant
 }
 
-function ConnectionCard({ viewer, isOwner, connection, type, address, by, now }: ConnectionCardProps) {
+function ConnectionCard({ viewer, isOwner, connection, named, type, address, by, now }: ConnectionCardProps) {
   const { id, provider, actions, scopes, notes, connectedAt, lastReadAt, lastFailureAt, lastFailure } = connection
   const title = type?.title ?? provider
   const hasSecrets = type !== undefined && secretNames(type).length > 0
@@ -93,7 +106,13 @@ function ConnectionCard({ viewer, isOwner, connection, type, address, by, now }:
       <dl class="facts">
         <Options connection={connection} type={type} />
         <dt>Verifies</dt>
-        <dd>{actions.length > 0 ? <Codes values={actions} /> : 'nothing: no loaded plugin verifies through it'}</dd>
+        <dd>
+          {actions.length > 0 ? (
+            <ActionNames actions={actions.map(named)} />
+          ) : (
+            'nothing: no loaded plugin verifies through it'
+          )}
+        </dd>
         <dt>Permissions</dt>
         <dd>
           {scopes.length > 0 ? (
@@ -174,7 +193,7 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
           <article class="card" aria-labelledby={`new-${provider}`}>
             <h3 id={`new-${provider}`}>{title}</h3>
             <p>
-              Verifies: <ProviderActions actions={registry.actionsFor(provider)} />
+              Verifies: <ProviderActions actions={registry.actionsFor(provider).map(namesFrom(registry))} />
             </p>
             <a
               class="button quiet"
@@ -190,8 +209,8 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
   )
 }
 
-function ProviderActions({ actions }: { readonly actions: readonly string[] }) {
-  return actions.length > 0 ? <Codes values={actions} /> : <span class="none">nothing yet</span>
+function ProviderActions({ actions }: { readonly actions: readonly ReturnType<NameAction>[] }) {
+  return actions.length > 0 ? <ActionNames actions={actions} /> : <span class="none">nothing yet</span>
 }
 
 interface DisconnectProps {

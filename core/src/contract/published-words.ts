@@ -1,0 +1,58 @@
+/** The words of profiles as a service publishes them, for readers that have no plugins. What a service says may be anything. */
+import { isJsonObject, type JsonValue } from '../json.ts'
+import { array, object, type Shape, text } from '../receipt/shape.ts'
+import type { Worded } from './words.ts'
+
+/** What people read of an action's claims, as `GET /v1/profiles` tells it. */
+export interface PublishedWords extends Worded {
+  readonly titles: {
+    readonly params: Readonly<Record<string, string>>
+    readonly facts: Readonly<Record<string, string>>
+  }
+}
+
+const LONGEST_TITLE = 128
+const LONGEST_SENTENCE = 1024
+
+const title = text(1, LONGEST_TITLE)
+const oneSentence = text(1, LONGEST_SENTENCE)
+const sentence: Shape = (value) => oneSentence(value) || array(oneSentence)(value)
+const factWords: Shape = (value) => sentence(value) || recordOf(sentence)(value)
+
+const worded = object({
+  words: object(
+    {
+      title,
+      target: title,
+      claim: sentence,
+      outcomes: object({ verified: sentence, late: sentence, mismatch: sentence, failed: sentence }),
+    },
+    { facts: recordOf(factWords) },
+  ),
+  titles: object({ params: recordOf(title), facts: recordOf(title) }),
+})
+
+function recordOf(each: Shape): Shape {
+  return (value) => isJsonObject(value) && Object.values(value).every(each)
+}
+
+/**
+ * @param profiles the answer of `GET /v1/profiles`
+ * @returns undefined for what it does not name, or names without words of their form
+ */
+export function publishedWords(profiles: string): (action: string, version: string) => PublishedWords | undefined {
+  const list = profilesIn(profiles)
+  return (action, version) => {
+    const profile = list.find((one) => isJsonObject(one) && one.action === action && one.version === version)
+    return profile !== undefined && worded(profile) ? (profile as unknown as PublishedWords) : undefined
+  }
+}
+
+function profilesIn(answer: string): readonly JsonValue[] {
+  try {
+    const list = JSON.parse(answer) as JsonValue
+    return isJsonObject(list) && Array.isArray(list.profiles) ? list.profiles : []
+  } catch {
+    return []
+  }
+}

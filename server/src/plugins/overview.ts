@@ -1,0 +1,82 @@
+/** What operators and owners see of a loaded plugin: whose code it is, where it runs, how it fares, what it may reach, what it verifies. */
+import type { Manifest } from '@claimcheck/core'
+import type { PluginState } from './hosted.ts'
+import { nameInReceipts } from './identity.ts'
+import type { Isolation, LoadedPlugin } from './registry.ts'
+
+export interface PluginOverview {
+  readonly name: string
+  readonly package: string
+  readonly version: string | undefined
+  /** As receipts write it. */
+  readonly codeHash: string | undefined
+  readonly isolation: Isolation
+  readonly state: PluginState
+  readonly manifest: Manifest
+  readonly actions: readonly { readonly action: string; readonly version: string; readonly title: string }[]
+  /** The connections that it offers. */
+  readonly connections: readonly { readonly provider: string; readonly title: string }[]
+  /** The connections through which it reads, its own and those of other plugins. */
+  readonly readsThrough: readonly string[]
+  /** The chain on which it anchors the log. */
+  readonly chain: string | undefined
+}
+
+export function overviewOf({ name, identity, isolation, parts, anchorer }: LoadedPlugin): PluginOverview {
+  const { verifiers, connections, manifest } = parts
+  const { version, codeHash, ...named } = nameInReceipts(identity)
+  return {
+    name,
+    package: named.package,
+    version,
+    codeHash,
+    isolation,
+    state: parts.state(),
+    manifest,
+    actions: verifiers.map(({ profile }) => ({
+      action: profile.action,
+      version: profile.version,
+      title: profile.words.title,
+    })),
+    connections: connections.map(({ provider, title }) => ({ provider, title })),
+    readsThrough: [...new Set(verifiers.flatMap(({ providers }) => providers))],
+    chain: anchorer?.chain,
+  }
+}
+
+export const ISOLATION_WORDS: Readonly<Record<Isolation, string>> = {
+  trusted: 'Runs inside the service: the operator trusts it with everything that the service has.',
+  isolated:
+    'Runs in a sandbox of its own: it reaches nothing but what is listed here, and that only through the service.',
+  open: 'Runs WITHOUT a sandbox around it, as the configuration says: nothing keeps it from the network, or from other programs of its user.',
+}
+
+const OPTION = 'options.'
+
+/** What the manifest says of hosts, in words. Empty for a plugin that asks none. */
+export function hostWords({ hosts }: Pick<Manifest, 'hosts'>): string[] {
+  return hosts.map((host) => {
+    if (host === 'connection') return 'the address that a workspace connects'
+    if (host === 'target') return 'any public host that a claim names'
+    return host.startsWith(OPTION) ? `the address in its option ${host.slice(OPTION.length)}` : host
+  })
+}
+
+/** What it may send with POST, in words. */
+export function methodWords({ methods = {} }: Pick<Manifest, 'methods'>): string[] {
+  const { jsonRpc = [], graphql = [] } = methods
+  return [
+    ...jsonRpc.map((method) => `the JSON-RPC method ${method}`),
+    ...graphql.map((query) => `the GraphQL query ${query.replace(/\s+/g, ' ').trim()}`),
+  ]
+}
+
+export function socketWords({ sockets = [] }: Pick<Manifest, 'sockets'>): string[] {
+  return sockets.map(({ port, tls }) => `port ${port}, ${tls ? 'with TLS' : 'without TLS'}`)
+}
+
+/** Of the state, for people. */
+export function stateWords({ status, restarts, lastEnd }: PluginState): string {
+  const often = restarts === 0 ? 'no restarts' : `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`
+  return `${status}, ${often}${lastEnd === undefined ? '' : `; it ended last because: ${lastEnd}`}`
+}

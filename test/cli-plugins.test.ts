@@ -1,0 +1,100 @@
+/** `claimcheck plugins`: what it lists of trusted plugins, of those in a sandbox, and of those that run open. */
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { commandLine } from './support/command-line.ts'
+
+const CODEHOST = resolve('plugins/codehost/dist/index.js')
+
+/** The plugin `scripted` in a package of its own, which no list of trusted plugins names. */
+function acmePlugin(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
+  // A host that runs as root gives its plugins another user.
+  chmodSync(folder, 0o755)
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'node_modules/@claimcheck'), { recursive: true })
+  symlinkSync(resolve('core'), join(folder, 'node_modules/@claimcheck/core'))
+  const root = join(folder, 'acme')
+  mkdirSync(root)
+  const named = { name: '@acme/plugin', version: '1.2.3', type: 'module', exports: './index.js' }
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ ...named, dependencies: { '@claimcheck/core': '*' } }))
+  copyFileSync(resolve('build/test/plugins/scripted.js'), join(root, 'index.js'))
+  return root
+}
+
+t.test('plugins are listed with their package, digest, isolation, reach and actions', async (t) => {
+  const root = acmePlugin(t)
+  const cli = await commandLine(t, { plugins: [{ use: CODEHOST }, { use: root }] })
+  const { plugins } = await cli.json('plugins')
+  t.match(plugins, [
+    {
+      name: 'codehost',
+      package: '@claimcheck/plugin-codehost',
+      version: '0.1.0',
+      code_hash: /^sha256:[A-Za-z0-9_-]{43}$/,
+      isolation: 'trusted',
+      state: 'running',
+      restarts: 0,
+      last_end: null,
+      programs: ['git'],
+      actions: [
+        { action: 'codehost.commit.push', version: '2', title: 'Push of a commit' },
+        { action: 'codehost.commit.push', version: '1', title: 'Push of a commit' },
+      ],
+      connections: [{ provider: 'github', title: 'GitHub' }, { provider: 'git' }],
+    },
+    {
+      name: 'scripted',
+      package: '@acme/plugin',
+      version: '1.2.3',
+      code_hash: /^sha256:[A-Za-z0-9_-]{43}$/,
+      isolation: 'isolated',
+      state: 'running',
+      hosts: ['example.com', 'connection'],
+      methods: { json_rpc: [], graphql: [] },
+      sockets: [],
+      programs: [],
+      actions: [{ action: 'test.outcome.reach', version: '1', title: 'Outcome' }],
+      connections: [],
+    },
+  ])
+  const { stdout, code } = await cli.run(['plugins'])
+  t.equal(code, 0)
+  t.match(
+    stdout,
+    /^codehost\n {2}package +@claimcheck\/plugin-codehost 0\.1\.0\n {2}digest +sha256:\S{43}\n {2}runs +trusted\./,
+  )
+  t.match(stdout, /\nscripted\n {2}package +@acme\/plugin 1\.2\.3\n/)
+  t.match(stdout, /runs +isolated\. Runs in a sandbox of its own/)
+  t.match(stdout, /may ask +example\.com; the address that a workspace connects\n/)
+  t.match(stdout, /verifies +Outcome \(test\.outcome\.reach, version 1\)/)
+  t.match(stdout, /state +running, no restarts/)
+})
+
+t.test('a plugin that runs open is warned of, by plugins and by doctor', async (t) => {
+  const root = acmePlugin(t)
+  const cli = await commandLine(t, { plugins: [{ use: root, isolation: 'open' }] })
+  const [plugin] = (await cli.json('plugins')).plugins
+  t.match(plugin, { isolation: 'open' })
+  t.match((await cli.run(['plugins'])).stdout, /runs +open\. Runs WITHOUT a sandbox/)
+  const { code, stdout } = await cli.run(['doctor'])
+  t.equal(code, 0, 'a notice is no problem')
+  t.match(stdout, /No problems: 0 receipts.*\nNotice: the configuration runs the plugin .*acme open/)
+  t.match(await cli.json('doctor'), { ok: true, problems: [], notices: [/open/] })
+})
+
+t.test('an installation without plugins says so, and doctor has no notices', async (t) => {
+  const cli = await commandLine(t, { plugins: [] })
+  t.strictSame(await cli.json('plugins'), { plugins: [] })
+  t.match((await cli.run(['plugins'])).stdout, 'No plugin is configured.')
+  t.strictSame((await cli.json('doctor')).notices, [])
+})
+
+t.test('a plugin that cannot be loaded is named, and none is listed', async (t) => {
+  const cli = await commandLine(t, { plugins: [{ use: CODEHOST }, { use: './nowhere.js' }] })
+  const { code, stdout, stderr } = await cli.run(['plugins'])
+  t.equal(code, 1)
+  t.equal(stdout, '')
+  t.match(stderr, 'nowhere.js')
+})
