@@ -10,6 +10,7 @@ import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
+import { addTryCommand } from './commands/try.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
@@ -34,6 +35,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addAnchorCommands(program)
   addVerifyCommand(program)
   addDoctorCommand(program)
+  addTryCommand(program)
   addCopyCommand(program)
 
   try {

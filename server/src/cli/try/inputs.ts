@@ -1,0 +1,40 @@
+/** Reads what `try` is given: the plugin's place, a claim, the options of a connection. */
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { formatInstant, type Instant, isJsonObject, type JsonObject } from '@claimcheck/core'
+import { CommandError } from '../errors.ts'
+
+export interface TryFiles {
+  readonly claim: string
+  readonly connection?: string
+  readonly provider?: string
+  readonly with?: string
+}
+
+/** An author tries one claim again and again: what only tells claims apart may be left out, and the claim is about now. */
+export function readClaimFile(file: string, now: Instant): JsonObject {
+  return { client_claim_id: 'try', agent_id: 'try', claimed_at: formatInstant(now), ...readObject('--claim', file) }
+}
+
+/** @throws CommandError `usage`, which never repeats what is in the file: it may be a credential */
+export function readObject(option: string, file: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CommandError('usage', `${option} ${file}: ${code === undefined ? 'it is not JSON' : fileProblem(code)}.`)
+  }
+  if (!isJsonObject(value as never)) throw new CommandError('usage', `${option} ${file}: it is not a JSON object.`)
+  return value as JsonObject
+}
+
+/** The plugin as the configuration would name it: a path where there is one, else the name of a package. */
+export function pluginAt(path: string): string {
+  const place = resolve(path)
+  return statSync(place, { throwIfNoEntry: false }) ? place : path
+}
+
+function fileProblem(code: string): string {
+  return code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`
+}
