@@ -8,6 +8,7 @@ import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addPluginCommands } from './commands/plugin.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { addTryCommand } from './commands/try.ts'
@@ -36,6 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addVerifyCommand(program)
   addDoctorCommand(program)
   addTryCommand(program)
+  addPluginCommands(program)
   addCopyCommand(program)
 
   try {

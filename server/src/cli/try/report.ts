@@ -99,9 +99,13 @@ function observationLines(trial: Trial): string[] {
 type Stays = NonNullable<Extract<Trial['record'], { observation: unknown }>['observation']['stays']>
 
 function stayLine({ appeared, removed, removedWhole }: Stays[number]): string {
-  const from = `from ${formatInstant(appeared.notAfter)}`
-  if (!removed) return `          ${from}, and still`
-  return `          ${from} to ${formatInstant(removed.notAfter)}${removedWhole ? ', with the whole of what held it' : ''}`
+  const end = removed ? `to ${momentOf(removed)}` : 'and still'
+  return `          from ${momentOf(appeared)} ${end}${removedWhole ? ', gone with the whole of what held it' : ''}`
+}
+
+function momentOf({ notBefore, notAfter }: Stays[number]['appeared']): string {
+  if (notBefore === undefined) return `before ${formatInstant(notAfter)}`
+  return formatInstant(notBefore) + (notAfter > notBefore ? ` (up to ${notAfter - notBefore} ms later)` : '')
 }
 
 function requestLines(requests: readonly TracedRequest[]): string[] {
@@ -113,7 +117,17 @@ function requestLines(requests: readonly TracedRequest[]): string[] {
     `${bytes} B`,
     `${url}${auth === undefined ? '' : ` with ${auth} ${REDACTED}`}${problem === undefined ? '' : `: ${problem}`}`,
   ])
-  return table(['REQUEST', 'STATUS', 'TIME', 'READ', 'URL'], rows)
+  return [...table(['REQUEST', 'STATUS', 'TIME', 'READ', 'URL'], rows), ...privateHint(requests)]
+}
+
+/** What an author meets first: the place to verify runs on their own machine. */
+function privateHint(requests: readonly TracedRequest[]): string[] {
+  const refused = requests.find(({ problem }) => /not sent: .*not (?:https|public)/.test(problem ?? ''))
+  if (!refused) return []
+  return [
+    '',
+    `To read a place that is private or speaks plain http, name it: ALLOW_PRIVATE=${new URL(refused.url).host}`,
+  ]
 }
 
 function logLine({ level, message, fields }: Trial['log'][number]): string {
