@@ -4,10 +4,12 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { VERSIONS } from '@claimcheck/create-plugin/versions'
+import { VERSIONS } from '@claimcheck/create-plugin/package-files'
 import t from 'tap'
+import { readPage } from './docs/markdown.ts'
 import { afterFile } from './support/after-file.ts'
 import { runClaimcheck } from './support/command.ts'
+import { Installation } from './support/installation.ts'
 import { freePort } from './support/postgres.ts'
 
 const execute = promisify(execFile)
@@ -125,6 +127,36 @@ t.test('a package that names no definition, or one that is not there, ends with 
   const gone = t.testdir({ 'package.json': '{ "claimcheck": { "conformance": "./none.js" } }' })
   t.match(await runClaimcheck(gone, ['plugin', 'test', '--json']), { code: 2, stdout: /"could_not_check"/ })
   t.match(await runClaimcheck(empty, ['plugin', 'test', 'nowhere']), { code: 2, stderr: /package\.json/ })
+})
+
+t.test('the guide shows the template as it is, and the commands that are run here', async (t) => {
+  const { blocks } = readPage(await readFile('plugins/README.md', 'utf8'))
+  const sources = blocks.filter(({ language }) => language === 'ts')
+  t.strictSame(
+    sources.map(({ note }) => note),
+    ['example/src/index.ts', 'example/src/profile.ts', 'example/src/connection.ts'],
+  )
+  for (const { text, note } of sources) t.equal(`${text}\n`, await readFile(join('plugins', note), 'utf8'), note)
+  const [first] = blocks.filter(({ language }) => language === 'sh')
+  t.strictSame(first!.text.split('\n'), [
+    'npm create @claimcheck/plugin my-verifier acme.ticket.close',
+    'cd my-verifier && npm install',
+    'npm test',
+    'npm run try',
+  ])
+  const { claimcheck } = JSON.parse(blocks.find(({ language }) => language === 'json')!.text)
+  const manifest = JSON.parse(await readFile(join(verifier, 'package.json'), 'utf8'))
+  t.strictSame(claimcheck, manifest.claimcheck)
+})
+
+t.test('an installation that names the package in its configuration verifies the action', async (t) => {
+  const { blocks } = readPage(await readFile('plugins/README.md', 'utf8'))
+  const { text } = blocks.find(({ note }) => note === 'installed by the operator')!
+  const { plugins } = JSON.parse(text)
+  const installation = await Installation.start({ plugins: [{ ...plugins[0], use: verifier }] })
+  t.teardown(() => installation.remove())
+  const { profiles } = await (await fetch(`${installation.url}/v1/profiles`)).json()
+  t.match(profiles, [{ action: 'jira.issue.close' }])
 })
 
 t.test('claimcheck plugin new writes the same package', async (t) => {

@@ -164,3 +164,30 @@ t.test('with --watch it checks again, with the new code, when a file of the pack
   writeFileSync(profile, readFileSync(profile, 'utf8').replace('in time.', 'just as it said.'))
   t.match(await both, /^verified: Ticket SHOP-1 was closed as done in time\..*closed as done just as it said\./s)
 })
+
+t.test('a recording of real answers is replayed to the kit, and holds no credential', async (t) => {
+  const folder = files(t)
+  const args = ['plugin', 'record', PLUGIN, ...WITH, '--out', 'closed.json']
+  const { code, stdout } = await runClaimcheck(folder, args, allow())
+  t.equal(code, 0)
+  t.match(stdout, /^Recorded: 2 answers of http:.* are in closed\.json\..*verified: /s)
+  t.notMatch(readFileSync(join(folder, 'closed.json'), 'utf8'), TOKEN)
+
+  const { recorded, readRecording } = await import('@claimcheck/core/testkit')
+  t.match(await readRecording(join(folder, 'closed.json')), {
+    origin: url,
+    exchanges: [
+      { method: 'GET', path: '/api/projects/SHOP', status: 200 },
+      { path: '/api/projects/SHOP/tickets/1', status: 200 },
+    ],
+  })
+  const replay = await recorded(join(folder, 'closed.json')).start({ now: Date.now })
+  t.teardown(() => replay.stop())
+  writeFileSync(join(folder, 'connection.json'), JSON.stringify({ base_url: replay.url, token: TOKEN }))
+  const again = await runClaimcheck(folder, ['try', PLUGIN, ...WITH], { ALLOW_PRIVATE: new URL(replay.url).host })
+  t.match(again, { code: 0, stdout: /^verified: Ticket SHOP-1/ })
+
+  t.match(await runClaimcheck(folder, args, allow()), { code: 1, stderr: /closed\.json is there: add --append/ })
+  writeFileSync(join(folder, 'connection.json'), JSON.stringify({ base_url: url, token: TOKEN }))
+  t.match(await runClaimcheck(folder, [...args, '--append'], allow()), { code: 0, stdout: /^Recorded: 4 answers/ })
+})

@@ -15,7 +15,7 @@ const Ticket = Type.Object({ id: Type.Integer(), history: Type.Array(Change, { m
 const verifier = defineVerifier({
   profile,
   providers: [connectionType.provider],
-  limits: { requests: 4, bodyBytes: 256 * 1024, timeMs: 10_000 },
+  limits: { requests: 8, bodyBytes: 256 * 1024, timeMs: 10_000 },
   normalize: ({ target, params }) => ({ target: target.toUpperCase(), params }),
   async check({ target, params }, { connection, http, previous }) {
     const { base_url, token } = connection!.options as Options

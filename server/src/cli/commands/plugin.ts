@@ -2,9 +2,15 @@
 import type { Command } from 'commander'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
+import { type TryFiles, trialInput, withTryOptions } from '../try/inputs.ts'
 
 interface NewOptions extends OutputOptions {
   readonly name?: string
+}
+
+interface RecordOptions extends OutputOptions, TryFiles {
+  readonly out: string
+  readonly append?: boolean
 }
 
 interface TestOptions extends OutputOptions {
@@ -48,6 +54,37 @@ export function addPluginCommands(program: Command): void {
       const report = await runKit(folder, options.timeout * 1000)
       print(options, report, kitLines(report))
       process.exitCode = report.ok ? 0 : 1
+    })
+
+  const record = subcommand(
+    plugin,
+    'record',
+    'check one claim at a real place, and keep the answers without credentials, for `recorded` of the kit',
+  )
+  withTryOptions(record)
+    .requiredOption('--out <file>', 'where the recording is written')
+    .option('--append', 'go on with the recording in that file')
+    .action(async (path: string, options: RecordOptions) => {
+      const { existsSync } = await import('node:fs')
+      const { readRecording, writeRecording } = await import('@claimcheck/core/testkit')
+      const { createRecorder } = await import('../try/recorder.ts')
+      const { makeTrial, wasRead } = await import('../try/trial.ts')
+      const { trialJson, trialLines } = await import('../try/report.ts')
+      const { out, append = false } = options
+      if (existsSync(out) && !append)
+        throw new CommandError('usage', `${out} is there: add --append, or name another file.`)
+      const recorder = createRecorder(existsSync(out) ? await readRecording(out) : undefined)
+      const trial = await makeTrial({ ...trialInput(path, options), wrap: recorder.wrap })
+      const recording = recorder.recording()
+      if (!recording) throw new CommandError('usage', 'The check got no answer, so that nothing was recorded.')
+      await writeRecording(out, recording)
+      const { origin, exchanges } = recording
+      print(options, { out, origin, answers: exchanges.length, trial: trialJson(trial) }, [
+        `Recorded: ${exchanges.length} answers of ${origin} are in ${out}. Read it before you publish it.`,
+        '',
+        ...trialLines(trial),
+      ])
+      if (!wasRead(trial)) process.exitCode = 1
     })
 }
 

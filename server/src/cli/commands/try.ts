@@ -1,38 +1,26 @@
 /** `claimcheck try`: one check of a claim by a plugin that is being written, and what comes of it. */
 import type { Command } from 'commander'
-import { loadConfig } from '../../config/config.ts'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
-import { pluginAt, readClaimFile, readObject, type TryFiles } from '../try/inputs.ts'
+import { pluginAt, type TryFiles, trialInput, withTryOptions } from '../try/inputs.ts'
 
 interface TryOptions extends OutputOptions, TryFiles {
   readonly watch?: boolean
 }
 
 export function addTryCommand(program: Command): void {
-  subcommand(
+  const command = subcommand(
     program,
     'try',
     'check one claim with a plugin, as the service would: prints the requests, the observation and the verdict. Exit 0 if the check read its destination',
   )
-    .argument('<plugin>', 'its folder, its module, or the name of an installed package')
-    .requiredOption('--claim <file>', 'the claim as clients submit it; claimed_at is now where it is left out')
-    .option('--connection <file>', 'the options of a connection')
-    .option('--provider <provider>', 'of the connection, where the action is read through several')
-    .option('--with <file>', 'the options that the configuration would give the plugin')
+  withTryOptions(command)
     .option('--watch', 'again, in a new process, whenever a file of the package or of the claim changes')
     .action(async (plugin: string, options: TryOptions) => {
       if (options.watch) return watch(plugin, options)
       const { makeTrial, wasRead } = await import('../try/trial.ts')
       const { trialJson, trialLines } = await import('../try/report.ts')
-      const trial = await makeTrial({
-        config: loadConfig(process.env, process.cwd()),
-        use: pluginAt(plugin),
-        pluginOptions: options.with === undefined ? {} : readObject('--with', options.with),
-        claim: readClaimFile(options.claim, Date.now()),
-        connection: options.connection === undefined ? undefined : readObject('--connection', options.connection),
-        provider: options.provider,
-      })
+      const trial = await makeTrial(trialInput(plugin, options))
       print(options, trialJson(trial), trialLines(trial))
       if (!wasRead(trial)) process.exitCode = 1
     })

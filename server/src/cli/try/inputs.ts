@@ -1,8 +1,11 @@
-/** Reads what `try` is given: the plugin's place, a claim, the options of a connection. */
+/** What `try` and `plugin record` are given: the plugin's place, a claim, the options of a connection. */
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatInstant, type Instant, isJsonObject, type JsonObject } from '@claimcheck/core'
+import type { Command } from 'commander'
+import { loadConfig } from '../../config/config.ts'
 import { CommandError } from '../errors.ts'
+import type { TrialInput } from './trial.ts'
 
 export interface TryFiles {
   readonly claim: string
@@ -11,13 +14,34 @@ export interface TryFiles {
   readonly with?: string
 }
 
+export function withTryOptions(command: Command): Command {
+  return command
+    .argument('<plugin>', 'its folder, its module, or the name of an installed package')
+    .requiredOption('--claim <file>', 'the claim as clients submit it; claimed_at is now where it is left out')
+    .option('--connection <file>', 'the options of a connection')
+    .option('--provider <provider>', 'of the connection, where the action is read through several')
+    .option('--with <file>', 'the options that the configuration would give the plugin')
+}
+
+/** @throws CommandError, ConfigError */
+export function trialInput(plugin: string, { claim, connection, provider, with: given }: TryFiles): TrialInput {
+  return {
+    config: loadConfig(process.env, process.cwd()),
+    use: pluginAt(plugin),
+    pluginOptions: given === undefined ? {} : readObject('--with', given),
+    claim: readClaimFile(claim, Date.now()),
+    connection: connection === undefined ? undefined : readObject('--connection', connection),
+    provider,
+  }
+}
+
 /** An author tries one claim again and again: what only tells claims apart may be left out, and the claim is about now. */
-export function readClaimFile(file: string, now: Instant): JsonObject {
+function readClaimFile(file: string, now: Instant): JsonObject {
   return { client_claim_id: 'try', agent_id: 'try', claimed_at: formatInstant(now), ...readObject('--claim', file) }
 }
 
 /** @throws CommandError `usage`, which never repeats what is in the file: it may be a credential */
-export function readObject(option: string, file: string): JsonObject {
+function readObject(option: string, file: string): JsonObject {
   let value: unknown
   try {
     value = JSON.parse(readFileSync(file, 'utf8'))

@@ -17,7 +17,7 @@ import { planClaim } from '../../claims/intake.ts'
 import type { Config } from '../../config/config.ts'
 import { claimReader } from '../../http/wire/claim.ts'
 import { createAllowances } from '../../outbound/allowances.ts'
-import { createOutbound } from '../../outbound/outbound.ts'
+import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
 import { type HostLogger, loadPlugins } from '../../plugins/plugins.ts'
 import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
@@ -41,6 +41,8 @@ export interface TrialInput {
   readonly connection: JsonObject | undefined
   /** Needed where the action is read through several. */
   readonly provider: string | undefined
+  /** Around the outbound of the check. */
+  readonly wrap?: ((outbound: Outbound) => Outbound) | undefined
 }
 
 export interface Trial {
@@ -83,7 +85,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     const { check } = createCheckRunner({
       registry,
       sources,
-      outbound: traced(outbound, requests),
+      outbound: traced(input.wrap?.(outbound) ?? outbound, requests),
       allowances: createAllowances({ now }),
       connections: { openById: async () => connection },
       activity: { connectionRead() {} },
