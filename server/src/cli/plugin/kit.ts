@@ -1,7 +1,7 @@
 /** Runs the conformance kit on a package, in a process of its own: a plugin that ends its process has not passed. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isJsonObject } from '@claimcheck/core'
 import type { Report } from '@claimcheck/core/testkit'
@@ -42,10 +42,15 @@ function definitionOf(folder: string): string {
   }
   const { claimcheck } = manifest as { readonly claimcheck?: unknown }
   const path = isJsonObject(claimcheck as never) ? (claimcheck as { conformance?: unknown }).conformance : undefined
-  if (typeof path === 'string') return join(folder, path)
+  if (typeof path === 'string') return builtFile(join(folder, path))
   throw couldNotRun(
     `${file} names no conformance definition: "claimcheck": { "conformance": "./dist/test/conformance.js" }`,
   )
+}
+
+function builtFile(path: string): string {
+  if (existsSync(path)) return path
+  throw couldNotRun(`${path} is not there: build the package first.`)
 }
 
 function couldNotRun(problem: string): CommandError {
