@@ -87,6 +87,8 @@ export interface Failure {
   readonly retryAt?: Instant
   /** The HTTP status of the answer, where there was one. */
   readonly status?: number
+  /** The check ended its plugin's process. It is not part of the published evidence. */
+  readonly endedProcess?: true
 }
 
 /** Where the host read, by its own account. `listed`: the operator lists the address as the public place of that provider. */

@@ -41,20 +41,28 @@ export function nextCheck(
   const closingStart = moments.at(-1)!
   if (last.sentAt >= closingStart) {
     const tries = checks.filter((check) => check.sentAt >= closingStart).length
-    const again = last.answeredAt + growing(FIRST_RETRY_MS, 2, LONGEST_RETRY_MS, tries)
+    const end = graceEnd(rules, claim, checks, closing)
+    const again = isPoison(checks) ? end : last.answeredAt + growing(FIRST_RETRY_MS, 2, LONGEST_RETRY_MS, tries)
     return {
-      at: Math.max(retryAt, Math.min(again, graceEnd(rules, claim, checks, closing))),
+      at: Math.max(retryAt, Math.min(again, end)),
       momentAt: Math.max(claim.submittedAt, closingStart),
     }
   }
 
   const momentAt = firstAfter(last.sentAt, moments)
+  // Each try costs all other claims of the plugin a start of its process.
+  if (isPoison(checks)) return { at: Math.max(retryAt, momentAt), momentAt }
   if (!isRead(last) && isNearMoment(last, rules, claim)) {
     const again = Math.min(last.answeredAt + NEAR_RETRY_MS, momentAt)
     return { at: Math.max(retryAt, again), momentAt: again }
   }
   const regular = last.answeredAt + growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
   return { at: Math.max(retryAt, Math.min(regular, momentAt)), momentAt }
+}
+
+/** Two checks of the claim ended the process of their plugin: it is read again only where that decides. */
+function isPoison(checks: readonly CheckRecord[]): boolean {
+  return checks.filter((check) => !isRead(check) && check.failure.endedProcess === true).length >= 2
 }
 
 function isNearMoment(last: CheckRecord, rules: Rules, claim: ClaimTimes): boolean {

@@ -20,6 +20,7 @@ async function start(t: Test, dialect: Dialect) {
   const chain = new ScriptedChain(join(folder, 'chain.json'))
   const anchoring = {
     use: resolve('build/test/plugins/anchoring.js'),
+    trusted: true,
     with: { file: join(folder, 'chain.json'), interval_ms: 1 },
   }
   writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins: [SCRIPTED, anchoring] }))

@@ -11,7 +11,11 @@ const HOUR_MS = 3_600_000
 
 async function start(t: Test, intervalMs: number) {
   const file = join(t.testdir(), 'chain.json')
-  const anchoring = { use: resolve('build/test/plugins/anchoring.js'), with: { file, interval_ms: intervalMs } }
+  const anchoring = {
+    use: resolve('build/test/plugins/anchoring.js'),
+    trusted: true,
+    with: { file, interval_ms: intervalMs },
+  }
   const installation = await Installation.start({ plugins: [SCRIPTED, anchoring] })
   t.teardown(() => installation.remove())
   return { installation, client: await installation.client('acme'), chain: new ScriptedChain(file) }

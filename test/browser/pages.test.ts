@@ -22,7 +22,7 @@ const SCREENS = [
 
 /** A workspace in which everything is there, and all of it is called as nothing should be. */
 async function fullWorkspace(t: TapTest) {
-  const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js') }]
+  const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }]
   const desk = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
   const file = { rate_limits: { sign_in: 0, key: 0 }, oauth: { clients: [desk] } }
   const installation = await Installation.start({ plugins, file })

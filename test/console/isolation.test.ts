@@ -10,7 +10,9 @@ import { Visitor } from '../support/visitor.ts'
 /** What stands in ours, and must be in no answer to somebody else. */
 const OURS = { key: 'our-key-name', target: 'our-target', agent: 'our-agent', member: 'our-member' }
 
-const shared = sharedInstallation({ plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js') }] })
+const shared = sharedInstallation({
+  plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
+})
 
 async function twoWorkspaces() {
   const installation = await shared()

@@ -11,7 +11,9 @@ import { PASSWORD, Visitor } from '../support/visitor.ts'
 const NUL = 'a\0b@example.com'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-const shared = sharedInstallation({ plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js') }] })
+const shared = sharedInstallation({
+  plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
+})
 
 async function installed() {
   const installation = await shared()

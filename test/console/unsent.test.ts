@@ -5,7 +5,7 @@ import { filled, routesOf } from '../support/console-routes.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { emailOf, PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
 
-const CONNECTED = { use: resolve('build/test/plugins/connected.js') }
+const CONNECTED = { use: resolve('build/test/plugins/connected.js'), trusted: true }
 
 async function installed(t: Test) {
   const installation = await Installation.start({

@@ -82,7 +82,7 @@ export async function runFlood(options: FloodOptions): Promise<FloodFigures> {
     ...database.env,
   }
   const file = {
-    plugins: [{ use: resolve('build/test/plugins/reading.js') }],
+    plugins: [{ use: resolve('build/test/plugins/reading.js'), trusted: true }],
     rate_limits: NO_LIMITS,
     quotas: NO_QUOTAS,
     checks: options.checks ?? {},

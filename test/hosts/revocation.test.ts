@@ -5,7 +5,7 @@ import { connect } from '../support/connect.ts'
 import { createDatabase } from '../support/database.ts'
 import { Installation } from '../support/installation.ts'
 
-const CONNECTED = { use: resolve('build/test/plugins/connected.js') }
+const CONNECTED = { use: resolve('build/test/plugins/connected.js'), trusted: true }
 const TOLERANCE_MS = 10 * 60_000
 
 async function threeHosts(t: Test) {

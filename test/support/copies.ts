@@ -11,7 +11,7 @@ import { createDatabase, type Dialect } from './database.ts'
 import { Host } from './host.ts'
 import { Installation, SCRIPTED } from './installation.ts'
 
-export const LOCKED = { use: resolve('build/test/plugins/locked.js') }
+export const LOCKED = { use: resolve('build/test/plugins/locked.js'), trusted: true }
 const SECRET_KEY = 'c0'.repeat(32)
 export const DIALECTS = ['sqlite', 'postgres'] as const
 let databases = 0

@@ -13,7 +13,7 @@ export type { Answer, Client, Host }
 
 export interface InstallationOptions {
   readonly env?: Readonly<Record<string, string>>
-  readonly plugins?: readonly { readonly use: string; readonly with?: object }[]
+  readonly plugins?: readonly { readonly use: string; readonly with?: object; readonly trusted?: boolean }[]
   /** The rest of the configuration file. */
   readonly file?: object
   readonly now?: () => number
@@ -21,7 +21,7 @@ export interface InstallationOptions {
   readonly database?: Database
 }
 
-export const SCRIPTED = { use: resolve('build/test/plugins/scripted.js') }
+export const SCRIPTED = { use: resolve('build/test/plugins/scripted.js'), trusted: true }
 
 export class Installation {
   readonly folder: string

@@ -81,12 +81,13 @@ export function authHeader(auth: Auth, secrets: SecretValues): { readonly name: 
     if (value === undefined) throw new TypeError("auth names no secret option of this check's connection")
     return value
   }
+  const textOf = (part: unknown) => (typeof part === 'string' && !part.startsWith(HANDLE) ? part : secretOf(part))
   switch (auth.scheme) {
     case 'bearer':
       return { name: 'authorization', value: `Bearer ${secretOf(auth.token)}` }
     case 'basic': {
       // Either may be the secret: some destinations take a token as the user's name, with an empty password.
-      const [username, password] = [auth.username, auth.password].map((part) => secrets.get(part) ?? String(part))
+      const [username, password] = [auth.username, auth.password].map(textOf)
       return { name: 'authorization', value: `Basic ${toBase64(`${username}:${password}`)}` }
     }
     case 'header':

@@ -49,10 +49,15 @@ export function factSentences({ words }: Pick<ActionProfile, 'words'>, named: Na
   return Object.entries(words.facts ?? {}).flatMap(([name, told]) => {
     const value = Object.hasOwn(facts, name) ? facts[name] : undefined
     if (value === undefined || value === target) return []
-    const sentence = isSentence(told) ? told : told[String(value)]
+    const sentence = isSentence(told) ? told : ownSentence(told, String(value))
     const text = sentence === undefined ? undefined : fill(sentence, named)
     return text === undefined ? [] : [text]
   })
+}
+
+/** A fact's value is the destination's text: it could be the name of what every object inherits. */
+function ownSentence(told: Readonly<Record<string, Sentence>>, value: string): Sentence | undefined {
+  return Object.hasOwn(told, value) ? told[value] : undefined
 }
 
 export function isSentence(value: unknown): value is Sentence {

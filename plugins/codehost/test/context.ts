@@ -1,21 +1,29 @@
 /** What a host gives a verifier, for tests without a host: a real fetch that follows redirects only on the same origin, and a cache. */
 import { lookup } from 'node:dns/promises'
 import {
+  authHeader,
   type CheckCache,
   type CheckContext,
   type Claim,
   type Connection,
+  createHttp,
   DestinationError,
   type GuardedFetch,
+  type JsonObject,
   type Observation,
   type PreviousRead,
+  type ProbeResult,
+  type SecretValues,
   type Verifier,
+  withoutSecretValues,
 } from '@claimcheck/core'
 import codehost from '@claimcheck/plugin-codehost'
 
 const MAX_REDIRECTS = 5
 
 export const logger = { debug() {}, info() {}, warn() {} }
+
+const { connections: types = [] } = await codehost.setup({ logger, now: Date.now }, {})
 
 /** @param version of the profile */
 export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}, version = '2') {
@@ -26,7 +34,9 @@ export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}, 
 }
 
 export interface ContextOptions {
+  /** With its secrets, as a host has it. */
   readonly connection?: Connection | null
+  readonly secrets?: SecretValues
   readonly previous?: readonly PreviousRead[]
   readonly cache?: CheckCache
   readonly now?: () => number
@@ -35,10 +45,40 @@ export interface ContextOptions {
 }
 
 export function createContext(options: ContextOptions = {}): CheckContext {
-  const { connection = null, previous = [], cache = createCache(), now = Date.now } = options
+  const { previous = [], cache = createCache(), now = Date.now } = options
   const { timeoutMs = 20_000, share = 'ws_1' } = options
+  const given = options.connection && withHandles(options.connection.provider, options.connection.options)
+  const secrets = given?.secrets ?? options.secrets ?? new Map()
   const signal = AbortSignal.timeout(timeoutMs)
-  return { connection, previous, cache, share, now, signal, logger, fetch: fetchWithin(signal), resolve }
+  const fetch = fetchWithin(signal, secrets)
+  return {
+    connection: given ? { ...options.connection!, options: given.options } : null,
+    previous,
+    cache,
+    share,
+    now,
+    signal,
+    logger,
+    fetch,
+    http: createHttp({ fetch, now }),
+    resolve,
+    reveal: (auth) => authHeader(auth, secrets),
+    async connect() {
+      throw new DestinationError('unavailable', { cause: new Error('the manifest declares no sockets') })
+    },
+  }
+}
+
+/** As a host: a plugin gets handles in place of secrets. */
+function withHandles(provider: string, options: JsonObject) {
+  const type = types.find((one) => one.provider === provider)!
+  return { type, ...withoutSecretValues(type, options) }
+}
+
+/** Probes with options that have their secrets, as a host has them. */
+export function probe(provider: string, given: JsonObject): Promise<ProbeResult> {
+  const { type, options, secrets } = withHandles(provider, given)
+  return type.probe(options as Record<string, unknown>, createContext({ secrets }))
 }
 
 export function check(verifier: Verifier, claim: Claim, context: CheckContext): Promise<Observation> {
@@ -88,11 +128,13 @@ export function createCache(): CheckCache {
   }
 }
 
-function fetchWithin(signal: AbortSignal): GuardedFetch {
-  return async (url, init = {}) => {
+function fetchWithin(signal: AbortSignal, secrets: SecretValues): GuardedFetch {
+  return async (url, { method = 'GET', headers: plain = {}, auth } = {}) => {
+    const credential = auth && authHeader(auth, secrets)
+    const headers = credential ? { ...plain, [credential.name]: credential.value } : plain
     let target = url
     for (let redirects = 0; ; redirects++) {
-      const response = await fetch(target, { ...init, redirect: 'manual', signal }).catch((cause) => {
+      const response = await fetch(target, { method, headers, redirect: 'manual', signal }).catch((cause) => {
         throw new DestinationError(signal.aborted ? 'timeout' : 'unavailable', { cause })
       })
       const location = response.headers.get('location')

@@ -1,5 +1,5 @@
 /** The plugin's parts: its profile, connection types and options. */
-import { isPlugin, isSecret } from '@claimcheck/core'
+import { isPlugin, isSecret, type JsonObject } from '@claimcheck/core'
 import codehost from '@claimcheck/plugin-codehost'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { status } from '../../../test/destinations/faults.ts'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 import { GitHubStandIn } from '../../../test/destinations/github.ts'
 import { claimOf } from './claim.ts'
-import { check, createContext, outcome, setUp } from './context.ts'
+import { check, createContext, outcome, probe as probeWith, setUp } from './context.ts'
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 
@@ -163,11 +163,8 @@ t.test('a probe of GitHub finds a refused token, and warns of one that can write
   t.teardown(() => github.close())
   github.addToken({ token: 'fine-grained' })
   github.addToken({ token: 'classic', scopes: 'repo, read:org' })
-  const { connections } = await setUp()
   const probe = (token?: string) =>
-    connections
-      .get('github')!
-      .probe({ base_url: github.url, ...(token === undefined ? {} : { token }) } as never, createContext())
+    probeWith('github', { base_url: github.url, ...(token === undefined ? {} : { token }) })
 
   t.same(await probe(), { scopes: [], warnings: [] })
   t.same(await probe('fine-grained'), { scopes: [], warnings: [] })
@@ -184,9 +181,7 @@ t.test('a probe of GitHub finds a refused token, and warns of one that can write
 t.test('a probe of a git server finds whether it can be reached, and warns that the rights are unknown', async (t) => {
   const server = await GitServer.start()
   t.teardown(() => server.close())
-  const { connections } = await setUp()
-  const probe = (options: object = {}) =>
-    connections.get('git')!.probe({ base_url: server.url, ...options } as never, createContext())
+  const probe = (options: JsonObject = {}) => probeWith('git', { base_url: server.url, ...options })
 
   t.same(await probe(), { scopes: [], warnings: [] })
   t.equal((await probe({ username: 'reader', password: 'x' })).warnings.length, 2)

@@ -4,6 +4,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from './errors.ts'
+import { beginValidation, patternEngine } from './linear-patterns.ts'
 import { readTimestamp } from './timestamp.ts'
 import { PATTERN_HELP, wording } from './validation-wording.ts'
 
@@ -15,7 +16,14 @@ const MAX_ECHOED_LENGTH = 128
 // Keywords that apply branches: the findings of the branches say what is wrong.
 const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'anyOf'])
 
-const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false, strictRequired: false })
+const ajv = new Ajv2020({
+  allErrors: true,
+  verbose: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  code: { regExp: patternEngine },
+})
 addFormats.default(ajv)
 // Times in the params of actions take the forms that the times of claims take.
 ajv.addFormat('date-time', (text) => typeof readTimestamp(text) === 'number')
@@ -36,6 +44,7 @@ export function validator(schema: TSchema): Validator {
   if (known) return known
   const check = ajv.compile(schema)
   const validate: Validator = (value, loc) => {
+    beginValidation()
     if (check(value)) return []
     const findings = check.errors!.filter(({ keyword }) => !SILENT_KEYWORDS.has(keyword))
     return firstOfEachKind(findings.map((error) => toIssue(error, value, loc)))

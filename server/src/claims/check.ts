@@ -23,6 +23,7 @@ import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { clockOffset } from '../outbound/readings.ts'
+import { PluginEndedError } from '../plugins/hosted.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueKind } from '../storage/claims.ts'
@@ -172,6 +173,10 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       return await observe(claim, registered, connection, history, sentAt, kind)
     } catch (error) {
       if (isDestinationError(error) && DESTINATION_CODES.has(error.code)) return failed(toFailure(error, now()))
+      if (error instanceof PluginEndedError) {
+        logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
+        return failed({ code: 'verifier_error', endedProcess: true })
+      }
       const problem = withoutSecrets(error, [...secrets.values()])
       logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
       return failed({ code: 'verifier_error' })

@@ -15,6 +15,12 @@ export interface PluginEntry {
   /** A package name or a path, resolved from the folder of the configuration file. */
   readonly use: string
   readonly with: Readonly<Record<string, unknown>>
+  /** It runs in the service's own process, and sees all that the service sees. */
+  readonly trusted?: boolean
+  /** `open`: its own process has no sandbox around it, because the system allows none. */
+  readonly isolation?: 'open'
+  /** The limit of its heap. */
+  readonly memoryMib?: number
 }
 
 export interface CheckSettings extends Closing {
@@ -100,7 +106,13 @@ const ConfigFile = Type.Object(
     plugins: Type.Optional(
       Type.Array(
         Type.Object(
-          { use: Type.String({ minLength: 1 }), with: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
+          {
+            use: Type.String({ minLength: 1 }),
+            with: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+            trusted: Type.Optional(Type.Boolean()),
+            isolation: Type.Optional(Type.Literal('open')),
+            memory_mib: Type.Optional(Type.Integer({ minimum: 32, maximum: 4096 })),
+          },
           { additionalProperties: false },
         ),
       ),
@@ -173,7 +185,13 @@ export function loadConfig(env: Env, cwd: string): Config {
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
     pluginDir: dirname(filePath),
-    plugins: (file.plugins ?? []).map((plugin) => ({ use: plugin.use, with: plugin.with ?? {} })),
+    plugins: (file.plugins ?? []).map(({ use, with: given = {}, trusted, isolation, memory_mib: memoryMib }) => ({
+      use,
+      with: given,
+      ...(trusted === undefined ? {} : { trusted }),
+      ...(isolation === undefined ? {} : { isolation }),
+      ...(memoryMib === undefined ? {} : { memoryMib }),
+    })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
     oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),

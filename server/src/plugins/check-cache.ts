@@ -3,8 +3,6 @@ import { setTimeout as setTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
 import type { CheckCache } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
-import type { CheckRequests } from '../outbound/outbound.ts'
-import type { Readings } from '../outbound/readings.ts'
 
 const MAX_ENTRIES = 5000
 // New checks of the same thing start as others end. Without a pause, each read would serve only the few callers that arrived during the
@@ -69,12 +67,15 @@ export function createCheckCache(): CheckCache {
   }
 }
 
+/** The requests of a check, as far as sharing reads concerns them. @typeParam R what their answers told, or a name for it */
+export interface SharedRequests<R> {
+  readings(): R
+  inherit(readings: R): void | Promise<void>
+  isEnded(): boolean
+}
+
 /** The part of the cache whose keys begin with `prefix`. */
-export function cacheFor(
-  prefix: string,
-  cache: CheckCache,
-  requests: Pick<CheckRequests, 'readings' | 'inherit' | 'isEnded'>,
-): CheckCache {
+export function cacheFor<R>(prefix: string, cache: CheckCache, requests: SharedRequests<R>): CheckCache {
   return {
     get: (key) => cache.get(prefix + key),
     set: (key, value) => cache.set(prefix + key, value),
@@ -82,7 +83,7 @@ export function cacheFor(
       // Again, when the check that read for all was ended by its own limits: those say nothing of the others.
       for (let reads = 1; ; reads++) {
         let isOwn = false
-        const shared = await cache.share<SharedRead<T>>(prefix + key, async () => {
+        const shared = await cache.share<SharedRead<T, R>>(prefix + key, async () => {
           isOwn = true
           try {
             const value = await read()
@@ -93,7 +94,7 @@ export function cacheFor(
         })
         if (!('error' in shared)) {
           // A check that shares a read inherits what the read told of clocks and ages: else a wrong clock would count as right.
-          requests.inherit(shared.readings)
+          await requests.inherit(shared.readings)
           return shared.value
         }
         if (isOwn || !shared.isEnded || requests.isEnded()) throw shared.error
@@ -105,6 +106,6 @@ export function cacheFor(
 
 const MOST_SHARED_READS = 3
 
-type SharedRead<T> =
-  | { readonly value: T; readonly readings: Readings }
+type SharedRead<T, R> =
+  | { readonly value: T; readonly readings: R }
   | { readonly error: unknown; readonly isEnded: boolean }

@@ -56,11 +56,24 @@ export interface PluginIdentity {
   readonly codeHash: string
 }
 
+export interface PluginState {
+  readonly status: 'running' | 'restarting' | 'stopped'
+  readonly restarts: number
+  /** Why its process ended last. */
+  readonly lastEnd?: string
+}
+
+/** The check ended the process of its plugin, and is not made again now. */
+export class PluginEndedError extends Error {
+  override readonly name = 'PluginEndedError'
+}
+
 /** A plugin that runs in this process, or in one of its own. */
 export interface HostedParts {
   readonly verifiers: readonly HostedVerifier[]
   readonly connections: readonly HostedConnectionType[]
   readonly manifest: Manifest
+  state(): PluginState
   /** Ends what it runs. */
   close(): Promise<void>
 }

@@ -37,6 +37,7 @@ export function inProcess(
     manifest,
     verifiers: (parts.verifiers ?? []).map((verifier) => hostVerifier(verifier, host)),
     connections: (parts.connections ?? []).map((type) => hostConnectionType(type, host)),
+    state: () => ({ status: 'running', restarts: 0 }),
     async close() {
       await parts.close?.()
     },

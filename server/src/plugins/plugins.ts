@@ -1,29 +1,18 @@
-/** Loads the configured plugins, and reports all their problems before the service starts. */
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
+/** Loads the configured plugins, each trusted or into a process of its own, and reports all their problems before the service starts. */
 import { pathToFileURL } from 'node:url'
-import { type ConnectionType, type Instant, isPlugin, type Logger, PLUGIN_API, type Plugin } from '@claimcheck/core'
+import { type ConnectionType, type Instant, isPlugin, type Logger } from '@claimcheck/core'
 import { withinTime } from '../base/time-limit.ts'
-import { validator } from '../base/validation.ts'
 import type { Config, PluginEntry } from '../config/config.ts'
 import { inProcess } from './in-process.ts'
-import { partsProblems, pluginProblems } from './problems.ts'
+import { loadIsolated } from './isolation/load-isolated.ts'
+import { locatePlugin, type PluginPackage } from './package.ts'
+import { PluginError, refuse } from './plugin-error.ts'
+import { definitionProblems, partsProblems } from './problems.ts'
 import { reachOf } from './reach.ts'
 import { conflicts, createRegistry, type LoadedPlugin, missingProviders, type Registry } from './registry.ts'
+import { isShipped } from './shipped.ts'
 
 const SETUP_TIMEOUT_MS = 10_000
-
-/** One of the plugins, or all of them together, cannot be used. */
-export class PluginError extends Error {
-  override readonly name = 'PluginError'
-  readonly code = 'unusable_plugins'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(['The configured plugins cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
-    this.problems = problems
-  }
-}
 
 /** The host's logger, from which each plugin gets a child logger. */
 export interface HostLogger extends Logger {
@@ -36,9 +25,11 @@ interface LoadOptions {
   readonly setupTimeoutMs?: number
 }
 
+type Types = (provider: string) => Pick<ConnectionType, 'options'> | undefined
+
 /** @throws PluginError with all problems of all plugins */
 export async function loadPlugins(
-  { plugins: entries, pluginDir }: Pick<Config, 'plugins' | 'pluginDir'>,
+  { plugins: entries, pluginDir, dataDir }: Pick<Config, 'plugins' | 'pluginDir' | 'dataDir'>,
   options: LoadOptions,
 ): Promise<Registry> {
   const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = options
@@ -50,11 +41,10 @@ export async function loadPlugins(
   for (const entry of entries) {
     try {
       const expire = () => new Error(`its setup takes longer than ${limitMs} ms`)
-      plugins.push(await withinTime(loadPlugin(entry, pluginDir, types, options), limitMs, expire))
+      const located = await locatePlugin(entry.use, pluginDir, [dataDir])
+      plugins.push(await withinTime(loadPlugin(entry, located, types, options), limitMs, expire))
     } catch (error) {
-      const found =
-        error instanceof PluginError ? error.problems : [error instanceof Error ? error.message : String(error)]
-      problems.push(...found.map((problem) => `${entry.use}: ${problem}`))
+      problems.push(...problemsOf(error).map((problem) => `${entry.use}: ${problem}`))
     }
   }
   problems.push(...conflicts(plugins))
@@ -67,52 +57,54 @@ export async function loadPlugins(
   return createRegistry(plugins)
 }
 
-type Types = (provider: string) => Pick<ConnectionType, 'options'> | undefined
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof PluginError) return error.problems
+  return [error instanceof Error ? error.message : String(error)]
+}
 
 /** @throws PluginError, Error */
 async function loadPlugin(
   entry: PluginEntry,
-  folder: string,
+  located: PluginPackage,
   types: Types,
   { logger, now }: LoadOptions,
 ): Promise<LoadedPlugin> {
-  const { default: plugin } = await importFrom(folder, entry.use)
-  if (!isPlugin(plugin)) throw new Error('its default export is not the result of definePlugin')
-  checkDefinition(plugin, entry.with)
-  const pluginLogger = logger.child({ plugin: plugin.name })
-  const parts = await plugin.setup({ logger: pluginLogger, now }, entry.with as never)
-  refuse(partsProblems(parts))
-  const { name, manifest } = plugin
+  const { trusted: isListed, isolation = 'full', memoryMib, with: given } = entry
+  if (isListed || (await isShipped(located))) return loadTrusted(given, located, types, { logger, now })
+  const named = logger.child({ plugin: located.name ?? entry.use })
+  const { name, parts } = await loadIsolated(located, { given, isolation, memoryMib, logger: named, now, types })
   return {
     name,
-    identity: { package: name, version: undefined, codeHash: '' },
+    identity: identityOf(name, located),
+    isolation: isolation === 'full' ? 'isolated' : 'open',
+    parts,
+    anchorer: undefined,
+  }
+}
+
+/** @throws PluginError, and the plugin's own errors */
+async function loadTrusted(
+  given: PluginEntry['with'],
+  located: PluginPackage,
+  types: Types,
+  { logger, now }: LoadOptions,
+): Promise<LoadedPlugin> {
+  const { default: plugin } = (await import(pathToFileURL(located.entry).href)) as { default?: unknown }
+  if (!isPlugin(plugin)) throw new Error('its default export is not the result of definePlugin')
+  refuse(definitionProblems(plugin, given))
+  const { name, manifest } = plugin
+  const named = logger.child({ plugin: name })
+  const made = await plugin.setup({ logger: named, now }, given as never)
+  refuse(partsProblems(made))
+  return {
+    name,
+    identity: identityOf(name, located),
     isolation: 'trusted',
-    parts: inProcess(parts, types, { manifest, reach: reachOf(manifest, entry.with, true), logger: pluginLogger, now }),
-    anchorer: parts.anchorer,
+    parts: inProcess(made, types, { manifest, reach: reachOf(manifest, given, true), logger: named, now }),
+    anchorer: made.anchorer,
   }
 }
 
-/** @throws PluginError */
-function checkDefinition(plugin: Plugin, given: PluginEntry['with']): void {
-  if (plugin.api !== PLUGIN_API) {
-    throw new Error(`it needs plugin api ${plugin.api}; this version of the service has api ${PLUGIN_API}`)
-  }
-  refuse(pluginProblems(plugin))
-  refuse(validator(plugin.options)(given, ['with']).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`))
-}
-
-/** @throws PluginError */
-function refuse(problems: readonly string[]): void {
-  if (problems.length > 0) throw new PluginError(problems)
-}
-
-/** Resolves the module as code in the folder of the configuration file would. */
-async function importFrom(folder: string, use: string): Promise<{ default?: unknown }> {
-  let path: string
-  try {
-    path = createRequire(join(folder, 'claimcheck.config.json')).resolve(use)
-  } catch (cause) {
-    throw new Error(`it is not installed: install it in the folder of the configuration file, ${folder}`, { cause })
-  }
-  return import(pathToFileURL(path).href)
+function identityOf(name: string, located: PluginPackage): LoadedPlugin['identity'] {
+  return { package: located.name ?? name, version: located.version, codeHash: located.codeHash }
 }

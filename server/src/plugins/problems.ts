@@ -4,6 +4,7 @@ import {
   type ActionProfile,
   CEILING,
   knowsRules,
+  PLUGIN_API,
   profileProblems,
   type Verifier,
 } from '@claimcheck/core'
@@ -80,8 +81,17 @@ const Definition = Type.Object({
   ),
 })
 
-/** What a plugin says of itself before its setup. One line for each problem. */
-export function pluginProblems(plugin: object): string[] {
+/** What is wrong with what a plugin says of itself, or with its options. @param given what the operator configured */
+export function definitionProblems(plugin: object, given: Readonly<Record<string, unknown>>): string[] {
+  const { api } = plugin as { readonly api?: unknown }
+  if (api !== PLUGIN_API) return [`it needs plugin api ${api}; this version of the service has api ${PLUGIN_API}`]
+  const problems = pluginProblems(plugin)
+  if (problems.length > 0) return problems
+  const { options } = plugin as { readonly options: TSchema }
+  return validator(options)(given, ['with']).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
+}
+
+function pluginProblems(plugin: object): string[] {
   const wrong = dataProblems(Definition, plugin, 'the plugin')
   const problem = wrong.length > 0 ? undefined : schemaProblem((plugin as { options: TSchema }).options)
   return [

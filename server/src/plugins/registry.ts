@@ -78,7 +78,7 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
       }
     }
   }
-  return [...problems, ...foreignNames(plugins)]
+  return [...problems, ...foreignNames(plugins), ...foreignVersions(plugins)]
 }
 
 /** A name stands for one action, in all its versions. */
@@ -93,6 +93,26 @@ function foreignNames(plugins: readonly LoadedPlugin[]): string[] {
       }),
     ),
   )
+}
+
+/**
+ * Of the plugins that read one action, one has every version of it: the newest version takes all new claims, and would take the action
+ * away from a plugin that does not have it.
+ */
+function foreignVersions(plugins: readonly LoadedPlugin[]): string[] {
+  const offers = new Map<string, Map<string, Set<string>>>()
+  for (const { name, parts } of plugins) {
+    for (const { profile } of parts.verifiers) {
+      const byPlugin = offers.get(profile.action) ?? new Map<string, Set<string>>()
+      offers.set(profile.action, byPlugin.set(name, (byPlugin.get(name) ?? new Set()).add(profile.version)))
+    }
+  }
+  return [...offers].flatMap(([action, byPlugin]) => {
+    const [owner, all] = [...byPlugin].reduce((one, other) => (other[1].size > one[1].size ? other : one))
+    return [...byPlugin]
+      .filter(([, versions]) => [...versions].some((version) => !all.has(version)))
+      .map(([plugin]) => `${plugin}: ${owner} already offers the action ${action}, and not in all its versions`)
+  })
 }
 
 function isSame(one: ActionProfile, other: ActionProfile): boolean {

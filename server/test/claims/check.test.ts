@@ -15,7 +15,6 @@ import { createCheckRunner } from '@claimcheck/server/claims/check'
 import { type ClockDoubt, createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createAllowances } from '@claimcheck/server/outbound/allowances'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
-import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { OpenConnection } from '@claimcheck/server/workspaces/connections'
 import { createSources } from '@claimcheck/server/workspaces/sources'
@@ -23,6 +22,7 @@ import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
 import { profile as seconds } from '../support/profile.ts'
+import { registryOf } from '../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
@@ -90,33 +90,19 @@ function runner(
     check: see as () => Promise<typeof ABSENT>,
   })
   const later = { ...profile, version: '2', ageMs: 10_000 }
-  const verifiers = new Map([[profile.version as string, verifier]])
+  const verifiers = [verifier]
   if (over.versionTwo) {
-    verifiers.set('2', { ...verifier, profile: later, check: over.versionTwo as () => Promise<typeof ABSENT> })
+    verifiers.push({ ...verifier, profile: later, check: over.versionTwo as () => Promise<typeof ABSENT> })
   }
   const logged: unknown[][] = []
   const noted: string[] = []
   const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
   const outbound = createOutbound({ allowPrivate: over.allowPrivate ?? [] })
   t.teardown(() => outbound.close())
-  const tools = { logger, cache: createCheckCache() }
   const now = over.now ?? (() => NOON)
   const { check } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
-    registry: {
-      plugins: [],
-      anchorer: undefined,
-      verifierFor: (action, version) =>
-        action === profile.action && version !== undefined && verifiers.has(version)
-          ? { verifier: verifiers.get(version)!, providers: ['test'], tools }
-          : undefined,
-      connectionTypes: () => [],
-      connectionType: () => connectionType,
-      profiles: () => [profile],
-      allProfiles: () => [profile],
-      actionsFor: () => [profile.action],
-      publicActions: () => [],
-    },
+    registry: registryOf({ verifiers, connections: [connectionType] }, { logger, now }),
     connections: { openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)) },
     outbound,
     allowances: createAllowances({ now }),
@@ -203,14 +189,8 @@ const faults: [name: string, check: Check][] = [
     'returns times in the wrong order',
     () => ({ kind: 'present', facts: {}, differs: [], appeared: { notBefore: NOON + 1, notAfter: NOON } }),
   ],
-  [
-    'tells a credential',
-    (_, { connection }) => ({ kind: 'absent', facts: { seen: `Bearer ${connection!.options.token}` } }),
-  ],
-  [
-    'tells a credential as a name',
-    (_, { connection }) => ({ kind: 'absent', facts: { seen: { [String(connection!.options.token)]: 1 } } }),
-  ],
+  ['tells a credential, which its destination repeats', () => ({ kind: 'absent', facts: { seen: `Bearer ${TOKEN}` } })],
+  ['tells a credential as a name', () => ({ kind: 'absent', facts: { seen: { [TOKEN]: 1 } } })],
 ]
 for (const [name, check] of faults) {
   t.test(`a verifier that ${name} fails its own check alone`, async (t) => {
@@ -534,7 +514,7 @@ t.test('what a check remembers is for checks through the same connection with th
   const seen: unknown[] = []
   const remember: Check = (_claim, { cache, connection }) => {
     seen.push(cache.get('read'))
-    cache.set('read', connection ? `${connection.id} ${connection.options.token}` : 'public')
+    cache.set('read', `${connection?.id ?? 'public'} ${seen.length}`)
     return ABSENT
   }
   const openById = async (id: string) => ({
@@ -549,5 +529,5 @@ t.test('what a check remembers is for checks through the same connection with th
   for (const id of ['conn_1', 'conn_2', null, 'conn_1']) await through(id)
   token = 'new'
   for (const id of ['conn_1', 'conn_1', null]) await through(id)
-  t.strictSame(seen, [undefined, undefined, undefined, 'conn_1 old', undefined, 'conn_1 new', 'public'])
+  t.strictSame(seen, [undefined, undefined, undefined, 'conn_1 1', undefined, 'conn_1 5', 'public 3'])
 })

@@ -8,10 +8,10 @@ import {
 } from '@claimcheck/core'
 import type { ClaimInput } from '@claimcheck/server/claims/intake'
 import { planClaim } from '@claimcheck/server/claims/intake'
-import { createCheckCache } from '@claimcheck/server/plugins/check-cache'
-import { EMPTY_REGISTRY, type Registry } from '@claimcheck/server/plugins/plugins'
 import t from 'tap'
 import { Type } from 'typebox'
+import { words } from '../support/profile.ts'
+import { registryOf } from '../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
@@ -23,6 +23,7 @@ const profile = {
   action: 'test.thing.do',
   version: '3',
   summary: 'A thing.',
+  words,
   aliases: { 'one.thing.do': { providers: ['one'] } },
   target: Type.String({ maxLength: 5 }),
   params: Type.Object({ name: Type.String() }, { additionalProperties: false }),
@@ -38,7 +39,7 @@ const profile = {
 type Normalize = NonNullable<Verifier<typeof profile.params>['normalize']>
 const toLowerCase: Normalize = ({ target, params }) => ({ target, params: { name: params.name.toLowerCase() } })
 
-function registryOf(anonymous: boolean, normalize = toLowerCase): Registry {
+function registryWith(anonymous: boolean, normalize = toLowerCase) {
   const verifier = defineVerifier({
     profile: { ...profile, access: { permission: 'none', anonymous } },
     providers: ['one', 'two'],
@@ -46,7 +47,6 @@ function registryOf(anonymous: boolean, normalize = toLowerCase): Registry {
     normalize,
     check: async () => ({ kind: 'absent', facts: {} }),
   })
-  const tools = { logger: { debug() {}, info() {}, warn() {} }, cache: createCheckCache() }
   const type = (provider: string) =>
     defineConnectionType({
       provider,
@@ -57,16 +57,7 @@ function registryOf(anonymous: boolean, normalize = toLowerCase): Registry {
       fits: ({ owner }, { target }) => owner === target,
       probe: async () => ({ scopes: [], warnings: [] }),
     })
-  const types = new Map(['one', 'two', 'three'].map((provider) => [provider, type(provider)]))
-  const providers: Readonly<Record<string, readonly string[]>> = {
-    'test.thing.do': ['one', 'two'],
-    'one.thing.do': ['one'],
-  }
-  return {
-    ...EMPTY_REGISTRY,
-    verifierFor: (action) => (providers[action] ? { verifier, providers: providers[action], tools } : undefined),
-    connectionType: (provider) => types.get(provider),
-  }
+  return registryOf({ verifiers: [verifier], connections: ['one', 'two', 'three'].map(type) })
 }
 
 const input: ClaimInput = {
@@ -90,7 +81,7 @@ function plan(
 ) {
   const sources = { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) }
   const options = {
-    registry: registryOf(anonymous, normalize),
+    registry: registryWith(anonymous, normalize),
     sources,
     connections: async () => connections,
     closing: CLOSING,
@@ -220,7 +211,6 @@ const nonsense: [name: string, normalize: (given: { target: string; params: { na
   ['returns nothing', () => undefined],
   ['returns null', () => null],
   ['returns text', () => 'a'],
-  ['returns a promise', async (given) => given],
   [
     'throws',
     () => {

@@ -7,6 +7,7 @@ import { createSources } from '@claimcheck/server/workspaces/sources'
 import t from 'tap'
 import { claimNumber } from '../support/claim-row.ts'
 import { profile } from '../support/profile.ts'
+import { registryOf, SILENT } from '../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const END_OF_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -26,29 +27,17 @@ const claim = claimNumber(1, {
 async function recorded(see: () => Observation, now: () => number = () => NOON): Promise<CheckRecord> {
   const anonymousSource = () => ({ provider: 'test', baseUrl: 'https://example.com' })
   const verifier = defineVerifier({ profile, providers: [], anonymousSource, check: async () => see() })
-  const logger = { debug() {}, info() {}, warn() {} }
-  const cache = { get: () => undefined, set() {}, share: <T>(_: string, read: () => Promise<T>) => read() }
   const outbound = createOutbound({ allowPrivate: [] })
   const runner = createCheckRunner({
     activity: { connectionRead() {} },
-    registry: {
-      plugins: [],
-      anchorer: undefined,
-      verifierFor: () => ({ verifier, providers: [], tools: { logger, cache } }),
-      connectionTypes: () => [],
-      connectionType: () => undefined,
-      profiles: () => [profile],
-      allProfiles: () => [profile],
-      actionsFor: () => [],
-      publicActions: () => [profile.action],
-    },
+    registry: registryOf({ verifiers: [verifier] }),
     connections: { openById: async () => undefined },
     outbound,
     allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: {} }, secrets: { derive: (purpose) => Buffer.from(purpose) } }),
     clockDoubt: createClockDoubt({ now, logger: { error() {}, info() {} } }),
-    logger,
+    logger: SILENT,
     config: { checks: { timeoutMs: 1000, firstAnswerMs: 1000, concurrency: 1, closingMs: 1000, graceMs: 1000 } },
   })
   const record = await runner.check(claim, [], 'looking')

@@ -55,5 +55,5 @@ t.test('who asks may stop waiting, and large answers are cut', async (t) => {
   const signal = AbortSignal.timeout(50)
   await t.rejects(outbound.request(`http://${host}/silent`, { ...POST, signal }), { code: 'timeout' })
   const large = await outbound.request(`http://${host}/large`, POST)
-  await t.rejects(large.text(), { code: 'unexpected_response' })
+  await t.rejects(large.text(), { code: 'too_large' })
 })

@@ -2,6 +2,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
 import { mergeReadings, NO_READINGS, type Readings } from '@claimcheck/server/outbound/readings'
 import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cache'
+import { cacheKey } from '@claimcheck/server/plugins/in-process'
 import t, { type Test } from 'tap'
 
 /** The readings of one check. */
@@ -153,10 +154,10 @@ t.test('after a read for several, those who come together share one read, the fi
 t.test('what was read through a connection is known there alone, and while it has the same credentials', async (t) => {
   const cache = createCheckCache()
   const part = (id: string, token: string) =>
-    cacheFor({ id, provider: 'mailbox', options: { token } }, cache, readable())
+    cacheFor(cacheKey({ id, provider: 'mailbox', options: { token } }), cache, readable())
   const own = part('conn_1', 'old')
   own.set('seen', 1)
-  const others = [part('conn_2', 'old'), part('conn_1', 'new'), cacheFor(null, cache, readable())]
+  const others = [part('conn_2', 'old'), part('conn_1', 'new'), cacheFor(cacheKey(null), cache, readable())]
   t.equal(part('conn_1', 'old').get('seen'), 1)
   for (const other of others) t.equal(other.get('seen'), undefined)
 
@@ -171,7 +172,7 @@ t.test('what was read through a connection is known there alone, and while it ha
 t.test('checks that share a read inherit when it was sent, and what it told of clocks and ages', async (t) => {
   const cache = createCheckCache()
   const checks = [readable(), readable(), readable()]
-  const caches = checks.map((check) => cacheFor(null, cache, check))
+  const caches = checks.map((check) => cacheFor(cacheKey(null), cache, check))
   const held = gate()
   const read = (check: ReturnType<typeof readable>, at: number) => async () => {
     await held.opened
@@ -192,7 +193,7 @@ t.test('a shared read that fails fails for each, and tells nothing of clocks', a
   const cache = createCheckCache()
   const checks = [readable(), readable()]
   const fails = async () => Promise.reject(new TypeError('a mistake'))
-  const both = checks.map((check) => cacheFor(null, cache, check).share('read', fails))
+  const both = checks.map((check) => cacheFor(cacheKey(null), cache, check).share('read', fails))
   for (const one of both) await t.rejects(one, TypeError)
   for (const check of checks) t.same(check.readings(), NO_READINGS)
 })
@@ -202,9 +203,11 @@ t.test('a check that its own limit ends, while it reads for others, ends nobody 
   const held = gate()
   const ended = new TypeError('its time is over')
   // The second and the third wait for the first; the third, which reads for both, is the one whose time is over.
-  const first = cacheFor(null, cache, readable()).share('read', () => held.opened)
-  const second = cacheFor(null, cache, readable()).share('read', async () => 'read')
-  const third = cacheFor(null, cache, readable({ isEnded: true })).share('read', async () => Promise.reject(ended))
+  const first = cacheFor(cacheKey(null), cache, readable()).share('read', () => held.opened)
+  const second = cacheFor(cacheKey(null), cache, readable()).share('read', async () => 'read')
+  const third = cacheFor(cacheKey(null), cache, readable({ isEnded: true })).share('read', async () =>
+    Promise.reject(ended),
+  )
   held.open()
   await first
   await t.rejects(third, ended)
@@ -215,9 +218,9 @@ t.test('a check whose own time is over does not begin to read for itself', async
   const cache = createCheckCache()
   const held = gate()
   let reads = 0
-  const first = cacheFor(null, cache, readable()).share('read', () => held.opened)
-  const late = cacheFor(null, cache, readable({ isEnded: true })).share('read', async () => ++reads)
-  const last = cacheFor(null, cache, readable({ isEnded: true })).share('read', async () =>
+  const first = cacheFor(cacheKey(null), cache, readable()).share('read', () => held.opened)
+  const late = cacheFor(cacheKey(null), cache, readable({ isEnded: true })).share('read', async () => ++reads)
+  const last = cacheFor(cacheKey(null), cache, readable({ isEnded: true })).share('read', async () =>
     Promise.reject(new RangeError()),
   )
   held.open()

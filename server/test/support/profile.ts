@@ -1,13 +1,28 @@
 /** A profile that waits for seconds only, for tests of single checks. */
+import type { Words } from '@claimcheck/core'
 import { Type } from 'typebox'
+
+/** Words that fit every profile: they name nothing but the target. */
+export const words: Words = {
+  title: 'Outcome',
+  target: 'Target',
+  claim: '{target} is there.',
+  outcomes: {
+    verified: '{target} was there in time.',
+    late: '{target} came too late.',
+    mismatch: '{target} differs.',
+    failed: '{target} was not there.',
+  },
+}
 
 export const profile = {
   action: 'test.outcome.reach',
   version: '1',
   summary: 'An outcome.',
+  words,
   target: Type.String(),
-  params: Type.Object({}),
-  facts: Type.Object({}),
+  params: Type.Object({ content: Type.Optional(Type.String({ title: 'Content' })) }, { additionalProperties: false }),
+  facts: Type.Object({}, { additionalProperties: false }),
   required: { content: 'content' },
   toleranceMs: 1000,
   deadlineMs: 2000,

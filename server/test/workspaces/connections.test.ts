@@ -9,9 +9,9 @@ import {
   defineConnectionType,
   secret,
 } from '@claimcheck/core'
+import { header } from '@claimcheck/core/plugin'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
-import { EMPTY_REGISTRY } from '@claimcheck/server/plugins/plugins'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { createConnectionService } from '@claimcheck/server/workspaces/connections'
 import { createWorkspaceService } from '@claimcheck/server/workspaces/workspaces'
@@ -19,6 +19,7 @@ import knex from 'knex'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { connect } from '../../../test/support/connect.ts'
+import { registryOf } from '../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TOKEN = 's3cret-token'
@@ -50,18 +51,15 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
     await outbound.close()
     await storage.close()
   })
-  const logger = { debug() {}, info() {}, warn() {} }
   const connections = (secretKey = Buffer.alloc(32, 1)) =>
     createConnectionService({
       storage,
       registry: {
-        ...EMPTY_REGISTRY,
-        connectionType: (provider) => (provider === 'test' ? type : undefined),
+        ...registryOf({ connections: [type] }),
         actionsFor: () => ['test.thing.do'],
       },
       secrets: openSecrets({ secretKey, dataDir: folder }),
       outbound,
-      logger,
       now: () => NOON,
       config: { checks: { timeoutMs: 100, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
     })
@@ -303,7 +301,7 @@ t.test('a probe reads the destination with the credentials', async (t) => {
   t.teardown(() => server.close())
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const probe: Probe = async (options, { fetch }) => {
-    const response = await fetch(`http://${options.host}/`, { headers: { authorization: String(options.token) } })
+    const response = await fetch(`http://${options.host}/`, { auth: header('authorization', String(options.token)) })
     return { scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
   }
   const { connections, workspace } = await open(t, probe, { allowPrivate: [host] })

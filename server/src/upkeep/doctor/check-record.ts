@@ -74,9 +74,14 @@ function isLogTime(value: JsonValue): boolean {
   return isCount(notAfter) && isOptional(notBefore, isCount) && Object.keys(more).length === 0
 }
 
-function isFailure({ code, retryAt, status, ...more }: JsonObject): boolean {
+function isFailure({ code, retryAt, status, endedProcess, ...more }: JsonObject): boolean {
   const isKnown = KNOWN_CODES.has(code) && Object.keys(more).length === 0
-  return isKnown && isOptional(retryAt, isCount) && isOptional(status, Number.isSafeInteger)
+  return (
+    isKnown &&
+    isOptional(retryAt, isCount) &&
+    isOptional(status, Number.isSafeInteger) &&
+    isOptional(endedProcess, (ended) => ended === true)
+  )
 }
 
 function isOptional(value: JsonValue | undefined, test: (value: JsonValue) => boolean): boolean {

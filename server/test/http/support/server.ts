@@ -6,6 +6,7 @@ import { createCounters } from '@claimcheck/server/hosts/counters'
 import { type AppOptions, buildApp } from '@claimcheck/server/http/app'
 import type { FastifyBaseLogger } from 'fastify'
 import { Type } from 'typebox'
+import { words } from '../../support/profile.ts'
 import { UNREAD } from '../../support/rows.ts'
 import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts, NOW } from './services.ts'
 
@@ -18,6 +19,7 @@ export const PROFILE: ActionProfile = {
   action: 'codehost.commit.push',
   version: '1',
   summary: 'A commit is on a branch.',
+  words,
   aliases: { 'github.commit.push': { providers: ['github'] } },
   target: Type.String({ pattern: '^[^/]+/[^/]+$' }),
   params: Type.Object(

@@ -1,0 +1,160 @@
+/** Each way in which a profile is unfit for receipts and for people has a row. */
+import { type ActionProfile, profileProblems } from '@claimcheck/core'
+import t from 'tap'
+import { type TSchema, Type } from 'typebox'
+
+const CLOSED = { additionalProperties: false }
+const good = {
+  action: 'test.thing.do',
+  version: '1',
+  summary: 'A thing.',
+  words: {
+    title: 'Thing',
+    target: 'Place',
+    claim: ['{name} was done at {target} by {by}.', '{name} was done at {target}.'],
+    outcomes: {
+      verified: '{name} was done.',
+      late: '{name:short} was done late.',
+      mismatch: 'It is {found}, not {name}.',
+      failed: '{name} was not done.',
+    },
+    facts: { found: 'It is {found}.', is_big: { true: 'It is big.', false: ['It is not big.'] } },
+  },
+  target: Type.String(),
+  params: Type.Object(
+    { name: Type.String({ title: 'Name' }), by: Type.Optional(Type.String({ title: 'By' })) },
+    CLOSED,
+  ),
+  facts: Type.Object(
+    {
+      found: Type.String({ title: 'Found', pattern: '^[a-z]+$', maxLength: 40 }),
+      is_big: Type.Optional(Type.Boolean({ title: 'Is big' })),
+    },
+    CLOSED,
+  ),
+  required: { target: 'target', name: 'content' },
+  toleranceMs: 1,
+  deadlineMs: 2,
+  maxDeadlineMs: 3,
+  rulesVersion: 2,
+  access: { permission: 'none', anonymous: false },
+} as const satisfies ActionProfile
+const { words } = good
+
+const fact = (schema: object) => ({
+  facts: Type.Object({ ...good.facts.properties, more: { title: 'More', ...schema } as TSchema }, CLOSED),
+})
+const outcomes = (over: object) => ({ words: { ...words, outcomes: { ...words.outcomes, ...over } } })
+
+const facts: [what: string, schema: object, isPlain: boolean][] = [
+  ['an integer', { type: 'integer' }, true],
+  ['a boolean', { type: 'boolean' }, true],
+  ['null', { type: 'null' }, true],
+  ['one value', { const: 'a' }, true],
+  ['a list of values', { enum: ['a', 'b'] }, true],
+  ['a time', { type: 'string', format: 'date-time' }, true],
+  ['a day', { type: 'string', format: 'date' }, true],
+  ['a UUID', { type: 'string', format: 'uuid' }, true],
+  ['a pattern with a largest length', { type: 'string', pattern: '^[a-z]+$', maxLength: 1024 }, true],
+  ['a pattern that bounds itself', { type: 'string', pattern: '^[0-9a-f]{40}$' }, true],
+  ['a pattern between two lengths', { type: 'string', pattern: '^[0-9a-f]{7,64}$' }, true],
+  ['a pattern whose stars are text', { type: 'string', pattern: '^\\*[*+]\\+$' }, true],
+  ['a plain one or null', { anyOf: [{ type: 'integer' }, { type: 'null' }] }, true],
+  ['a fraction', { type: 'number' }, false],
+  ['free text', { type: 'string' }, false],
+  ['text with a largest length alone', { type: 'string', maxLength: 40 }, false],
+  ['an unbounded pattern', { type: 'string', pattern: '^[a-z]+$' }, false],
+  ['a pattern with an open repetition', { type: 'string', pattern: '^[a-z]{3,}$' }, false],
+  ['a pattern without its beginning', { type: 'string', pattern: '[a-z]{3}$', maxLength: 3 }, false],
+  ['a pattern without its end', { type: 'string', pattern: '^[a-z]{3}', maxLength: 3 }, false],
+  ['a pattern for a whole page', { type: 'string', pattern: '^[a-z]+$', maxLength: 1025 }, false],
+  ['a format without bounds', { type: 'string', format: 'uri' }, false],
+  ['a list', { type: 'array', items: { type: 'integer' } }, false],
+  ['an object', { type: 'object', properties: {} }, false],
+  ['anything', {}, false],
+  ['a plain one or free text', { anyOf: [{ type: 'integer' }, { type: 'string' }] }, false],
+]
+for (const [what, schema, isPlain] of facts) {
+  t.test(`a fact that is ${what} is ${isPlain ? 'taken' : 'refused'}`, async (t) => {
+    const problems = profileProblems({ ...good, ...fact(schema) })
+    if (isPlain) t.strictSame(problems, [])
+    else t.match(problems, [/^has the fact more, which is no /])
+    t.equal(problems.length, isPlain ? 0 : 1)
+  })
+}
+
+const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [
+  ['facts that are open', { facts: Type.Object(good.facts.properties) }, /^has facts that are not closed/],
+  ['params that are open', { params: Type.Object(good.params.properties) }, /^has params that are not closed/],
+  [
+    'facts that are open to one type',
+    { facts: { ...good.facts, additionalProperties: {} } },
+    /^has facts that are not/,
+  ],
+  ['a fact without a title', fact({ type: 'integer', title: undefined }), /^has no title for facts\.more/],
+  ['a fact with an empty title', fact({ type: 'integer', title: '' }), /^has no title for facts\.more/],
+  [
+    'a param without a title',
+    { params: Type.Object({ ...good.params.properties, more: Type.Integer() }, CLOSED) },
+    /^has no title for params\.more/,
+  ],
+  ['a required field that claims do not have', { required: { nam: 'content' } }, /^requires the field nam,/],
+  ['a required field that is a fact', { required: { found: 'content' } }, /^requires the field found,/],
+  [
+    'a required field that objects inherit',
+    { required: { constructor: 'content' } as Record<string, 'content'> },
+    /^requires the field constructor/,
+  ],
+  [
+    'words for a fact that there is not',
+    { words: { ...words, facts: { fond: 'It is there.' } } },
+    /^has words for the fact fond/,
+  ],
+  ['words for a param', { words: { ...words, facts: { name: 'It is there.' } } }, /^has words for the fact name/],
+  [
+    'a claim that names what there is not',
+    { words: { ...words, claim: '{nam} is.' } },
+    /^names \{nam\} in words\.claim/,
+  ],
+  [
+    'a short name of what there is not',
+    outcomes({ late: '{nam:short} is.' }),
+    /^names \{nam\} in words\.outcomes\.late/,
+  ],
+  [
+    'the second of two templates that names what there is not',
+    outcomes({ failed: ['{found} is.', '{nam} is.'] }),
+    /^names \{nam\} in words\.outcomes\.failed/,
+  ],
+  [
+    'a fact whose sentence names what there is not',
+    { words: { ...words, facts: { found: '{fond} is.' } } },
+    /^names \{fond\} in words\.facts\.found/,
+  ],
+  [
+    "a value's sentence that names what there is not",
+    { words: { ...words, facts: { is_big: { true: '{fond} is.' } } } },
+    /^names \{fond\} in words\.facts\.is_big\.true/,
+  ],
+  ['a sentence without a full stop', outcomes({ late: 'It was late' }), /outcomes\.late that is not one/],
+  ['a sentence without a capital letter', outcomes({ late: 'it was late.' }), /outcomes\.late that is not one/],
+  ['an outcome without a sentence', outcomes({ late: [] }), /^has no sentence in words\.outcomes\.late/],
+]
+t.test('a profile with everything in order has no problem', async (t) => t.strictSame(profileProblems(good), []))
+for (const [what, over, problem] of rows) {
+  t.test(`a profile with ${what} has one problem`, async (t) => {
+    const problems = profileProblems({ ...good, ...over })
+    t.equal(problems.length, 1, problems.join('\n'))
+    t.match(problems[0], problem)
+  })
+}
+
+t.test('all problems are told at once', async (t) => {
+  const open = {
+    facts: Type.Object({ a: Type.String() }),
+    params: Type.Object({}),
+    required: { a: 'content' },
+  } as const
+  // Two open objects, an unbounded fact, no title, a required fact, and eight names that are gone.
+  t.equal(profileProblems({ ...good, ...open, words: { ...words, facts: {} } }).length, 13)
+})

@@ -1,0 +1,103 @@
+/** Matches the patterns of plugins that nobody vouches for in linear time, so that no text keeps the host busy. */
+import { RE2JS } from 're2js'
+import type { TSchema } from 'typebox'
+
+export interface Pattern {
+  test(text: string): boolean
+}
+
+/** A counted repetition is as many instructions: `[a-z]{1,100}` has about 200. */
+const MOST_INSTRUCTIONS = 1000
+/**
+ * What a validation may cost: each pattern costs its instructions times the length of the text. Params of 4 KiB never exceed it with patterns
+ * of `MOST_INSTRUCTIONS` together; that takes some 100 ms.
+ */
+const MOST_STEPS = MOST_INSTRUCTIONS * 4096
+const MOST_SCHEMA_LENGTH = 65_536
+
+// A reference can make a small schema large beyond measure, and an identifier is the same for all plugins.
+const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
+  '$ref',
+  '$dynamicRef',
+  '$recursiveRef',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$schema',
+])
+/** `url` takes 13 s for 64 KiB of colons; `regex` compiles what it is given. The other formats are linear. */
+const REFUSED_FORMATS: ReadonlySet<string> = new Set(['url', 'regex'])
+
+// By their text, and not by their schema: schemas get into others, whole, in part or copied.
+const linear = new Map<string, Pattern>()
+let steps = 0
+
+/** What Ajv matches with. */
+export const patternEngine: { (pattern: string, flags: string): Pattern; code: string } = Object.assign(
+  (pattern: string, flags: string): Pattern => linear.get(pattern) ?? new RegExp(pattern, flags),
+  { code: 'patternEngine' },
+)
+
+/** Each validation begins with no cost. */
+export function beginValidation(): void {
+  steps = 0
+}
+
+/**
+ * Has the patterns of a schema matched in linear time, in every schema that is compiled from then on. They mean the same then but for rare
+ * characters: `\s` is no more than spaces, tabs and line ends of ASCII, and `.` is all but the line feed.
+ *
+ * @returns one line for each part of the schema that an isolated plugin may not use; empty when it can be compiled
+ */
+export function markLinear(schema: TSchema): readonly string[] {
+  const length = JSON.stringify(schema).length
+  if (length > MOST_SCHEMA_LENGTH) return [`has ${length} characters; a schema has at most ${MOST_SCHEMA_LENGTH}`]
+  return [...new Set(problemsIn(schema))]
+}
+
+/** Looks at everything that could be a keyword: properties and data may have the same names. */
+function problemsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => [...keywordProblems(key, member), ...problemsIn(member)])
+}
+
+function keywordProblems(key: string, value: unknown): readonly string[] {
+  if (key === 'patternProperties' && typeof value === 'object' && value !== null) {
+    return Object.keys(value).flatMap(patternProblems)
+  }
+  if (typeof value !== 'string') return []
+  if (key === 'pattern') return patternProblems(value)
+  if (key === 'format' && REFUSED_FORMATS.has(value))
+    return [`has the format ${value}, which is not checked in linear time`]
+  return REFUSED_KEYWORDS.has(key) ? [`has ${key}: write out what it refers to`] : []
+}
+
+function patternProblems(pattern: string): readonly string[] {
+  if (linear.has(pattern)) return []
+  try {
+    linear.set(pattern, compile(pattern))
+    return []
+  } catch (error) {
+    const reason = (error as Error).message
+    return [`has the pattern ${JSON.stringify(pattern)}, which cannot be matched in linear time: ${reason}`]
+  }
+}
+
+function compile(pattern: string): Pattern {
+  // Clients and browsers read it, too, by the rules of JSON schema.
+  new RegExp(pattern, 'u')
+  // What translates it would take a reference by name for the letter k.
+  if (/(?:^|[^\\])(?:\\\\)*\\k/.test(pattern)) throw new Error('it refers to what a group matched')
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
+  const size = compiled.programSize()
+  if (size > MOST_INSTRUCTIONS) throw new Error(`it has ${size} instructions, and may have ${MOST_INSTRUCTIONS}`)
+  return {
+    test(text) {
+      steps += size * (text.length + 1)
+      // What costs more counts as no match: params of a valid claim cost less.
+      return steps <= MOST_STEPS && compiled.matcher(text).find()
+    },
+    // Ajv tells patterns apart by this.
+    toString: () => `linear ${pattern}`,
+  } as Pattern
+}

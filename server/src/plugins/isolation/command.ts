@@ -1,0 +1,159 @@
+/** The command that starts a program in a sandbox of Linux, made by tools of util-linux alone. */
+import { existsSync, readlinkSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, sep } from 'node:path'
+
+/**
+ * `full`: its own network, processes, mounts and IPC, and a root folder that holds the system's libraries and what is given to it. `open`:
+ * none of these. What remains is Node's permission model, the empty environment, the limits, and another user when the host is root.
+ */
+export type Isolation = 'full' | 'open'
+
+/** All that a sandboxed process can read, by absolute real paths. */
+export interface ReadableSet {
+  /** Folders, with all that is in them. */
+  readonly packages: readonly string[]
+  readonly files: readonly string[]
+  /** The symbolic links in `node_modules` by which packages find each other. */
+  readonly links: readonly PackageLink[]
+}
+
+export interface PackageLink {
+  /** Where the link stands: the real path of its folder, and its name. */
+  readonly path: string
+  /** The real path of the package that it leads to. */
+  readonly target: string
+}
+
+export interface Command {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** The user `nobody`, as whom a plugin runs when the host is root. */
+export const NOBODY = 65534
+/** The programs that a sandbox is made with. `mount`, `mkdir`, `ln` and `dirname` are called by name, in the script below. */
+const TOOLS = ['setpriv', 'prlimit', 'env'] as const
+const FULL_TOOLS = [...TOOLS, 'unshare', 'mount', 'chroot'] as const
+const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
+const LIBRARY_FOLDERS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/share']
+const DEVICES = ['/dev/null', '/dev/urandom']
+// A fork bomb needs a way around Node's permission model first; then it ends here. A process of Node has about a dozen threads, and on
+// hosts that run as root all plugins count as one user.
+const MOST_THREADS = 1024
+// Node opens the modules of a package at once.
+const MOST_HANDLES = 1024
+
+/**
+ * Makes the root folder in the mount namespace of the sandbox alone, so that nothing of it is left when the process ends. It lies over
+ * /sys, a folder that every Linux has and that nothing is taken from. There is no /proc in it: Node runs without.
+ *
+ * `mount -o bind,ro` makes two calls, the second of which sets the options of the bind. What is nobody's program is `noexec`, too, which
+ * also keeps the options of a file system that the host mounted so: a user namespace may not take them away.
+ */
+const SCRIPT = `set -e
+root=/sys
+mount -t tmpfs -o size=1m,mode=755,nosuid,nodev claimcheck "$root"
+while [ "$1" != -- ]; do
+  case $1 in
+    system) mkdir -p "$root$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
+    folder) mkdir -p "$root$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
+    program) mkdir -p "$root$(dirname "$2")"; : > "$root$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
+    file) mkdir -p "$root$(dirname "$2")"; : > "$root$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
+    device) mkdir -p "$root$(dirname "$2")"; : > "$root$2"; mount -o bind,ro,nosuid,noexec "$2" "$root$2"; shift 2;;
+    link) mkdir -p "$root$(dirname "$3")"; ln -s "$2" "$root$3"; shift 3;;
+  esac
+done
+shift
+mount -o remount,bind,ro,nosuid,nodev "$root"
+exec chroot "$root" "$@"`
+
+/** The tools that this system lacks. */
+export function missingTools(isolation: Isolation): readonly string[] {
+  return (isolation === 'full' ? FULL_TOOLS : TOOLS).filter((name) => pathOf(name) === undefined)
+}
+
+/**
+ * @param program with its arguments; by its absolute path
+ * @param dataMib how much memory it can write to: its heap, buffers and stacks together
+ */
+export function sandboxCommand(
+  program: readonly string[],
+  { readable, dataMib, isolation }: { readable: ReadableSet; dataMib: number; isolation: Isolation },
+): Command {
+  // Other systems have neither the tools nor these limits.
+  if (process.platform !== 'linux') return { file: program[0]!, args: program.slice(1), env: {} }
+  const isFull = isolation === 'full'
+  const limited = [...limits(isFull, dataMib), ...program]
+  // When the host's thread ends, however it ends, so does what it started. A change of user forgets this, so it is said again inside.
+  const args = ['--pdeathsig=KILL', ...(isFull ? [...spaces(readable), ...limited] : limited)]
+  return { file: tool('setpriv'), args, env: { PATH: TOOL_FOLDERS.join(':'), LC_ALL: 'C' } }
+}
+
+/** What runs a program without privileges and environment, and with limits. */
+function limits(isFull: boolean, dataMib: number): readonly string[] {
+  const user = isRoot() ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
+  // In a user namespace of its own, a plain user has every capability.
+  const bounds = isFull ? ['--bounding-set=-all'] : []
+  const without = [...user, ...bounds, '--inh-caps=-all', '--no-new-privs', '--pdeathsig=KILL']
+  const data = dataMib * 1024 * 1024
+  const most = [`--data=${data}`, '--core=0', `--nofile=${MOST_HANDLES}`, `--nproc=${MOST_THREADS}`]
+  return [tool('env'), '-i', tool('setpriv'), ...without, tool('prlimit'), ...most]
+}
+
+/** What runs a program in namespaces and a root folder of its own. */
+function spaces(readable: ReadableSet): readonly string[] {
+  const user = isRoot() ? [] : ['--user', '--map-root-user']
+  const own = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL']
+  return [tool('unshare'), ...user, ...own, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', ...view(readable), '--']
+}
+
+/** What the root folder of the sandbox holds, as arguments of the script. */
+function view({ packages, files, links }: ReadableSet): readonly string[] {
+  const present = LIBRARY_FOLDERS.filter(existsSync)
+  const system = present.filter((folder) => realpathSync(folder) === folder)
+  const aliases = present.filter((folder) => !system.includes(folder))
+  const folders = outermost(packages).filter((folder) => !isWithin(folder, system))
+  const isNew = (path: string) => !isWithin(path, [...system, ...folders])
+  return [
+    ...system.flatMap((folder) => ['system', folder]),
+    ...aliases.flatMap((alias) => ['link', aliasTarget(alias), alias]),
+    ...[...TOOLS.map(tool), process.execPath].filter(isNew).flatMap((path) => ['program', path]),
+    ...DEVICES.flatMap((path) => ['device', path]),
+    ...folders.flatMap((folder) => ['folder', folder]),
+    ...[...new Set(files)].filter(isNew).flatMap((path) => ['file', path]),
+    // A link within a folder above comes with it.
+    ...links.filter(({ path }) => isNew(path)).flatMap(({ path, target }) => ['link', target, path]),
+  ]
+}
+
+function aliasTarget(alias: string): string {
+  const target = readlinkSync(alias)
+  return target.startsWith(sep) ? target : join(dirname(alias), target)
+}
+
+/** The folders that are in no other one of them. */
+export function outermost(folders: readonly string[]): readonly string[] {
+  const all = [...new Set(folders)]
+  return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, [other])))
+}
+
+/** Whether a path is one of the folders or in one of them. */
+export function isWithin(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep))
+}
+
+export function isRoot(): boolean {
+  return process.geteuid?.() === 0
+}
+
+/** A tool that is missing is looked for where it usually stands, so that the failure names it. */
+function tool(name: string): string {
+  return pathOf(name) ?? join(TOOL_FOLDERS[0]!, name)
+}
+
+function pathOf(name: string): string | undefined {
+  const path = TOOL_FOLDERS.map((folder) => join(folder, name)).find(existsSync)
+  // The folder by its real path, as /bin may be a link; the name as it is, as it may be a link to a program of many names.
+  return path === undefined ? undefined : join(realpathSync(dirname(path)), basename(path))
+}

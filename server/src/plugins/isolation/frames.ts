@@ -1,0 +1,81 @@
+/** Messages over a stream, as lines of JSON, with a limit on what the other side may send. */
+import type { Duplex } from 'node:stream'
+import type { JsonValue } from '@claimcheck/core'
+
+export interface Frames {
+  /** The message goes out with the others of this turn. */
+  send(message: object): void
+  /** Sends now what waits. */
+  flush(): void
+}
+
+export interface FramesOptions {
+  /** Of one message of the other side. */
+  readonly maxBytes: number
+  readonly onMessage: (message: JsonValue) => void
+  /** The stream ended, or the other side does not keep to the form. Called once; nothing is received after it. */
+  readonly onEnd: (problem: 'ended' | 'too_large' | 'not_json') => void
+}
+
+const NEWLINE = 0x0a
+
+export function createFrames(stream: Duplex, { maxBytes, onMessage, onEnd }: FramesOptions): Frames {
+  let waiting: string[] = []
+  let parts: Buffer[] = []
+  let size = 0
+  let isOver = false
+
+  function end(problem: Parameters<FramesOptions['onEnd']>[0]): void {
+    if (isOver) return
+    isOver = true
+    parts = []
+    stream.destroy()
+    onEnd(problem)
+  }
+
+  function receive(line: Buffer): void {
+    let message: JsonValue
+    try {
+      message = JSON.parse(line.toString('utf8'))
+    } catch {
+      end('not_json')
+      return
+    }
+    onMessage(message)
+  }
+
+  stream.on('data', (chunk: Buffer) => {
+    let from = 0
+    for (let at = chunk.indexOf(NEWLINE); at >= 0 && !isOver; at = chunk.indexOf(NEWLINE, from)) {
+      const last = chunk.subarray(from, at)
+      from = at + 1
+      if (size + last.length > maxBytes) return end('too_large')
+      const line = size === 0 ? last : Buffer.concat([...parts, last])
+      parts = []
+      size = 0
+      receive(line)
+    }
+    if (isOver || from === chunk.length) return
+    size += chunk.length - from
+    if (size > maxBytes) return end('too_large')
+    parts.push(chunk.subarray(from))
+  })
+  stream.on('error', () => end('ended'))
+  stream.on('close', () => end('ended'))
+  stream.on('end', () => end('ended'))
+
+  function flush(): void {
+    if (waiting.length === 0) return
+    const text = waiting.join('')
+    waiting = []
+    if (!isOver && stream.writable) stream.write(text)
+  }
+
+  return {
+    send(message) {
+      // One write for all messages of a turn: each costs a system call.
+      if (waiting.push(`${JSON.stringify(message)}\n`) === 1) setImmediate(flush)
+    },
+    flush,
+  }
+}

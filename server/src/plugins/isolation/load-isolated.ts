@@ -1,0 +1,159 @@
+/** Loads a plugin into a process of its own: starts it, has it say what it is, sets it up, and reads what it offers. */
+import { fileURLToPath } from 'node:url'
+import {
+  type ConnectionType,
+  canonicalize,
+  type Instant,
+  type JsonObject,
+  type JsonValue,
+  type Logger,
+  type Manifest,
+} from '@claimcheck/core'
+import { type TSchema, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { markLinear } from '../../base/linear-patterns.ts'
+import type { HostedParts } from '../hosted.ts'
+import type { PluginPackage } from '../package.ts'
+import { dependenciesOf } from '../package-dependencies.ts'
+import { refuse } from '../plugin-error.ts'
+import { definitionProblems, partsProblems } from '../problems.ts'
+import { reachOf } from '../reach.ts'
+import type { ReadableSet } from './command.ts'
+import type { Described, DescribedPart, DescribedParts } from './messages.ts'
+import { type SetupCall, startPluginProcess } from './plugin-process.ts'
+import { isolationProblem, readingProblem } from './problems.ts'
+import { remoteParts } from './remote-parts.ts'
+import { type Isolation, startSandboxed } from './sandbox.ts'
+
+const RUNTIME = fileURLToPath(new URL('./runtime.js', import.meta.url))
+/** The modules of the service that run in the process, beside packages. */
+const RUNTIME_FILES = ['./frames.js', './messages.js', './runs.js', '../check-cache.js', '../../../package.json']
+const RUNTIME_PACKAGES = { '@claimcheck/core': '*', 'lru-cache': '*', typebox: '*' }
+const SERVER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
+
+export interface IsolatedOptions {
+  /** What the operator configured. */
+  readonly given: Readonly<Record<string, unknown>>
+  readonly isolation: Isolation
+  readonly memoryMib?: number | undefined
+  readonly logger: Logger
+  readonly now: () => Instant
+  readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
+}
+
+export interface IsolatedPlugin {
+  readonly name: string
+  readonly parts: HostedParts
+}
+
+/** @throws PluginError; Error with the plugin's own */
+export async function loadIsolated(located: PluginPackage, options: IsolatedOptions): Promise<IsolatedPlugin> {
+  const { given, isolation, memoryMib, logger, now, types } = options
+  const problem = (await isolationProblem(isolation)) ?? (await readingProblem(located, isolation))
+  if (problem !== undefined) throw new Error(problem)
+  const readable = together(located, await runtimeReadable())
+  let loaded: { readonly definition: Definition; readonly parts: DescribedParts } | undefined
+
+  async function prepare(plugin: Described, setup: SetupCall): Promise<string> {
+    const definition = readDefinition(plugin)
+    refuse(linearProblems('options', definition.options))
+    refuse(definitionProblems(definition, given))
+    refuse(isolationLimits(definition.manifest))
+    const parts = readParts(await setup(given))
+    refuse(parts.verifiers.flatMap(({ data }, index) => profileLinearProblems(data.profile, index)))
+    refuse(parts.connections.flatMap(({ data }, index) => linearProblems(`connections.${index}.options`, data.options)))
+    refuse(partsProblems(shapeOf(parts)))
+    if (parts.data.anchorer !== undefined) refuse(['it offers an anchorer, which the operator has to trust'])
+    loaded ??= { definition, parts }
+    return canonicalize({ definition: definition as unknown as JsonObject, parts: parts as unknown as JsonObject })
+  }
+
+  const args = [located.entry]
+  const launch = () =>
+    startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
+  const process = await startPluginProcess({ launch, logger, prepare })
+  const { definition, parts } = loaded!
+  const reach = reachOf(definition.manifest, given, false)
+  return {
+    name: definition.name,
+    parts: remoteParts(parts, { process, manifest: definition.manifest, reach, now, types }),
+  }
+}
+
+/** A claimant's text must not hold up the service: patterns of strangers match in linear time, or are refused. */
+function profileLinearProblems(profile: JsonValue | undefined, index: number): string[] {
+  const { target, params, facts } = (profile ?? {}) as JsonObject
+  return Object.entries({ target, params, facts }).flatMap(([name, schema]) =>
+    linearProblems(`verifiers.${index}.profile.${name}`, schema),
+  )
+}
+
+function linearProblems(place: string, schema: unknown): string[] {
+  // What is no schema is told by other rules.
+  if (typeof schema !== 'object' || schema === null) return []
+  return markLinear(schema as TSchema).map((problem) => `${place}: ${problem}`)
+}
+
+async function runtimeReadable(): Promise<ReadableSet> {
+  const files = RUNTIME_FILES.map((file) => fileURLToPath(new URL(file, import.meta.url)))
+  return { ...(await dependenciesOf(SERVER, { dependencies: RUNTIME_PACKAGES })), files }
+}
+
+function together(one: ReadableSet, other: ReadableSet): ReadableSet {
+  const links = new Map([...one.links, ...other.links].map((link) => [link.path, link]))
+  return {
+    packages: [...new Set([...one.packages, ...other.packages])],
+    files: [...new Set([...one.files, ...other.files])],
+    links: [...links.values()],
+  }
+}
+
+interface Definition {
+  readonly name: string
+  readonly api: unknown
+  readonly manifest: Manifest
+  readonly options: ConnectionType['options']
+  readonly setup?: unknown
+}
+
+/** @throws Error */
+function readDefinition(plugin: Described): Definition {
+  const { isPlugin, data, functions } = plugin ?? {}
+  if (isPlugin !== true || !Array.isArray(functions)) {
+    throw new Error('its default export is not the result of definePlugin')
+  }
+  return { ...data, ...stubs(functions) } as unknown as Definition
+}
+
+function isolationLimits({ programs = [] }: Manifest): string[] {
+  return programs.length === 0 ? [] : [`it starts programs (${programs.join(', ')}), which the operator has to trust`]
+}
+
+const Part = Type.Object({
+  data: Type.Object({}),
+  functions: Type.Array(Type.String()),
+  address: Type.Optional(Type.String()),
+})
+const Parts = Type.Object({
+  data: Type.Object({}),
+  functions: Type.Array(Type.String()),
+  verifiers: Type.Array(Part),
+  connections: Type.Array(Part),
+})
+
+/** @throws TypeError */
+function readParts(made: JsonValue): DescribedParts {
+  if (!Value.Check(Parts, made)) throw new TypeError('its setup does not return what a setup returns')
+  return made as unknown as DescribedParts
+}
+
+/** In the form in which a plugin of this process has it, for the same rules. */
+function shapeOf({ data, functions, verifiers, connections }: DescribedParts): object {
+  const whole = ({ data, functions }: DescribedPart) => ({ ...data, ...stubs(functions) })
+  const { anchorer, ...rest } = data
+  return { ...rest, ...stubs(functions), verifiers: verifiers.map(whole), connections: connections.map(whole) }
+}
+
+function stubs(functions: readonly string[]): Readonly<Record<string, () => void>> {
+  return Object.fromEntries(functions.map((name) => [name, () => {}]))
+}

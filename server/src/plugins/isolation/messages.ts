@@ -1,0 +1,160 @@
+/** What the host and the process of a plugin say to each other. */
+import {
+  DESTINATION_ERROR_CODES,
+  DestinationError,
+  type DestinationErrorCode,
+  type FetchInit,
+  isDestinationError,
+  type JsonObject,
+  type JsonValue,
+} from '@claimcheck/core'
+
+/** A call of a function of the plugin. `part` is the index of the verifier or connection type. */
+export interface RunMessage {
+  readonly k: 'run'
+  /** Counts the host's messages from 1. The process tells which one it is at. */
+  readonly n: number
+  readonly id: number
+  readonly method: PluginMethod
+  readonly part: number
+  readonly args: readonly unknown[]
+}
+
+export const PLUGIN_METHODS = [
+  'setup',
+  'anonymousSource',
+  'destination',
+  'normalize',
+  'check',
+  'baseUrl',
+  'fits',
+  'probe',
+  'close',
+] as const
+export type PluginMethod = (typeof PLUGIN_METHODS)[number]
+
+export type ToPlugin =
+  | RunMessage
+  /** The time of that call is over. */
+  | { readonly k: 'abort'; readonly n: number; readonly id: number }
+  /** The answer to a call of the process. */
+  | { readonly k: 'ok'; readonly n: number; readonly id: number; readonly value?: unknown }
+  | {
+      readonly k: 'err'
+      readonly n: number
+      readonly id: number
+      readonly error: WireError
+      readonly isEnded?: boolean
+    }
+  | { readonly k: 'ping'; readonly n: number }
+
+export type FromPlugin =
+  | { readonly k: 'ready'; readonly plugin: Described }
+  /** It begins to work on that message of the host's, and has worked on all before. */
+  | { readonly k: 'at'; readonly n: number }
+  /** It has worked on all messages up to this one. */
+  | { readonly k: 'idle'; readonly n: number }
+  | { readonly k: 'ok'; readonly id: number; readonly value?: JsonValue }
+  | { readonly k: 'err'; readonly id: number; readonly error: WireError }
+  /** A call of the host, for that run of the plugin. */
+  | {
+      readonly k: 'call'
+      readonly id: number
+      readonly run: number
+      readonly method: string
+      readonly args: JsonValue[]
+    }
+  | { readonly k: 'log'; readonly level: string; readonly fields: JsonObject; readonly text: string }
+
+/** A plugin before its setup, as data. */
+export interface Described {
+  readonly isPlugin: boolean
+  readonly data: JsonObject
+  readonly functions: readonly string[]
+}
+
+/** What a setup returned: data, and the names of the functions in it. */
+export interface DescribedParts {
+  readonly data: JsonObject
+  readonly functions: readonly string[]
+  readonly verifiers: readonly DescribedPart[]
+  readonly connections: readonly DescribedPart[]
+}
+
+export interface DescribedPart {
+  readonly data: JsonObject
+  readonly functions: readonly string[]
+  /** The base address of a connection type for no options. */
+  readonly address?: string
+}
+
+/** What a check gets, without what the process makes itself. */
+export interface CheckArguments {
+  readonly claim: unknown
+  readonly connection: unknown
+  readonly previous: unknown
+  readonly share: string
+  readonly cacheKey: string
+  readonly limits: unknown
+  /** The host's clock now. The process has no other: its own clock may be off. */
+  readonly now: number
+}
+
+/** An HTTP answer. */
+export interface WireResponse {
+  readonly status: number
+  readonly url: string
+  readonly headers: readonly (readonly [string, string])[]
+  /** Valid UTF-8; else `base64`. */
+  readonly text?: string
+  readonly base64?: string
+  /** Reading the body failed. */
+  readonly failed?: WireError
+}
+
+export type WireFetchInit = FetchInit
+
+export type WireError =
+  | { readonly code: DestinationErrorCode; readonly retryAfterMs?: number; readonly status?: number }
+  /** Any other error: its stack. */
+  | { readonly text: string }
+
+const MAX_ERROR_LENGTH = 4096
+
+export function toWireError(error: unknown): WireError {
+  if (isDestinationError(error)) {
+    const { code, retryAfterMs, status } = error
+    return {
+      code,
+      ...(typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) ? { retryAfterMs } : {}),
+      ...(Number.isSafeInteger(status) ? { status: status! } : {}),
+    }
+  }
+  return { text: textOf(error).slice(0, MAX_ERROR_LENGTH) }
+}
+
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.stack ?? error.message) : `a ${typeof error} was thrown`
+  } catch {
+    return 'an error without a text was thrown'
+  }
+}
+
+const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
+
+/** @param error from the other side, which is not trusted */
+export function fromWireError(error: unknown): Error {
+  const { code, retryAfterMs, status, text } = (typeof error === 'object' && error !== null ? error : {}) as {
+    readonly [name: string]: unknown
+  }
+  if (CODES.has(code)) {
+    return new DestinationError(code as DestinationErrorCode, {
+      ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
+      ...(Number.isSafeInteger(status) ? { status: status as number } : {}),
+    })
+  }
+  const copy = new Error('the plugin failed')
+  copy.stack = typeof text === 'string' ? text.slice(0, MAX_ERROR_LENGTH) : 'Error: the plugin failed'
+  return copy
+}

@@ -1,0 +1,88 @@
+/** Says why plugins cannot run in processes of their own on this system, and what the operator can do about it. */
+
+import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type Isolation, isRoot, missingTools, type ReadableSet } from './command.ts'
+import { startProgram } from './sandbox.ts'
+
+const NOTHING: ReadableSet = { packages: [], files: [], links: [] }
+const TRIAL_DATA_MIB = 256
+const OTHERS_READ = 0o004
+const OTHERS_ENTER = 0o001
+
+const problems = new Map<Isolation, Promise<string | undefined>>()
+
+/** One plain sentence; undefined when plugins can be isolated here. Tries it once. */
+export function isolationProblem(isolation: Isolation = 'full'): Promise<string | undefined> {
+  const known = problems.get(isolation)
+  if (known) return known
+  const problem = tryOnce(isolation)
+  problems.set(isolation, problem)
+  return problem
+}
+
+async function tryOnce(isolation: Isolation): Promise<string | undefined> {
+  if (process.platform !== 'linux') {
+    return isolation === 'open'
+      ? undefined
+      : `plugins can be isolated on Linux only, and this system is ${process.platform}`
+  }
+  const missing = missingTools(isolation)
+  if (missing.length > 0) return `${missing.join(', ')} cannot be found: install the package util-linux`
+  const reason = await trial(isolation)
+  if (reason === undefined) return undefined
+  return `this system does not let the service isolate plugins (${reason}): ${remedy(isolation)}`
+}
+
+/** Has Node say its version in the sandbox. @returns what went wrong */
+async function trial(isolation: Isolation): Promise<string | undefined> {
+  const child = startProgram([process.execPath, '--version'], NOTHING, { dataMib: TRIAL_DATA_MIB, isolation })
+  try {
+    const [version, said] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
+    if (version.trim() === process.version) return undefined
+    return said.trim().split('\n')[0] || `exit code ${child.exitCode}`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function remedy(isolation: Isolation): string {
+  if (isolation === 'open') return 'let it change its user and its limits, or run it as a plain user'
+  if (isRoot())
+    return 'give it the capability SYS_ADMIN and a profile of AppArmor and seccomp that lets it mount, or run it outside the container'
+  return 'allow plain users to make user namespaces (the settings user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns), and to mount in them'
+}
+
+/**
+ * A host that is root runs plugins as another user, who has to be able to read them.
+ *
+ * @returns one line for the first path that this user cannot read
+ */
+export async function readingProblem(
+  { packages, files }: Pick<ReadableSet, 'packages' | 'files'>,
+  isolation: Isolation,
+): Promise<string | undefined> {
+  if (!isRoot()) return undefined
+  for (const path of [...packages, ...files]) {
+    const { mode } = await stat(path)
+    const needed = packages.includes(path) ? OTHERS_READ | OTHERS_ENTER : OTHERS_READ
+    if ((mode & needed) !== needed) return unreadable(path)
+  }
+  if (isolation === 'full') return undefined
+  // A full sandbox has folders of its own above the packages.
+  for (const folder of new Set([process.execPath, ...packages, ...files].flatMap(foldersAbove))) {
+    if (((await stat(folder)).mode & OTHERS_ENTER) === 0) return unreadable(folder)
+  }
+  return undefined
+}
+
+function unreadable(path: string): string {
+  return `the service runs as root and its plugins as nobody, who cannot read ${path}: chmod -R a+rX ${path}, or run the service as a plain user`
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const parent = dirname(path)
+  return parent === path ? [] : [...foldersAbove(parent), parent]
+}

@@ -1,0 +1,164 @@
+/** What a plugin in a process of its own offers, as the service calls it. */
+import {
+  type ActionProfile,
+  type CheckLimits,
+  type Connection,
+  type ConnectionType,
+  type Instant,
+  type JsonObject,
+  withoutSecretValues,
+} from '@claimcheck/core'
+import { copyJson } from '../../base/json-copy.ts'
+import type { Reach } from '../../outbound/outbound.ts'
+import {
+  type CheckCall,
+  type HostedConnectionType,
+  type HostedParts,
+  type HostedVerifier,
+  PluginEndedError,
+} from '../hosted.ts'
+import { cacheKey, onlyAddress, withHandles } from '../in-process.ts'
+import { createHostCalls, createSharedReadings, type SharedReadings } from './host-calls.ts'
+import type { CheckArguments, DescribedPart, DescribedParts, PluginMethod } from './messages.ts'
+import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
+
+/** A function of a plugin that needs nothing of the host answers within this. */
+const QUICK_MS = 1000
+/** A check has a time of its own, at whose end its signal aborts. */
+const LONGEST_CHECK_MS = 120_000
+/** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
+const USUAL_BODY_BYTES = 512 * 1024
+
+interface RemoteOptions {
+  readonly process: PluginProcess
+  readonly manifest: HostedParts['manifest']
+  readonly reach: Reach
+  readonly now: () => Instant
+  /** Of all plugins: one may read through the connections of another. */
+  readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
+}
+
+interface Remote extends RemoteOptions {
+  readonly shared: SharedReadings
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/** @param described passed `partsProblems` */
+export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
+  const remote: Remote = { ...options, shared: createSharedReadings(), alone: createTurns() }
+  return {
+    manifest: options.manifest,
+    verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
+    connections: described.connections.map((part, index) => remoteConnectionType(part, index, remote)),
+    state: options.process.state,
+    close: options.process.close,
+  }
+}
+
+function remoteVerifier({ data, functions }: DescribedPart, index: number, remote: Remote): HostedVerifier {
+  const { profile, providers, limits } = data as unknown as {
+    readonly profile: ActionProfile
+    readonly providers: readonly string[]
+    readonly limits?: CheckLimits
+  }
+  const { process, reach, types } = remote
+  const quick = (method: PluginMethod, ...args: unknown[]) =>
+    process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+  const shown = (connection: Connection) => withHandles(connection, types)
+  return {
+    profile,
+    providers,
+    limits: { bodyBytes: USUAL_BODY_BYTES, ...limits },
+    reach,
+    ...(functions.includes('anonymousSource') && {
+      anonymousSource: async (claim) => readSource(await quick('anonymousSource', claim)),
+    }),
+    ...(functions.includes('destination') && {
+      destination: async (claim, connection) => readText(await quick('destination', claim, shown(connection))),
+    }),
+    ...(functions.includes('normalize') && { normalize: (claim) => quick('normalize', claim) }),
+    check: (call) => check(call, index, { limits }, remote),
+  }
+}
+
+/** Makes a check again that went down with another one. */
+async function check(
+  call: CheckCall,
+  index: number,
+  { limits = {} }: { readonly limits: CheckLimits | undefined },
+  { process, shared, now, types, alone }: Remote,
+): Promise<unknown> {
+  const { claim, connection, previous, requests, timer, share } = call
+  const key = cacheKey(connection)
+  const { signal } = timer
+
+  function once(): Promise<unknown> {
+    const args = (run: number): readonly [CheckArguments] => {
+      shared.keep(run, key, requests)
+      const shown = connection && withHandles(connection, types)
+      return [{ claim, connection: shown, previous, share, cacheKey: key, limits, now: now() }]
+    }
+    const hostCalls = createHostCalls({ requests, cacheKey: key, shared })
+    return process.call('check', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
+  }
+
+  let isSuspect = false
+  for (;;) {
+    try {
+      return await (isSuspect ? alone(once) : once())
+    } catch (error) {
+      if (!(error instanceof ProcessEnded) || signal.aborted) throw error
+      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw new PluginEndedError(error.message)
+      if (error.blame === 'unsure') isSuspect = true
+    }
+  }
+}
+
+function remoteConnectionType(
+  { data, functions, address }: DescribedPart,
+  index: number,
+  remote: Remote,
+): HostedConnectionType {
+  const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'>
+  const { provider, title, options, help } = type
+  const { process, reach, now } = remote
+  const quick = (method: PluginMethod, ...args: unknown[]) =>
+    process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+  const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
+  return {
+    provider,
+    title,
+    options,
+    help,
+    reach,
+    onlyAddress: functions.includes('baseUrl') ? onlyAddress({ options, baseUrl: () => address ?? '' }) : undefined,
+    baseUrl: async (values) => readText(await quick('baseUrl', shown(values))),
+    fits: async (values, claim) => (await quick('fits', shown(values), claim)) === true,
+    async probe(values, { requests, timer }) {
+      const hostCalls = createHostCalls({ requests, cacheKey: '', shared: remote.shared })
+      const args = () => [shown(values), { now: now() }]
+      return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
+    },
+  }
+}
+
+function readText(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('the plugin returned no text')
+  return value
+}
+
+function readSource(value: unknown) {
+  if (value === null || value === undefined) return undefined
+  const { provider, baseUrl } = value as Record<string, unknown>
+  return { provider: readText(provider), baseUrl: readText(baseUrl) }
+}
+
+/** Work that is done one after another. */
+function createTurns() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work, work)
+    last = mine.catch(() => {})
+    return mine
+  }
+}

@@ -1,0 +1,196 @@
+/** In a plugin's own process: what a check and a probe get of the host, each thing a call of the host. */
+import {
+  type CheckContext,
+  type CheckLimits,
+  createHttp,
+  DestinationError,
+  type FetchInit,
+  type Instant,
+  type Logger,
+  type ProbeContext,
+  type Socket,
+  type Verifier,
+} from '@claimcheck/core'
+import { cacheFor, createCheckCache } from '../check-cache.ts'
+import type { Frames } from './frames.ts'
+import { type CheckArguments, fromWireError, type WireError, type WireResponse } from './messages.ts'
+
+export interface Runs {
+  readonly logger: Logger
+  readonly now: () => Instant
+  /** Runs a function of the plugin, and forgets the run when that ends. */
+  within<T>(id: number, work: () => Promise<T>): Promise<T>
+  check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown>
+  probeContext(id: number, args: Pick<CheckArguments, 'now'>): ProbeContext
+  abort(id: number): void
+  answer(id: number, value: unknown): void
+  refuse(id: number, error: WireError, isEnded: boolean): void
+  stray(text: string, error: unknown): void
+}
+
+interface Run {
+  readonly aborted: AbortController
+  /** The host's limits ended its requests. */
+  isEnded: boolean
+}
+
+interface Pending {
+  readonly run: number
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+const MAX_TEXT = 4096
+
+export function createRuns(frames: Frames): Runs {
+  const cache = createCheckCache()
+  const runs = new Map<number, Run>()
+  const pending = new Map<number, Pending>()
+  const clock = createHostClock()
+  let calls = 0
+
+  function call<T>(run: number, method: string, ...args: unknown[]): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const id = ++calls
+      pending.set(id, { run, resolve: resolve as (value: unknown) => void, reject })
+      frames.send({ k: 'call', id, run, method, args })
+    })
+  }
+
+  const log = (level: string) => (fields: Readonly<Record<string, unknown>>, text: string) => {
+    frames.send({ k: 'log', level, fields: plainFields(fields), text: String(text).slice(0, MAX_TEXT) })
+  }
+  const logger: Logger = { debug: log('debug'), info: log('info'), warn: log('warn') }
+
+  function requests(id: number, limits: CheckLimits): Omit<ProbeContext, 'signal' | 'logger'> {
+    const fetch = async (url: string, init: FetchInit = {}) =>
+      toResponse(await call<WireResponse>(id, 'fetch', url, init))
+    return {
+      fetch,
+      http: createHttp({ fetch, now: clock.now, limits }),
+      resolve: (url) => call(id, 'resolve', url),
+      connect: (url) => connect(id, url),
+      reveal() {
+        throw new TypeError('a plugin in a process of its own holds no credentials: name them in `auth`')
+      },
+      now: clock.now,
+    }
+  }
+
+  async function connect(id: number, url: string): Promise<Socket> {
+    const socket = await call<number>(id, 'connect', url)
+    const close = () => call<void>(id, 'socketClose', socket)
+    return {
+      readable: new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          const part = await call<string | null>(id, 'socketRead', socket)
+          if (part === null) controller.close()
+          else controller.enqueue(Buffer.from(part, 'base64'))
+        },
+        cancel: close,
+      }),
+      writable: new WritableStream<Uint8Array>({
+        write: (part) => call(id, 'socketWrite', socket, Buffer.from(part).toString('base64')),
+        close,
+        abort: close,
+      }),
+      close,
+    }
+  }
+
+  return {
+    logger,
+    now: clock.now,
+    async within(id, work) {
+      runs.set(id, { aborted: new AbortController(), isEnded: false })
+      try {
+        return await work()
+      } finally {
+        runs.delete(id)
+        for (const [call, { run }] of pending) if (run === id) pending.delete(call)
+      }
+    },
+    async check(id, verifier, args) {
+      clock.set(args.now)
+      const { claim, connection, previous, share, cacheKey } = args
+      const run = runs.get(id)!
+      const { signal } = run.aborted
+      const context: CheckContext = {
+        connection: connection as CheckContext['connection'],
+        ...requests(id, args.limits as CheckLimits),
+        signal,
+        logger,
+        cache: cacheFor(cacheKey, cache, {
+          // The host keeps what the answers told; a check that shares a read names the check that made it.
+          readings: () => id,
+          inherit: (other: number) => call<void>(id, 'inherit', other),
+          isEnded: () => signal.aborted || run.isEnded,
+        }),
+        share,
+        previous: previous as CheckContext['previous'],
+      }
+      return verifier.check(claim as never, context)
+    },
+    probeContext(id, { now }) {
+      clock.set(now)
+      return { ...requests(id, {}), signal: runs.get(id)!.aborted.signal, logger }
+    },
+    abort(id) {
+      runs.get(id)?.aborted.abort()
+      // What the run still waits for ends with it.
+      for (const [call, { run, reject }] of pending) {
+        if (run !== id) continue
+        pending.delete(call)
+        reject(new DestinationError('timeout'))
+      }
+    },
+    answer(id, value) {
+      pending.get(id)?.resolve(value)
+      pending.delete(id)
+    },
+    refuse(id, error, isEnded) {
+      const call = pending.get(id)
+      pending.delete(id)
+      const run = call && runs.get(call.run)
+      if (run && isEnded) run.isEnded = true
+      call?.reject(fromWireError(error))
+    },
+    stray(text, error) {
+      const stack = error instanceof Error ? String(error.stack) : `a ${typeof error}`
+      log('warn')({ stack: stack.slice(0, MAX_TEXT) }, text)
+    },
+  }
+}
+
+/** The host's clock, as it was told last and as time went on here since. */
+function createHostClock() {
+  let ahead = 0
+  return {
+    now: (): Instant => Math.round(performance.now() + ahead),
+    set(now: Instant) {
+      ahead = now - performance.now()
+    },
+  }
+}
+
+/** What a plugin logs may be anything: what JSON cannot say is left out. */
+function plainFields(fields: unknown): unknown {
+  try {
+    const text = JSON.stringify(fields, (_, value) => (value instanceof Error ? String(value.stack) : value))
+    return text.length <= MAX_TEXT ? JSON.parse(text) : { cut: text.slice(0, MAX_TEXT) }
+  } catch {
+    return {}
+  }
+}
+
+function toResponse({ status, url, headers, text, base64, failed }: WireResponse): Response {
+  const bytes = base64 === undefined ? text : Buffer.from(base64, 'base64')
+  const broken = failed && new ReadableStream({ pull: (controller) => controller.error(fromWireError(failed)) })
+  const response = new Response(NO_BODY.has(status) ? null : (broken ?? bytes ?? null), {
+    status,
+    headers: headers.map(([name, value]) => [name, value] as [string, string]),
+  })
+  // The constructor of Response cannot set the URL.
+  return Object.defineProperty(response, 'url', { value: url })
+}

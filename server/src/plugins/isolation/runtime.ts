@@ -1,0 +1,158 @@
+/**
+ * The program of a plugin's own process: loads the plugin, runs its functions when the host asks, and passes everything that it wants from
+ * the host to the host. It holds nothing that is worth stealing.
+ */
+import { Socket } from 'node:net'
+import { pathToFileURL } from 'node:url'
+import { isPlugin, type JsonObject, type Plugin, type PluginParts } from '@claimcheck/core'
+import { createFrames } from './frames.ts'
+import { type Described, type DescribedPart, type RunMessage, type ToPlugin, toWireError } from './messages.ts'
+import { createRuns } from './runs.ts'
+
+const HOST_HANDLE = 3
+/** An answer of 5 MiB in base64, and what stands around it. */
+const MAX_BYTES = 8 * 1024 * 1024
+const VERIFIER_FUNCTIONS = ['check', 'normalize', 'anonymousSource', 'destination', 'checkMany']
+const CONNECTION_FUNCTIONS = ['baseUrl', 'fits', 'probe']
+const ANCHORER_FUNCTIONS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
+
+const queue: ToPlugin[] = []
+let isWorking = false
+let at = 0
+
+const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writable: true }), {
+  maxBytes: MAX_BYTES,
+  onMessage(message) {
+    queue.push(message as unknown as ToPlugin)
+    if (!isWorking) {
+      isWorking = true
+      setImmediate(turn)
+    }
+  },
+  onEnd: () => process.exit(0),
+})
+
+const runs = createRuns(frames)
+
+// Kept from the plugin, which could replace them for all that follows.
+const { stringify } = JSON
+const schedule = setImmediate
+
+/** One message a turn, so that the host knows on which one a process that loops or dies was working. */
+function turn(): void {
+  const message = queue.shift()
+  if (!message) {
+    isWorking = false
+    frames.send({ k: 'idle', n: at })
+    frames.flush()
+    return
+  }
+  at = message.n
+  frames.send({ k: 'at', n: at })
+  frames.flush()
+  schedule(turn)
+  receive(message)
+}
+
+let plugin: Plugin
+let parts: PluginParts = {}
+
+function receive(message: ToPlugin): void {
+  if (message.k === 'run') void run(message)
+  else if (message.k === 'abort') runs.abort(message.id)
+  else if (message.k === 'ok') runs.answer(message.id, message.value)
+  else if (message.k === 'err') runs.refuse(message.id, message.error, message.isEnded === true)
+}
+
+async function run(message: RunMessage): Promise<void> {
+  try {
+    const value = await runs.within(message.id, () => call(message))
+    // Here and not in the frames: a getter or a cycle in it is the plugin's error.
+    const text = stringify(value === undefined ? null : value)
+    frames.send({ k: 'ok', id: message.id, value: JSON.parse(text) })
+  } catch (error) {
+    // Whoever comes next would get no memory either, and be blamed for it.
+    if (isOutOfMemory(error)) process.exit(1)
+    frames.send({ k: 'err', id: message.id, error: toWireError(error) })
+  }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof RangeError && /allocation failed/i.test(error.message)
+}
+
+async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
+  const verifier = parts.verifiers?.[part]
+  const type = parts.connections?.[part]
+  const [first, second] = args as [never, never]
+  switch (method) {
+    case 'setup':
+      parts = await plugin.setup({ logger: runs.logger, now: runs.now }, first)
+      return describeParts(parts)
+    case 'normalize':
+      return verifier!.normalize!(first)
+    case 'anonymousSource':
+      return verifier!.anonymousSource!(first)
+    case 'destination':
+      return verifier!.destination!(first, second)
+    case 'check':
+      return runs.check(id, verifier!, first)
+    case 'baseUrl':
+      return type!.baseUrl(first)
+    case 'fits':
+      return type!.fits(first, second)
+    case 'probe':
+      return type!.probe(first, runs.probeContext(id, second))
+    case 'close':
+      return parts.close?.()
+  }
+}
+
+function describe(plugin: unknown): Described {
+  if (!isPlugin(plugin)) return { isPlugin: false, data: {}, functions: [] }
+  const { setup, ...data } = plugin as Plugin & { setup?: unknown }
+  return { isPlugin: true, data: plain(data), functions: typeof setup === 'function' ? ['setup'] : [] }
+}
+
+function describeParts(made: PluginParts) {
+  const { verifiers, connections, anchorer, close, ...rest } = (made ?? {}) as PluginParts & JsonObject
+  return {
+    data: { ...plain(rest), ...(anchorer ? { anchorer: describePart(anchorer, ANCHORER_FUNCTIONS).data } : {}) },
+    functions: typeof close === 'function' ? ['close'] : [],
+    verifiers: (verifiers ?? []).map((verifier) => describePart(verifier, VERIFIER_FUNCTIONS)),
+    connections: (connections ?? []).map((type) => ({
+      ...describePart(type, CONNECTION_FUNCTIONS),
+      ...addressOf(type),
+    })),
+  }
+}
+
+function describePart(part: object, functions: readonly string[]): DescribedPart {
+  const isFunction = (name: string) => typeof (part as Record<string, unknown>)[name] === 'function'
+  return { data: plain(part), functions: functions.filter(isFunction) }
+}
+
+function addressOf(type: { baseUrl?: (options: never) => string }): { readonly address?: string } {
+  try {
+    return { address: String(type.baseUrl!({} as never)) }
+  } catch {
+    return {}
+  }
+}
+
+/** Functions fall out; schemas are plain data. */
+function plain(value: object): JsonObject {
+  return JSON.parse(stringify(value))
+}
+
+// A stray error is the plugin's, and no reason to end the checks of others.
+process.on('uncaughtException', (error) => runs.stray('an error that nothing caught', error))
+process.on('unhandledRejection', (reason) => runs.stray('a promise that nothing awaited was rejected', reason))
+
+try {
+  const loaded = (await import(pathToFileURL(process.argv[2]!).href)) as { default?: unknown }
+  plugin = loaded.default as Plugin
+  frames.send({ k: 'ready', plugin: describe(plugin) })
+} catch (error) {
+  frames.send({ k: 'err', id: 0, error: toWireError(error) })
+}

@@ -1,0 +1,73 @@
+/** Starts a process of Node that can read what is given to it and do nothing else but talk with the host. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
+
+export type { Isolation, PackageLink, ReadableSet } from './command.ts'
+
+export interface SandboxOptions {
+  /** The module that runs; it can be read without being in `readable`. By its absolute real path, as all paths here. */
+  readonly entry: string
+  readonly readable: ReadableSet
+  readonly args?: readonly string[]
+  /** The limit of the heap. Buffers, stacks and compiled code have `BESIDE_HEAP_MIB` more. */
+  readonly memoryMib?: number
+  readonly isolation: Isolation
+}
+
+const HEAP_MIB = 128
+/**
+ * Node maps about 80 MiB for stacks and itself when it starts, and up to 48 MiB for young objects. The rest is for buffers and compiled
+ * code. With less, the limit of data would end a process before the limit of its heap, which leaves a trace that says why.
+ */
+const BESIDE_HEAP_MIB = 256
+// Node 20 calls it experimental; newer versions have both names, or the short one alone.
+const PERMISSION_FLAG = process.allowedNodeEnvironmentFlags.has('--permission')
+  ? '--permission'
+  : '--experimental-permission'
+
+/**
+ * `stdio[3]` is a duplex stream to the process, `stdout` and `stderr` are what it prints: whoever starts it reads them, or it waits. Its
+ * other handles are closed, its environment is empty, its working directory is the root folder.
+ *
+ * Only `kill('SIGKILL')` ends it surely, and it is over with the event `close`: the event `exit` tells of the process that holds it. It
+ * dies with the thread of the host that started it, even when that is killed.
+ *
+ * @throws Error when a path cannot be given to Node
+ */
+export function startSandboxed({
+  entry,
+  readable,
+  args = [],
+  memoryMib = HEAP_MIB,
+  isolation,
+}: SandboxOptions): ChildProcess {
+  const all = { ...readable, files: [...readable.files, entry] }
+  const program = [process.execPath, ...permissions(all), ...flags(memoryMib), entry, ...args]
+  return startProgram(program, all, { dataMib: memoryMib + BESIDE_HEAP_MIB, isolation })
+}
+
+/** Starts any program in the sandbox: without what Node's permission model adds. */
+export function startProgram(
+  program: readonly string[],
+  readable: ReadableSet,
+  limits: { readonly dataMib: number; readonly isolation: Isolation },
+): ChildProcess {
+  const { file, args, env } = sandboxCommand(program, { readable, ...limits })
+  return spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+}
+
+/**
+ * Node refuses child processes, workers, native modules and writing with this, and reading of what is not named. It follows links out of
+ * what is named, so those are refused before. To resolve a package, it reads the link that leads there.
+ */
+function permissions({ packages, files, links }: ReadableSet): readonly string[] {
+  const paths = [...outermost(packages), ...files, ...links.map(({ path }) => path)]
+  const wrong = paths.find((path) => path.includes('*'))
+  // Node would let it read every path that begins with what stands before the star.
+  if (wrong !== undefined) throw new Error(`the path contains a star: ${wrong}`)
+  return [PERMISSION_FLAG, ...[...new Set(paths)].map((path) => `--allow-fs-read=${path}`)]
+}
+
+function flags(memoryMib: number): readonly string[] {
+  return ['--no-addons', '--no-warnings', `--max-old-space-size=${memoryMib}`]
+}

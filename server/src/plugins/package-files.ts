@@ -1,0 +1,136 @@
+/** Walks the files of a package: what its digest is made of, and which links lead out of it. */
+import { createHash } from 'node:crypto'
+import type { Dirent } from 'node:fs'
+import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { isWithin } from './isolation/command.ts'
+import { PackageError } from './package-error.ts'
+
+export const MOST_FILES = 20_000
+export const MOST_BYTES = 64 * 1024 * 1024
+/** Of a package with all that is installed in it. */
+const MOST_ENTRIES = 500_000
+const AT_ONCE = 64
+
+export interface FoundEntry {
+  /** Relative to the folder, with slashes. */
+  readonly path: string
+  readonly kind: 'file' | 'link' | 'other'
+}
+
+/**
+ * The digest of a package's own files: `sha256:` and the SHA-256 in hexadecimal of this text, in UTF-8. It has a line for each file, sorted
+ * by the bytes of their paths: the SHA-256 of the content in hexadecimal, two spaces, the path relative to the package with slashes, a
+ * line feed. That is what `sha256sum` prints. A symbolic link has a line of the SHA-256 of the text of the link, a space, `@`, the path,
+ * a line feed; it is not followed. Folders have no line. Every file and folder is left out whose name starts with a dot, and every folder
+ * `node_modules`. So, for a package without links:
+ *
+ *     find . -mindepth 1 \( -name '.*' -o -name node_modules \) -prune -o -type f -printf '%P\n' |
+ *       LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum
+ *
+ * @throws PackageError when it has too much, or something that is no file, or a name that has no line of its own
+ */
+export async function codeHashOf(root: string): Promise<string> {
+  const entries = await ownEntries(root)
+  const lines: string[] = []
+  let bytes = 0
+  for (let start = 0; start < entries.length; start += AT_ONCE) {
+    const some = entries.slice(start, start + AT_ONCE)
+    const sizes = await Promise.all(some.map(async ({ path }) => (await lstat(join(root, path))).size))
+    bytes = sizes.reduce((sum, size) => sum + size, bytes)
+    // Before they are read.
+    if (bytes > MOST_BYTES) throw tooManyBytes()
+    lines.push(...(await Promise.all(some.map((entry) => lineOf(root, entry)))))
+  }
+  return `sha256:${sha256(lines.join(''))}`
+}
+
+/** Sorted by the bytes of their paths. */
+async function ownEntries(root: string): Promise<readonly FoundEntry[]> {
+  const entries: (FoundEntry & { readonly bytes: Buffer })[] = []
+  for await (const entry of entriesOf(root, isOwn)) {
+    const { path, kind } = entry
+    if (kind === 'other') throw new PackageError('unlisted_file', `it contains what is no file: ${join(root, path)}`)
+    if (/[\n\r\\\uFFFD]/.test(path)) {
+      const message = `the name of a file has a line break, a backslash or no UTF-8: ${JSON.stringify(path)}`
+      throw new PackageError('unlisted_file', message)
+    }
+    if (entries.length === MOST_FILES) throw new PackageError('too_large', `it has more than ${MOST_FILES} files`)
+    entries.push({ ...entry, bytes: Buffer.from(path) })
+  }
+  return entries.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+}
+
+async function lineOf(root: string, { path, kind }: FoundEntry): Promise<string> {
+  if (kind === 'link') return `${sha256(await readlink(join(root, path), 'buffer'))} @${path}\n`
+  return `${sha256(await readFile(join(root, path)))}  ${path}\n`
+}
+
+function tooManyBytes(): PackageError {
+  return new PackageError('too_large', `it has more than ${MOST_BYTES / 1024 / 1024} MiB`)
+}
+
+/** The digest of a plugin that is one file: of its content. */
+export async function codeHashOfFile(path: string): Promise<string> {
+  if ((await lstat(path)).size > MOST_BYTES) throw tooManyBytes()
+  return `sha256:${sha256(await readFile(path))}`
+}
+
+/** Whether a file or folder of this name counts as a package's own. */
+export function isOwn(name: string): boolean {
+  return !name.startsWith('.') && name !== 'node_modules'
+}
+
+function sha256(data: Buffer | string): string {
+  return createHash('sha256').update(data).digest('hex')
+}
+
+/**
+ * Node's permission model follows links: one that leads out of what a process may read would let it read more. Links in `node_modules`
+ * may lead to other installed packages, as those of development dependencies do.
+ *
+ * @param allowed real folders that the process may read
+ * @throws PackageError `stray_link` for the first that leads elsewhere
+ */
+export async function refuseStrayLinks(root: string, allowed: readonly string[]): Promise<void> {
+  for await (const { path, kind } of entriesOf(root, () => true)) {
+    if (kind !== 'link') continue
+    const target = await targetOf(join(root, path))
+    const isInstalled = segments(path).includes('node_modules') && segments(target).includes('node_modules')
+    if (isInstalled || isWithin(target, allowed)) continue
+    throw new PackageError('stray_link', `the link ${join(root, path)} leads out of its package, to ${target}`)
+  }
+}
+
+/** Where a link leads; what is not there yet may be there later. */
+async function targetOf(link: string): Promise<string> {
+  try {
+    return await realpath(link)
+  } catch {
+    return resolve(dirname(link), await readlink(link))
+  }
+}
+
+function segments(path: string): readonly string[] {
+  return path.split('/')
+}
+
+/** All entries but folders; it enters those folders, and gives those files, that `counts` says. */
+async function* entriesOf(root: string, counts: (name: string) => boolean): AsyncGenerator<FoundEntry> {
+  const folders = ['']
+  let found = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+      if (!counts(entry.name)) continue
+      if (++found > MOST_ENTRIES) throw new PackageError('too_large', `more than ${MOST_ENTRIES} files are in ${root}`)
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory()) folders.push(path)
+      else yield { path, kind: kindOf(entry) }
+    }
+  }
+}
+
+function kindOf(entry: Dirent): FoundEntry['kind'] {
+  if (entry.isSymbolicLink()) return 'link'
+  return entry.isFile() ? 'file' : 'other'
+}

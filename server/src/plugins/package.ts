@@ -1,0 +1,93 @@
+/** Finds the package of a plugin: its module, its digest, and all that it can import, which is all that an isolated plugin may read. */
+import { realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { isWithin, outermost, type PackageLink, type ReadableSet } from './isolation/command.ts'
+import { dependenciesOf } from './package-dependencies.ts'
+import { findEntry, type PluginEntry } from './package-entry.ts'
+import { PackageError } from './package-error.ts'
+import { codeHashOf, codeHashOfFile, isOwn, refuseStrayLinks } from './package-files.ts'
+import { readPackageJson, textMember } from './package-json.ts'
+
+export interface PluginPackage extends ReadableSet {
+  /** The module to import. Absolute real path. */
+  readonly entry: string
+  /** The real folder of the package. A lone file has none: its folder is the operator's, with the configuration and maybe keys in it. */
+  readonly root: string | undefined
+  readonly name: string | undefined
+  readonly version: string | undefined
+  /** `codeHashOf` its package, or of the lone file. What it imports from other packages is not in it. */
+  readonly codeHash: string
+  /** The package, and those that it depends on. Of a lone file, those that the package.json above it names, and core. */
+  readonly packages: readonly string[]
+  /** Of a lone file, itself and the package.json that says how Node reads it. */
+  readonly files: readonly string[]
+  readonly links: readonly PackageLink[]
+}
+
+/**
+ * Resolves `use` as an import in the configuration's folder would, and a folder by its package.json. The own packages of the plugin are
+ * read on every call.
+ *
+ * @param folder of the configuration file
+ * @param apart folders that no plugin may read, beside that of the configuration: that of the data
+ * @throws PackageError with the reason, for the operator
+ */
+export async function locatePlugin(use: string, folder: string, apart: readonly string[] = []): Promise<PluginPackage> {
+  const home = await realpath(folder)
+  const found = await findEntry(use, home)
+  const forbidden = [home, ...(await Promise.all(apart.map(realOrSame)))]
+  const isLone = found.kind === 'file' && (found.root === undefined || isWithin(home, [found.root]))
+  const located = isLone ? await loneFile(found) : await packaged(found)
+  for (const root of located.packages) refuseToContain(root, forbidden)
+  // Of the folders of packages, some may lie in others.
+  for (const root of outermost(located.packages)) await refuseStrayLinks(root, located.packages)
+  if (!isWithin(located.entry, [...located.packages, ...located.files])) {
+    throw new PackageError('stray_link', `its module leads out of its package, to ${located.entry}`)
+  }
+  return {
+    ...located,
+    codeHash: await (located.root === undefined ? codeHashOfFile(found.entry) : codeHashOf(located.root)),
+  }
+}
+
+type Located = Omit<PluginPackage, 'codeHash'>
+
+async function packaged({ entry, root }: PluginEntry): Promise<Located> {
+  if (root === undefined) throw new PackageError('not_a_plugin', `no package.json is above ${entry}`)
+  // Else it could change without its digest.
+  if (!relative(root, entry).split('/').every(isOwn)) {
+    throw new PackageError(
+      'unlisted_file',
+      `its module is in no folder that the digest of the package counts: ${entry}`,
+    )
+  }
+  const json = await readPackageJson(root)
+  const { packages, links } = await dependenciesOf(root, json)
+  const [name, version] = [textMember(json, 'name'), textMember(json, 'version')]
+  return { entry, root, name, version, packages: [...new Set([root, ...packages])], files: [], links }
+}
+
+async function loneFile({ entry, root }: PluginEntry): Promise<Located> {
+  const json = root === undefined ? undefined : await readPackageJson(root)
+  const { packages, links } = await dependenciesOf(join(entry, '..'), json)
+  const files = root === undefined ? [entry] : [entry, join(root, 'package.json')]
+  return { entry, root: undefined, name: undefined, version: undefined, packages, files, links }
+}
+
+function refuseToContain(root: string, forbidden: readonly string[]): void {
+  const inside = forbidden.find((folder) => isWithin(folder, [root]))
+  if (inside === undefined) return
+  throw new PackageError(
+    'forbidden_folder',
+    `the package ${root} contains ${inside}, which no plugin may read: move one of them out of the other`,
+  )
+}
+
+/** A folder that is not there yet has no real path yet. */
+async function realOrSame(folder: string): Promise<string> {
+  try {
+    return await realpath(folder)
+  } catch {
+    return folder
+  }
+}

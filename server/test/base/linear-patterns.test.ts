@@ -1,0 +1,222 @@
+import type { ActionProfile } from '@claimcheck/core'
+import { claimRequest } from '@claimcheck/core/api'
+import { markLinear } from '@claimcheck/server/base/linear-patterns'
+import { validator } from '@claimcheck/server/base/validation'
+import t from 'tap'
+import { type TSchema, Type } from 'typebox'
+import { profile } from '../support/profile.ts'
+
+/** As it comes from another process. */
+function copyOf<T extends TSchema>(schema: T): T {
+  return JSON.parse(JSON.stringify(schema))
+}
+
+function millisecondsOf(work: () => unknown): number {
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
+
+const CATASTROPHIC = '^(a+)+$'
+const TEXT = `${'a'.repeat(40)}!`
+
+t.test('a catastrophic pattern answers within milliseconds, in every schema that it gets into', async (t) => {
+  const target = copyOf(Type.String({ pattern: CATASTROPHIC }))
+  const params = copyOf(Type.Object({ name: Type.Optional(Type.String({ pattern: CATASTROPHIC })) }))
+  t.strictSame(markLinear(target), [])
+  const inClaims = claimRequest([{ ...(profile satisfies ActionProfile), action: 'test.thing.do', target, params }])
+  const claim = { client_claim_id: '1', agent_id: '1', action: 'test.thing.do', claimed_at: '2026-09-25T14:02:11Z' }
+  const rows: [schema: TSchema, valid: unknown, invalid: unknown][] = [
+    [target, 'aa', TEXT],
+    [params, { name: 'aa' }, { name: TEXT }],
+    [copyOf<TSchema>({ ...target, title: 'A copy' }), 'aa', TEXT],
+    [Type.Object({}, { additionalProperties: params }), { a: { name: 'aa' } }, { a: { name: TEXT } }],
+    [Type.Object({}, { propertyNames: target }), { aa: 1 }, { [TEXT]: 1 }],
+    [inClaims, { ...claim, target: 'aa', params: { name: 'aa' } }, { ...claim, target: TEXT, params: { name: TEXT } }],
+  ]
+  for (const [schema, valid, invalid] of rows) {
+    const validate = validator(schema)
+    t.strictSame(validate(valid, []), [])
+    t.ok(millisecondsOf(() => t.match(validate(invalid, [])[0], { type: 'string_pattern_mismatch' })) < 500)
+  }
+})
+
+t.test('so do patterns for the names of properties', async (t) => {
+  const schema = { type: 'object', patternProperties: { '^(b+)+$': { type: 'string' } }, additionalProperties: false }
+  t.strictSame(markLinear(schema), [])
+  const validate = validator(schema)
+  t.strictSame(validate({ bb: 'x' }, []), [])
+  t.ok(
+    millisecondsOf(() => t.match(validate({ [`${'b'.repeat(40)}!`]: 'x' }, []), [{ type: 'extra_forbidden' }])) < 500,
+  )
+})
+
+t.test('a validation has an end, however many patterns and texts it has', async (t) => {
+  const patterns = Array.from({ length: 100 }, (_, index) => ({
+    pattern: `(?:[ab]{0,${150 + index}}a[ab]{0,100}){1}[^ab][^ab]`,
+  }))
+  const schema = { type: 'array', items: { type: 'string', allOf: patterns } }
+  t.strictSame(markLinear(schema), [])
+  const validate = validator(schema)
+  let seed = 1
+  const letter = () => {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31
+    return seed & 65536 ? 'a' : 'b'
+  }
+  const text = Array.from({ length: 4096 }, letter).join('')
+  t.ok(
+    millisecondsOf(() =>
+      t.ok(
+        validate(
+          Array.from({ length: 16 }, () => text),
+          [],
+        ).length > 0,
+      ),
+    ) < 5000,
+  )
+  // The next one begins anew.
+  t.strictSame(validate(['aa!!'], []), [])
+})
+
+const refused: [what: string, schema: object, named: RegExp][] = [
+  ['a look-ahead', { pattern: '^(?=.*a)b' }, /"\^\(\?=\.\*a\)b"/],
+  ['a negative look-ahead', { pattern: '^(?!a)' }, /\(\?!a\)/],
+  ['a look-behind', { pattern: '(?<=a)b' }, /\(\?<=a\)b/],
+  ['a negative look-behind', { pattern: '(?<!a)b' }, /\(\?<!a\)b/],
+  ['a back-reference', { pattern: '^(a)\\1$' }, /\(a\)/],
+  ['a back-reference by name', { pattern: '^(?<n>a)\\k<n>$' }, /refers to/],
+  ['a pattern for names of properties', { patternProperties: { '^(?=a)': {} } }, /\(\?=a\)/],
+  ['a pattern deep down', { properties: { a: { items: { anyOf: [{ pattern: '(?=a)' }] } } } }, /\(\?=a\)/],
+  ['a property called properties', { properties: { properties: { default: { pattern: '(?=a)' } } } }, /\(\?=a\)/],
+  ['a pattern that is too large', { pattern: '^[ab]{1000}c{100}$' }, /instructions/],
+  ['a pattern that is none', { pattern: '(' }, /"\("/],
+  ['a pattern in the language of others', { pattern: '(?i)a' }, /\(\?i\)a/],
+  ['a format that takes long', { format: 'url' }, /format url/],
+  ['a format that compiles', { format: 'regex' }, /format regex/],
+  ['a reference', { properties: { a: { $ref: '#' } } }, /\$ref/],
+  ['an identifier', { $id: 'https://example.com/schema' }, /\$id/],
+  ['a schema without end', { enum: ['x'.repeat(70_000)] }, /70\d\d\d characters/],
+]
+
+for (const [what, schema, named] of refused) {
+  t.test(`an isolated plugin may not use ${what}`, async (t) => {
+    const problems = markLinear(schema)
+    t.equal(problems.length, 1)
+    t.match(problems[0], named)
+  })
+}
+
+t.test('properties may be called like keywords', async (t) => {
+  const properties = Object.fromEntries(
+    ['pattern', 'format', '$ref', 'patternProperties'].map((name) => [name, Type.String()]),
+  )
+  const schema = Type.Object(properties)
+  t.strictSame(markLinear(schema), [])
+  t.strictSame(validator(schema)({ pattern: '(?=a)', format: 'url', $ref: 'x', patternProperties: 'x' }, []), [])
+})
+
+t.test('patterns mean what they mean elsewhere', async (t) => {
+  const patterns = [
+    '^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$',
+    '^[0-9a-f]{40}$',
+    'b',
+    '^$',
+    '^.$',
+    '^\\d+(?:\\.\\d{1,3})?$',
+    '^\\p{L}+$',
+    '^[^\\s/]+$',
+    '\\bword\\b',
+    '^(?:a|ab)(?:c|bcd)$',
+    '^\\u00e9\\u{1F600}?$',
+    '^[\\]\\-^]+$',
+    '^a{2,}?$',
+    '^(?<name>x)*$',
+    '^\\/\\.$',
+    '[\\w$]+\\W',
+  ]
+  const texts = [
+    '',
+    'a',
+    'b',
+    'ab',
+    'abcd',
+    'abc',
+    'octo-org/hello.world',
+    '0'.repeat(40),
+    'a word, here',
+    'é',
+    'é😀',
+    '😀',
+    '1.25',
+    '1.',
+    ']-^',
+    'xxx',
+    '/.',
+    'a/b/c',
+    'aaa',
+    '\n',
+    'a\n',
+    '$ ',
+    'Ω',
+    'é/',
+  ]
+  for (const pattern of patterns) {
+    const native = validator({ type: 'string', pattern })
+    const expected = texts.filter((text) => native(text, []).length === 0)
+    t.strictSame(markLinear({ type: 'string', pattern }), [])
+    const linear = validator({ type: 'string', pattern })
+    t.strictSame(
+      texts.filter((text) => linear(text, []).length === 0),
+      expected,
+      pattern,
+    )
+  }
+})
+
+t.test('the formats that isolated plugins may name are linear', async (t) => {
+  const formats = [
+    'date',
+    'time',
+    'date-time',
+    'iso-time',
+    'iso-date-time',
+    'duration',
+    'uri',
+    'uri-reference',
+    'uri-template',
+    'email',
+    'hostname',
+    'ipv4',
+    'ipv6',
+    'uuid',
+    'json-pointer',
+    'json-pointer-uri-fragment',
+    'relative-json-pointer',
+    'byte',
+  ]
+  const starts = [
+    '',
+    'a@',
+    'http://',
+    'a:',
+    '#',
+    '/',
+    'P',
+    'PT',
+    '{',
+    '{a',
+    '00:00:00.',
+    '2020-01-01T00:00:00.',
+    '1:',
+    '0#',
+  ]
+  const units = ['a', '1', '-', 'a.', '@', ':', '1:', '/', '%41', '~0', '{a}', ',a', 'AAAA', 'AAAA\n', '1Y', 'é']
+  for (const format of formats) {
+    t.strictSame(markLinear({ format }), [])
+    const validate = validator({ type: 'string', format })
+    const texts = starts.flatMap((start) => units.map((unit) => `${start}${unit.repeat(65_536 / unit.length)}!`))
+    const slowest = Math.max(...texts.map((text) => millisecondsOf(() => validate(text, []))))
+    // What is not linear takes ten seconds and more.
+    t.ok(slowest < 2000, `${format}: ${slowest} ms`)
+  }
+})

@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import t from 'tap'
+import { startDeeds, TOKEN } from './world.ts'
+
+const skip = (await isolationProblem()) ?? false
+const PAGE = { kind: 'present', differs: [], facts: { status: 200 } }
+const MISSING = { kind: 'absent', facts: { status: 404 } }
+const told = (text: string | RegExp) => ({ facts: { told: text } })
+
+// What ends the process: the check that does it fails, and those beside it are made again.
+// A deed in a timer may have been done by any of them: each is made again alone, and it ends the process twice.
+const ENDING: readonly (readonly [deed: string, reason: string, restarts?: number])[] = [
+  ['loops', 'it looped'],
+  ['loops in microtasks', 'it looped'],
+  ['loops in a timer', 'it looped', 2],
+  ['loops in a getter', 'it looped'],
+  ['exits', 'it exited'],
+  ['aborts', 'it exited'],
+  ['fills the heap', 'it exited'],
+  ['fills buffers', 'it exited'],
+  ['floods the log', 'it flooded the host'],
+  ['floods the pipe', 'it flooded the host'],
+  ['speaks another protocol', 'it flooded the host'],
+  ['returns megabytes', 'it flooded the host'],
+]
+
+for (const [deed, reason, restarts = 1] of ENDING) {
+  t.test(`a check that ${deed} costs only itself`, { skip }, async (t) => {
+    const { check, plugin } = await startDeeds(t)
+    const checks = [check('page', deed), check('page'), check('missing'), check('page')]
+    t.strictSame(await Promise.all(checks), ['PluginEndedError', PAGE, MISSING, PAGE])
+    t.match(plugin.parts.state(), { status: /running|restarting/, restarts, lastEnd: reason })
+    t.strictSame(await check('page'), PAGE, 'and the process works again')
+  })
+}
+
+// What does not end it.
+const HARMLESS = ['rejects without a listener', 'breaks a stream', 'throws in a timer']
+
+t.test('stray errors are logged, and end nothing', { skip }, async (t) => {
+  const { check, plugin, lines } = await startDeeds(t)
+  for (const deed of HARMLESS) t.match(await check('page', deed), { kind: 'present' }, deed)
+  t.strictSame(await check('page'), PAGE)
+  t.match(plugin.parts.state(), { status: 'running', restarts: 0 })
+  t.match(
+    lines.map(({ fields }) => JSON.stringify(fields)),
+    [/nobody listens/, /a broken stream/, /in a timer/],
+  )
+})
+
+t.test('what a plugin replaces, it replaces for itself', { skip }, async (t) => {
+  const liar = await startDeeds(t)
+  const honest = await startDeeds(t)
+  t.match(await liar.check('page', 'replaces JSON.parse'), { kind: 'present' })
+  t.strictSame(await honest.check('missing'), MISSING)
+})
+
+t.test('a plugin reaches nothing beside the host', { skip }, async (t) => {
+  const { check, folder, url } = await startDeeds(t)
+  mkdirSync(join(folder, 'data'))
+  const key = join(folder, 'data/secret.key')
+  writeFileSync(key, 'a key')
+  const socket = join(folder, 'socket')
+  const server = createServer().listen(socket)
+  await once(server, 'listening')
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  t.teardown(() => Promise.all([server.close(), listener.close()]))
+  const { port } = listener.address() as AddressInfo
+  const rows: readonly (readonly [deed: string, at: string | undefined, told: RegExp])[] = [
+    ['reads its environment', undefined, /^\{\}$/],
+    ['reads a file', key, /^ERR_ACCESS_DENIED$/],
+    ['reads a file', '/etc/passwd', /^ERR_ACCESS_DENIED$/],
+    ['reads a file', '/proc/self/environ', /^ERR_ACCESS_DENIED$/],
+    ['lists the root', undefined, /^ERR_ACCESS_DENIED$/],
+    ['starts a program', undefined, /^ERR_ACCESS_DENIED$/],
+    ['starts a worker', undefined, /^ERR_ACCESS_DENIED$/],
+    ['opens a connection', String(port), /^ENETUNREACH$/],
+    ['opens a connection', new URL(url).port, /^ENETUNREACH$/],
+    ['opens a Unix socket', socket, /^ENOENT$/],
+    ['signals a process', String(process.pid), /^ESRCH$/],
+    ['reveals a credential', undefined, /holds no credentials/],
+    ['tells its token', undefined, /^secret:token$/],
+  ]
+  for (const [deed, at, expected] of rows) t.match(await check('page', deed, at), told(expected), `${deed} ${at ?? ''}`)
+  t.match(await check('page', 'asks another host'), told(/^unavailable$/))
+})
+
+t.test('the first process of its own space ignores its own signals', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  t.equal(await check('page', 'kills itself', undefined, 500), 'Error')
+  t.strictSame(await check('page'), PAGE)
+})
+
+t.test('a check whose time is over is aborted, and its process goes on', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  t.equal(await check('page', 'waits for ever', undefined, 300), 'Error')
+  t.strictSame(await check('page'), PAGE)
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
+
+t.test('what a destination repeats of a credential reaches the plugin encoded, and no receipt', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  const seen = (await check('page', 'tells what it sent')) as { facts: { told: string } }
+  t.equal(Buffer.from(seen.facts.told, 'base64').toString(), `Bearer ${TOKEN}`, 'which is why facts are searched')
+})
+
+t.test('a hundred checks at once are all answered right', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  const checks = Array.from({ length: 100 }, (_, index) => check(index % 3 === 0 ? 'missing' : 'page'))
+  t.strictSame(
+    await Promise.all(checks),
+    checks.map((_, index) => (index % 3 === 0 ? MISSING : PAGE)),
+  )
+})

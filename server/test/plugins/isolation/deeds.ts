@@ -1,0 +1,211 @@
+/** A plugin that does to its host what its claims name, or to others what it can: the tests of isolation copy it into a package. */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeSync } from 'node:fs'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import {
+  bearer,
+  type CheckContext,
+  defineConnectionType,
+  definePlugin,
+  defineVerifier,
+  type Observation,
+  type Static,
+  secret,
+  Type,
+} from '@claimcheck/core/plugin'
+
+const MINUTE_MS = 60_000
+const SENTENCE = '{target} is there.'
+
+const Params = Type.Object(
+  { deed: Type.Optional(Type.String({ title: 'Deed' })), at: Type.Optional(Type.String({ title: 'At' })) },
+  { additionalProperties: false },
+)
+const Facts = Type.Object(
+  {
+    status: Type.Optional(Type.Integer({ title: 'Status' })),
+    told: Type.Optional(Type.String({ title: 'Told', pattern: '^[^\\n]*$', maxLength: 1024 })),
+  },
+  { additionalProperties: false },
+)
+type Seen = Observation<Static<typeof Facts>>
+
+const PRESENT: Seen = { kind: 'present', differs: [], facts: {} }
+
+function told(text: string): Seen {
+  return { ...PRESENT, facts: { told: text.slice(0, 1000) } }
+}
+
+/** What stands in the way of an attempt; `done` when nothing does. */
+async function hindrance(attempt: () => unknown): Promise<Seen> {
+  try {
+    await attempt()
+    return told('done')
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    return told(code ?? message.split('\n')[0]!)
+  }
+}
+
+function reached(options: { port: number; host: string } | { path: string }): Promise<void> {
+  return new Promise((resolve, reject) => connect(options as never, resolve).on('error', reject))
+}
+
+type Deed = (context: CheckContext, at: string) => Seen | Promise<Seen>
+
+const DEEDS: Readonly<Record<string, Deed>> = {
+  loops() {
+    for (;;);
+  },
+  async 'loops in microtasks'() {
+    for (;;) await null
+  },
+  async 'loops in a timer'() {
+    setTimeout(() => {
+      for (;;);
+    }, 5)
+    await wait(60_000)
+    return PRESENT
+  },
+  'loops in a getter': () =>
+    ({
+      kind: 'present',
+      differs: [],
+      get facts(): never {
+        for (;;);
+      },
+    }) as Seen,
+  exits: () => process.exit(0),
+  'kills itself': async () => {
+    process.kill(process.pid, 'SIGKILL')
+    await wait(60_000)
+    return PRESENT
+  },
+  aborts: () => process.abort(),
+  'fills the heap'() {
+    const kept: number[][] = []
+    for (;;) kept.push(new Array(100_000).fill(kept.length))
+  },
+  'fills buffers'() {
+    const kept: Buffer[] = []
+    for (;;) kept.push(Buffer.alloc(16 * 1024 * 1024, 1))
+  },
+  async 'floods the log'({ logger }) {
+    for (let line = 0; ; line++) {
+      logger.info({ line, padding: 'x'.repeat(1000) }, 'a line')
+      if (line % 1000 === 0) await new Promise(setImmediate)
+    }
+  },
+  async 'floods the pipe'() {
+    const garbage = Buffer.alloc(65_536, 'x')
+    for (;;) {
+      try {
+        writeSync(3, garbage)
+      } catch {
+        await wait(1)
+      }
+    }
+  },
+  'speaks another protocol': async () => {
+    writeSync(3, '{"k":"what is this"}\n')
+    await wait(60_000)
+    return PRESENT
+  },
+  'returns megabytes': () => told('x').facts && ({ ...PRESENT, facts: { told: 'x'.repeat(3_000_000) } } as Seen),
+  'rejects without a listener'() {
+    void Promise.reject(new Error('nobody listens'))
+    return PRESENT
+  },
+  'breaks a stream'() {
+    setTimeout(() => new Readable().emit('error', new Error('a broken stream')), 1)
+    return PRESENT
+  },
+  'throws in a timer'() {
+    setTimeout(() => {
+      throw new Error('in a timer')
+    }, 1)
+    return PRESENT
+  },
+  'replaces JSON.parse'() {
+    JSON.parse = () => ({ kind: 'present', differs: [], facts: {} })
+    return PRESENT
+  },
+  'reads its environment': () => told(JSON.stringify(process.env)),
+  'reads a file': (_, at) => hindrance(() => readFileSync(at)),
+  'lists the root': () => hindrance(() => readdirSync('/')),
+  'starts a program': () => hindrance(() => execFileSync('/usr/bin/env')),
+  'starts a worker': () => hindrance(() => new Worker('', { eval: true })),
+  'opens a connection': (_, at) => hindrance(() => reached({ port: Number(at), host: '127.0.0.1' })),
+  'opens a Unix socket': (_, at) => hindrance(() => reached({ path: at })),
+  'signals a process': (_, at) => hindrance(() => process.kill(Number(at), 0)),
+  'asks another host': ({ fetch }) => hindrance(() => fetch('https://example.com/')),
+  'reveals a credential': ({ reveal, connection }) =>
+    hindrance(() => reveal(bearer(connection!.options.token as string))),
+  'tells its token': ({ connection }) => told(String(connection!.options.token)),
+  async 'tells what it sent'({ http, connection }) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    const { value } = await http.json(`${base_url}/echo`, {
+      schema: Type.Object({ sent: Type.String() }),
+      auth: bearer(token),
+    })
+    return told(Buffer.from(value.sent).toString('base64'))
+  },
+  'waits for ever': () => new Promise(() => {}),
+}
+
+const verifier = defineVerifier<typeof Params, typeof Facts>({
+  profile: {
+    action: 'test.deed.do',
+    version: '1',
+    summary: 'A deed.',
+    words: {
+      title: 'Deed',
+      target: 'Page',
+      claim: SENTENCE,
+      outcomes: { verified: SENTENCE, late: SENTENCE, mismatch: SENTENCE, failed: SENTENCE },
+    },
+    target: Type.String({ minLength: 1, maxLength: 100 }),
+    params: Params,
+    facts: Facts,
+    required: { target: 'target' },
+    toleranceMs: 10 * MINUTE_MS,
+    deadlineMs: 15 * MINUTE_MS,
+    maxDeadlineMs: 24 * 60 * MINUTE_MS,
+    rulesVersion: 2,
+    access: { permission: 'none', anonymous: false },
+  },
+  providers: ['deeds'],
+  async check({ target, params: { deed, at = '' } }, context) {
+    if (deed !== undefined) return DEEDS[deed]!(context, at)
+    const { base_url, token } = context.connection!.options as { base_url: string; token: string }
+    const { status, value } = await context.http.json(`${base_url}/${target}`, {
+      schema: Type.Object({}),
+      auth: bearer(token),
+      also: [404],
+    })
+    return value === undefined
+      ? { kind: 'absent', facts: { status } }
+      : { kind: 'present', differs: [], facts: { status } }
+  },
+})
+
+const connection = defineConnectionType({
+  provider: 'deeds',
+  title: 'Deeds',
+  help: 'None.',
+  options: Type.Object({ base_url: Type.String(), token: secret({ description: 'A token.' }) }),
+  baseUrl: ({ base_url }) => base_url,
+  fits: () => true,
+  probe: async () => ({ scopes: [], warnings: [] }),
+})
+
+export default definePlugin({
+  name: 'deeds',
+  api: 2,
+  manifest: { hosts: ['connection'] },
+  options: Type.Object({}),
+  setup: () => ({ verifiers: [verifier], connections: [connection] }),
+})

@@ -1,0 +1,99 @@
+/** A folder as an operator has it, with a plugin in a package of its own, and a destination that it reads. */
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Connection, Logger } from '@claimcheck/core'
+import { withoutSecretValues } from '@claimcheck/core'
+import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { loadPlugins } from '@claimcheck/server/plugins/plugins'
+import type { Test } from 'tap'
+
+export const TOKEN = 'a-token-that-nobody-guesses'
+
+interface Line {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
+/** A package with a plugin from a built file, in a folder that is removed after the test. */
+export function installedPlugin(t: Test, built: string): { readonly folder: string; readonly use: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'node_modules/@claimcheck'), { recursive: true })
+  symlinkSync(resolve('core'), join(folder, 'node_modules/@claimcheck/core'))
+  const root = join(folder, 'plugin')
+  mkdirSync(root)
+  const dependencies = { '@claimcheck/core': '*' }
+  writeFileSync(
+    join(root, 'package.json'),
+    JSON.stringify({ name: 'acme-plugin', version: '1.2.3', type: 'module', exports: './index.js', dependencies }),
+  )
+  copyFileSync(resolve(built), join(root, 'index.js'))
+  return { folder, use: './plugin' }
+}
+
+/** Answers each page with JSON, and 404 for `missing`; `/echo` repeats the credential. */
+export async function destination(t: Test) {
+  const server = createServer(({ url, headers }, response) => {
+    const status = url === '/missing' ? 404 : 200
+    response.writeHead(headers.authorization === `Bearer ${TOKEN}` ? status : 401, {
+      'content-type': 'application/json',
+    })
+    response.end(url === '/echo' ? JSON.stringify({ sent: headers.authorization }) : '{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, port }
+}
+
+/** The plugin of deeds as the service loads it, and checks of it as the service makes them. */
+export async function startDeeds(t: Test, options: { readonly trusted?: boolean; readonly memoryMib?: number } = {}) {
+  const { folder, use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
+  const { url, port } = await destination(t)
+  const lines: Line[] = []
+  const log = (fields: Line['fields'], text: string) => void lines.push({ fields, text })
+  const logger = { debug: log, info: log, warn: log, child: () => logger } as Logger & { child(): Logger }
+  const config = { plugins: [{ use, with: {}, ...options }], pluginDir: folder, dataDir: join(folder, 'data') }
+  const registry = await loadPlugins(config, { logger: logger as never, now: Date.now })
+  const outbound = createOutbound({ allowPrivate: [`127.0.0.1:${port}`] })
+  const [plugin] = registry.plugins
+  t.teardown(async () => {
+    await plugin!.parts.close()
+    await outbound.close()
+  })
+  const { verifier } = registry.verifierFor('test.deed.do')!
+  const type = registry.connectionType('deeds')!
+  const connection: Connection = { id: 'conn_1', provider: 'deeds', options: { base_url: url, token: TOKEN } }
+
+  /** What the check returns; its error's name and code as a text. */
+  async function check(target: string, deed?: string, at?: string, limitMs = 20_000): Promise<unknown> {
+    const timer = new AbortController()
+    const limit = setTimeout(() => timer.abort(), limitMs)
+    const requests = outbound.forCheck({
+      timer,
+      now: Date.now,
+      origin: new URL(url).origin,
+      throughConnection: true,
+      reach: verifier.reach,
+      secrets: withoutSecretValues(type, connection.options).secrets,
+      limits: verifier.limits,
+    })
+    const params = { ...(deed === undefined ? {} : { deed }), ...(at === undefined ? {} : { at }) }
+    const claim = { action: 'test.deed.do', target, params, claimedAt: Date.now(), deadlineAt: Date.now() + 60_000 }
+    try {
+      return await verifier.check({ claim, connection, previous: [], requests, timer, share: 'wsp_1' })
+    } catch (error) {
+      const { name, code } = error as { name: string; code?: string }
+      return code === undefined ? name : `${name} ${code}`
+    } finally {
+      clearTimeout(limit)
+      timer.abort()
+    }
+  }
+
+  return { check, plugin: plugin!, type, connection, lines, folder, url }
+}

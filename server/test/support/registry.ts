@@ -1,0 +1,32 @@
+/** A registry as the service makes it of a plugin that the operator trusts, for tests that write their plugin's parts in place. */
+import type { Instant, Logger, Manifest, PluginParts } from '@claimcheck/core'
+import { inProcess } from '@claimcheck/server/plugins/in-process'
+import { reachOf } from '@claimcheck/server/plugins/reach'
+import { createRegistry, type LoadedPlugin, type Registry } from '@claimcheck/server/plugins/registry'
+
+export const SILENT = { debug() {}, info() {}, warn() {} } satisfies Logger
+
+interface Loading {
+  readonly name?: string
+  readonly manifest?: Manifest
+  readonly logger?: Logger
+  readonly now?: () => Instant
+}
+
+export function loaded(
+  parts: PluginParts,
+  { name = 'test', manifest = { hosts: ['connection', 'target'] }, logger = SILENT, now = Date.now }: Loading = {},
+): LoadedPlugin {
+  const types = (provider: string) => parts.connections?.find((type) => type.provider === provider)
+  return {
+    name,
+    identity: { package: name, version: '1.0.0', codeHash: `sha256:${'0'.repeat(64)}` },
+    isolation: 'trusted',
+    parts: inProcess(parts, types, { manifest, reach: reachOf(manifest, {}, true), logger, now }),
+    anchorer: parts.anchorer,
+  }
+}
+
+export function registryOf(parts: PluginParts, loading?: Loading): Registry {
+  return createRegistry([loaded(parts, loading)])
+}
