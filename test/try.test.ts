@@ -51,6 +51,7 @@ t.test('a check that finds the outcome prints the verdict first, then what it re
   const { code, stdout } = await runClaimcheck(files(t), ['try', PLUGIN, ...WITH], allow())
   t.equal(code, 0)
   t.match(stdout, /^verified: Ticket SHOP-1 was closed as done in time\.\nThe service would sign a receipt now\.\n/)
+  t.match(stdout, /Plugin +@claimcheck\/plugin-example 0\.1\.0, in a sandbox\n/)
   t.match(stdout, /Saw +present\n/)
   t.match(stdout, /facts +\{"ticket_id":1001,"closed_as":"done"/)
   t.match(stdout, new RegExp(`GET +200 +\\d+ ms +\\d+ B +${url}/api/projects/SHOP with bearer \\[credential\\]\\n`))
@@ -149,6 +150,42 @@ t.test('a plugin that does not load is refused with every problem', async (t) =>
   t.equal(code, 1)
   for (const named of [/verifiers\.0\.check/, /action/, /version/, /verifiers\.1\.providers/]) t.match(stderr, named)
 })
+
+/** A plugin in one file that reads nothing, with this code in its check. */
+const plugin = (check: string) => `import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
+  const closed = { additionalProperties: false }
+  const profile = {
+    action: 'test.outcome.reach', version: '1', rulesVersion: 2, summary: 'It is there.', required: {},
+    words: { title: 'An outcome', target: 'Place', claim: 'It is at {target}.', outcomes: {
+      verified: 'It was there.', late: 'It was late.', mismatch: 'It was another.', failed: 'It was not there.' } },
+    target: Type.String(), params: Type.Object({}, closed), facts: Type.Object({}, closed),
+    toleranceMs: 60000, deadlineMs: 120000, maxDeadlineMs: 240000, access: { permission: 'none', anonymous: true },
+  }
+  const anonymousSource = () => ({ provider: 'test', baseUrl: 'https://test.example' })
+  const verifier = defineVerifier({ profile, providers: [], anonymousSource, limits: { timeMs: 2000 },
+    async check(claim, context) { ${check} } })
+  export default definePlugin({ name: 'test', api: 2, manifest: { hosts: ['test.example'] }, options: Type.Object({}),
+    setup: () => ({ verifiers: [verifier] }) })`
+
+const misbehaving: [what: string, check: string, isolation: string, said: RegExp][] = [
+  ['throws', `throw new Error('a mistake of mine')`, '--trusted', /Log\n.*a mistake of mine/s],
+  ['throws in its sandbox', `throw new Error('a mistake of mine')`, '', /Log\n.*a mistake of mine/s],
+  ['returns what is no observation', `return { kind: 'verified' }`, '', /Log\n.*kind is neither present nor absent/s],
+  ['loops', 'for (;;) {}', '', /in a sandbox/],
+  ['ends its process', 'process.exit(0)', '', /in a sandbox/],
+]
+
+for (const [what, check, isolation, said] of misbehaving) {
+  t.test(`a check that ${what} is told, is no evidence, and ends with 1`, async (t) => {
+    const folder = files(t, { claim: { action: 'test.outcome.reach', target: 'here', params: {} } })
+    writeFileSync(join(folder, 'plugin.mjs'), plugin(check))
+    const args = ['try', './plugin.mjs', '--claim', 'claim.json', ...(isolation === '' ? [] : [isolation])]
+    const { code, stdout } = await runClaimcheck(folder, args)
+    t.equal(code, 1)
+    t.match(stdout, /^Not read: (verifier_error|timeout)\./)
+    t.match(stdout, said)
+  })
+}
 
 t.test('with --watch it checks again, with the new code, when a file of the package changes', async (t) => {
   const folder = files(t)

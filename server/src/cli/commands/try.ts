@@ -1,4 +1,5 @@
 /** `claimcheck try`: one check of a claim by a plugin that is being written, and what comes of it. */
+import { isAbsolute } from 'node:path'
 import type { Command } from 'commander'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
@@ -26,14 +27,15 @@ export function addTryCommand(program: Command): void {
     })
 }
 
-async function watch(plugin: string, { claim, connection, provider, with: given, json }: TryOptions): Promise<never> {
+async function watch(plugin: string, options: TryOptions): Promise<never> {
   const { runOnChange, watchedPath } = await import('../try/watch.ts')
-  const named = { '--claim': claim, '--connection': connection, '--provider': provider, '--with': given }
-  const options = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
   const use = pluginAt(plugin)
-  if (use === plugin && !plugin.startsWith('/')) {
-    throw new CommandError('usage', '--watch is for a plugin that is named by its path.')
-  }
-  const files = [claim, connection, given].filter((file) => file !== undefined)
-  return runOnChange(['try', plugin, ...options, ...(json ? ['--json'] : [])], [watchedPath(use), ...files])
+  if (!isAbsolute(use)) throw new CommandError('usage', '--watch is for a plugin that is named by its path.')
+  const named = (['claim', 'connection', 'provider', 'with'] as const).flatMap((name) => {
+    const value = options[name]
+    return value === undefined ? [] : [`--${name}`, value]
+  })
+  const flags = (['json', 'open', 'trusted'] as const).filter((name) => options[name]).map((name) => `--${name}`)
+  const files = [options.claim, options.connection, options.with].filter((file) => file !== undefined)
+  return runOnChange(['try', plugin, ...named, ...flags], [watchedPath(use), ...files])
 }

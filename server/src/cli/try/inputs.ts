@@ -12,6 +12,8 @@ export interface TryFiles {
   readonly connection?: string
   readonly provider?: string
   readonly with?: string
+  readonly open?: boolean
+  readonly trusted?: boolean
 }
 
 export function withTryOptions(command: Command): Command {
@@ -21,14 +23,21 @@ export function withTryOptions(command: Command): Command {
     .option('--connection <file>', 'the options of a connection')
     .option('--provider <provider>', 'of the connection, where the action is read through several')
     .option('--with <file>', 'the options that the configuration would give the plugin')
+    .option('--open', 'without the sandbox, on a system that allows none')
+    .option('--trusted', 'in the process of this command, as an operator can have it for a plugin')
 }
 
 /** @throws CommandError, ConfigError */
-export function trialInput(plugin: string, { claim, connection, provider, with: given }: TryFiles): TrialInput {
+export function trialInput(plugin: string, files: TryFiles): TrialInput {
+  const { claim, connection, provider, with: given, open, trusted } = files
   return {
     config: loadConfig(process.env, process.cwd()),
-    use: pluginAt(plugin),
-    pluginOptions: given === undefined ? {} : readObject('--with', given),
+    plugin: {
+      use: pluginAt(plugin),
+      with: given === undefined ? {} : readObject('--with', given),
+      ...(open ? { isolation: 'open' as const } : {}),
+      ...(trusted ? { trusted } : {}),
+    },
     claim: readClaimFile(claim, Date.now()),
     connection: connection === undefined ? undefined : readObject('--connection', connection),
     provider,

@@ -1,6 +1,7 @@
 /** What one check of a claim showed, for the author of its verifier: the answer first, then what it rests on. */
 import { claimSentence, factSentences, formatInstant, isRead, type JsonObject, outcomeSentence } from '@claimcheck/core'
 import { REASON_WORDS } from '../../base/verdict-words.ts'
+import type { Isolation } from '../../plugins/registry.ts'
 import { table } from '../run.ts'
 import { visible } from '../verify/style.ts'
 import type { TracedRequest } from './trace.ts'
@@ -15,6 +16,7 @@ export function trialLines(trial: Trial): string[] {
     answer(trial),
     next(trial),
     '',
+    `Plugin    ${pluginLine(trial)}`,
     `Claim     ${claimSentence(profile, claim)}`,
     ...(isRead(record) ? observationLines(trial) : []),
     '',
@@ -28,6 +30,7 @@ export function trialJson(trial: Trial): unknown {
   const { registered, claim, record, decision, nextCheckAt, requests, log, secrets } = trial
   const { profile } = registered.verifier
   const value = {
+    plugin: { ...trial.plugin.identity, isolation: trial.plugin.isolation },
     claim: { action: claim.action, target: claim.target, params: claim.params, profile_version: profile.version },
     said: claimSentence(profile, claim),
     requests,
@@ -42,6 +45,17 @@ export function trialJson(trial: Trial): unknown {
     log,
   }
   return JSON.parse(withoutSecrets(JSON.stringify(value), secrets))
+}
+
+const ISOLATION_WORDS: Readonly<Record<Isolation, string>> = {
+  isolated: 'in a sandbox',
+  open: 'in a process of its own, without a sandbox',
+  trusted: 'in this process, trusted',
+}
+
+function pluginLine({ plugin: { identity, isolation } }: Trial): string {
+  const { version } = identity
+  return `${identity.package}${version === undefined ? '' : ` ${version}`}, ${ISOLATION_WORDS[isolation]}`
 }
 
 function answer(trial: Trial): string {

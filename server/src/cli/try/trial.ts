@@ -14,12 +14,12 @@ import { ServiceError } from '../../base/errors.ts'
 import { validator } from '../../base/validation.ts'
 import { createCheckRunner } from '../../claims/check.ts'
 import { planClaim } from '../../claims/intake.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config, PluginEntry } from '../../config/config.ts'
 import { claimReader } from '../../http/wire/claim.ts'
 import { createAllowances } from '../../outbound/allowances.ts'
 import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
 import { type HostLogger, loadPlugins } from '../../plugins/plugins.ts'
-import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
+import type { LoadedPlugin, RegisteredVerifier, Registry } from '../../plugins/registry.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import type { OpenConnection } from '../../workspaces/connections.ts'
 import { createSources } from '../../workspaces/sources.ts'
@@ -34,9 +34,7 @@ export interface LogLine {
 
 export interface TrialInput {
   readonly config: Config
-  /** As the configuration names a plugin. */
-  readonly use: string
-  readonly pluginOptions: JsonObject
+  readonly plugin: PluginEntry
   readonly claim: JsonObject
   readonly connection: JsonObject | undefined
   /** Needed where the action is read through several. */
@@ -46,6 +44,7 @@ export interface TrialInput {
 }
 
 export interface Trial {
+  readonly plugin: LoadedPlugin
   readonly registered: RegisteredVerifier
   readonly claim: ClaimRow
   readonly record: CheckRecord
@@ -66,8 +65,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
   const log: LogLine[] = []
   const logger = collector(log)
   const now = Date.now
-  const entries = { plugins: [{ use: input.use, with: input.pluginOptions }], pluginDir: config.pluginDir }
-  const registry = await loadPlugins(entries, { logger, now })
+  const registry = await loadPlugins({ ...config, plugins: [input.plugin] }, { logger, now })
   const outbound = createOutbound(config)
   try {
     const claimInput = claimReader(registry.profiles())(input.claim)
@@ -99,7 +97,8 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     const decision = decide(profile, claim, [record], record.answeredAt, config.checks)
     const nextCheckAt = decision ? undefined : nextCheck(profile, claim, [record], config.checks).at
     const secrets = secretsOf(registry, connection)
-    return { registered, claim, record, decision, nextCheckAt, requests, log, secrets }
+    const [plugin] = registry.plugins as [LoadedPlugin]
+    return { plugin, registered, claim, record, decision, nextCheckAt, requests, log, secrets }
   } finally {
     await outbound.close()
     await Promise.all(registry.plugins.map(({ parts }) => parts.close()))
