@@ -39,6 +39,7 @@ afterFile(async () => {
 function files(t: Test, { claim = CLAIM, connection }: { claim?: object | string; connection?: object } = {}): string {
   const text = (value: object | string) => (typeof value === 'string' ? value : JSON.stringify(value))
   return t.testdir({
+    'package.json': '{ "name": "tried", "type": "module", "dependencies": { "@claimcheck/core": "0.1.0" } }',
     'claim.json': text(claim),
     'connection.json': text(connection ?? { base_url: url, token: TOKEN }),
   })

@@ -1,5 +1,7 @@
 /** Makes one check of a claim with a plugin, on the same path as the service does: intake, check and verdict, without a database. */
 import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { isAbsolute } from 'node:path'
 import {
   type CheckRecord,
   type Decision,
@@ -65,7 +67,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
   const log: LogLine[] = []
   const logger = collector(log)
   const now = Date.now
-  const registry = await loadPlugins({ ...config, plugins: [input.plugin] }, { logger, now })
+  const registry = await loadPlugins({ ...foldersFor(input), plugins: [input.plugin] }, { logger, now })
   const outbound = createOutbound(config)
   try {
     const claimInput = claimReader(registry.profiles())(input.claim)
@@ -103,6 +105,11 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     await outbound.close()
     await Promise.all(registry.plugins.map(({ parts }) => parts.close()))
   }
+}
+
+/** No plugin may read the folder of the configuration and that of the data. The author's own folder is neither: there is no installation. */
+function foldersFor({ config, plugin }: TrialInput): Pick<Config, 'pluginDir' | 'dataDir'> {
+  return isAbsolute(plugin.use) ? { pluginDir: tmpdir(), dataDir: tmpdir() } : config
 }
 
 export function wasRead({ record }: Pick<Trial, 'record'>): boolean {
