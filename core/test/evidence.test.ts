@@ -8,6 +8,7 @@ import {
   decide,
   type EvidenceDocument,
   evidenceText,
+  FAILURE_CODES,
   isRead,
   type JsonObject,
   LARGEST_EVIDENCE_BYTES,
@@ -152,6 +153,19 @@ t.test(
     t.strictSame(source, { provider: 'git', listed: false, base_url: 'https://git.example' })
   },
 )
+
+t.test('evidence of a check that could not read follows, whatever its code', async (t) => {
+  for (const code of FAILURE_CODES) {
+    const { evidence, body } = told([absent(NOON), { sentAt: D, answeredAt: D + 150_000, failure: { code } }])
+    t.strictSame(checkEvidence(body, evidence), { evidence: 'follows', rules: 'unknown' }, code)
+  }
+  const { evidence, body } = told([
+    absent(NOON),
+    { sentAt: D, answeredAt: D + 150_000, failure: { code: 'too_large' } },
+  ])
+  const other = evidence.replace('too_large', 'too_small')
+  t.match(checkEvidence(signing(body, other), other), { evidence: /^(?!follows)/ }, 'a code that there is not')
+})
 
 t.test('a receipt that names no evidence has none, whatever file is given', async (t) => {
   const { body, evidence } = told([present(NOON)])

@@ -273,6 +273,8 @@ const rows: Case[] = [
       ['unavailable', 'destination_unavailable'],
       ['timeout', 'destination_unavailable'],
       ['unexpected_response', 'destination_unavailable'],
+      ['too_large', 'destination_unavailable'],
+      ['misconfigured', 'no_connection'],
       ['verifier_error', 'verifier_error'],
     ] as const
   ).map(([code, reason]) => ({
@@ -319,6 +321,7 @@ const rows: Case[] = [
       ['ambiguous_claim', 'claim_ambiguous'],
       ['no_connection', 'no_connection'],
       ['unsupported_action', 'unsupported_action'],
+      ['unsupported_target', 'unsupported_action'],
     ] as const
   ).map(([code, reason]) => ({
     name: `${code} is unverifiable at once: ${reason}`,

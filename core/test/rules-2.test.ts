@@ -394,6 +394,26 @@ const rows: Case[] = [
     expected: 'unverifiable/permission_denied',
   },
   {
+    name: 'answers that are too large at the end of the grace: their reason',
+    checks: [FIRST, failure(GRACE_END, 'too_large')],
+    expected: 'unverifiable/destination_unavailable',
+  },
+  {
+    name: 'a connection that cannot work as it is may be mended: it is tried again',
+    checks: [FIRST, failure(D + 5000, 'misconfigured')],
+    expected: undefined,
+  },
+  {
+    name: 'a connection that cannot work as it is at the end of the grace: no connection',
+    checks: [FIRST, failure(GRACE_END, 'misconfigured')],
+    expected: 'unverifiable/no_connection',
+  },
+  {
+    name: 'a target that the verifier cannot read ends it at once',
+    checks: [failure(1000, 'unsupported_target')],
+    expected: 'unverifiable/unsupported_action',
+  },
+  {
     name: 'a wait beyond the grace ends it at once',
     checks: [FIRST, failure(D + 1000, 'rate_limited', GRACE_END + 1)],
     expected: 'unverifiable/rate_limited',

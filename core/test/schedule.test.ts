@@ -102,3 +102,27 @@ t.test('a closing read that no other confirms yet is followed by a second that i
 t.test('a host that was down at the deadline checks at once when it is back', async (t) => {
   t.ok(next([read(D - 60_000)]) <= D)
 })
+
+t.test(
+  'a claim whose checks ended the process of its plugin twice is read only at the moments that decide',
+  async (t) => {
+    const ended = (sentAt: number): CheckRecord => ({
+      sentAt,
+      answeredAt: sentAt + 100,
+      failure: { code: 'verifier_error', endedProcess: true },
+    })
+    const once = [ended(1000)]
+    t.equal(next(once), 3100, 'once may be chance')
+    const history = [...once, ended(3100)]
+    const moments: number[] = []
+    while (moments.length < 6) {
+      const at = next(history)
+      moments.push(at)
+      history.push(ended(at))
+    }
+    const [early, before, after, closing, deadline, end] = moments
+    t.ok(early! < before! && before! < L && after === L && closing! < D && deadline === D, moments.join(' '))
+    t.equal(end, D + CLOSING.graceMs, 'and not again until its time is over')
+    t.equal(next([...once, ended(3100), read(before!)]), after, 'also after a read')
+  },
+)

@@ -67,7 +67,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     startedAt: Instant,
     kind: DueKind,
   ): Promise<CheckRecord> {
-    const reader = readerOf(registered, connection && connection.provider)
+    const reader = readerOf(registered, connection?.provider ?? null)
     const source = reader && (await sourceOf(claim, registered, connection, history))
     if (!source) return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'no_connection' } }
     const { verifier } = reader

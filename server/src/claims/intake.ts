@@ -224,7 +224,7 @@ export async function placeOf(
   registry: Pick<Registry, 'connectionType'>,
   connection: Connection | null,
 ): Promise<AnonymousSource | undefined> {
-  const reader = readerOf(registered, connection && connection.provider)
+  const reader = readerOf(registered, connection?.provider ?? null)
   if (!connection) return reader?.verifier.anonymousSource?.(claim)
   const { provider, options } = connection
   const baseUrl = reader?.verifier.destination

@@ -1,4 +1,5 @@
 /** Loads the configured plugins, each trusted or into a process of its own, and reports all their problems before the service starts. */
+import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type ConnectionType, type Instant, isPlugin, type Logger } from '@claimcheck/core'
 import { withinTime } from '../base/time-limit.ts'
@@ -76,6 +77,7 @@ async function loadPlugin(
   return {
     name,
     identity: identityOf(name, located),
+    folder: located.root ?? dirname(located.entry),
     isolation: isolation === 'full' ? 'isolated' : 'open',
     parts,
     anchorer: undefined,
@@ -99,6 +101,7 @@ async function loadTrusted(
   return {
     name,
     identity: identityOf(name, located),
+    folder: located.root ?? dirname(located.entry),
     isolation: 'trusted',
     parts: inProcess(made, types, { manifest, reach: reachOf(manifest, given, true), logger: named, now }),
     anchorer: made.anchorer,

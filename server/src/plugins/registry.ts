@@ -8,6 +8,8 @@ export type Isolation = 'trusted' | 'isolated' | 'open'
 export interface LoadedPlugin {
   readonly name: string
   readonly identity: PluginIdentity
+  /** Of its code. */
+  readonly folder: string
   readonly isolation: Isolation
   readonly parts: HostedParts
   readonly anchorer: Anchorer | undefined

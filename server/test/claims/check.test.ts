@@ -5,6 +5,7 @@ import {
   type CheckContext,
   type CheckRecord,
   type Claim,
+  DESTINATION_ERROR_CODES,
   DestinationError,
   defineConnectionType,
   defineVerifier,
@@ -222,6 +223,12 @@ t.test('when a check is over, so are its requests', async (t) => {
   })
   t.ok(context!.signal.aborted)
   await t.rejects(context!.fetch('https://a/'), { code: 'timeout' })
+})
+
+t.test('every code of a destination error is recorded as it is', async (t) => {
+  for (const code of DESTINATION_ERROR_CODES) {
+    t.same(await failure(t, throwing(new DestinationError(code))), { code })
+  }
 })
 
 t.test('the errors of another copy of core are known by their name and code', async (t) => {

@@ -1,3 +1,4 @@
+import { FAILURE_CODES } from '@claimcheck/core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'
@@ -131,6 +132,18 @@ t.test('the description is OpenAPI 3.1 and names every endpoint', async (t) => {
     'post /v1/claims',
   ])
 })
+
+t.test('evidence is described with every code of a check that could not read', async (t) => {
+  const codes = enumsIn(description).filter((values) => values.includes('verifier_error') && values.includes('timeout'))
+  t.ok(codes.length > 0)
+  for (const values of codes) t.strictSame(values, FAILURE_CODES)
+})
+
+function enumsIn(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = 'enum' in value && Array.isArray(value.enum) ? [value.enum as string[]] : []
+  return [...own, ...Object.values(value).flatMap(enumsIn)]
+}
 
 t.test('every operation is whole', async (t) => {
   const ids = operations.map(([, , { operationId }]) => operationId)

@@ -21,6 +21,7 @@ export function loaded(
   return {
     name,
     identity: { package: name, version: '1.0.0', codeHash: `sha256:${'0'.repeat(64)}` },
+    folder: '/nowhere',
     isolation: 'trusted',
     parts: inProcess(parts, types, { manifest, reach: reachOf(manifest, {}, true), logger, now }),
     anchorer: parts.anchorer,

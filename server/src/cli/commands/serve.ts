@@ -5,6 +5,7 @@ import { publicAddress } from '../../config/address.ts'
 import { loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { paths } from '../../console/paths.ts'
+import { logStrayErrors } from '../../plugins/stray-errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addServeCommand(program: Command): void {
@@ -21,6 +22,7 @@ export function addServeCommand(program: Command): void {
       throw error
     })
 
+    logStrayErrors(claimcheck.registry.plugins, claimcheck.logger)
     const stop = once(async (signal: string) => {
       claimcheck.logger.info({ signal }, 'stopping: finishing what is under way')
       await server.stop()

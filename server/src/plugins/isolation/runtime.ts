@@ -17,41 +17,44 @@ const CONNECTION_FUNCTIONS = ['baseUrl', 'fits', 'probe']
 const ANCHORER_FUNCTIONS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
 
 const queue: ToPlugin[] = []
-let isWorking = false
+let isIdleDue = false
 let at = 0
+
+// Kept from the plugin, which could replace them for all that follows.
+const { stringify } = JSON
+const later = setImmediate
+const afterThis = queueMicrotask
 
 const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writable: true }), {
   maxBytes: MAX_BYTES,
   onMessage(message) {
     queue.push(message as unknown as ToPlugin)
-    if (!isWorking) {
-      isWorking = true
-      setImmediate(turn)
-    }
+    later(turn)
+    if (isIdleDue) return
+    isIdleDue = true
+    afterThis(() => later(idle))
   },
   onEnd: () => process.exit(0),
 })
 
 const runs = createRuns(frames)
 
-// Kept from the plugin, which could replace them for all that follows.
-const { stringify } = JSON
-const schedule = setImmediate
-
-/** One message a turn, so that the host knows on which one a process that loops or dies was working. */
+/**
+ * One message a turn, so that the host knows on which one a process that loops or dies was working. Between the turns of messages that
+ * came together nothing runs but what they began: no timer and no stream, which may be another one's.
+ */
 function turn(): void {
-  const message = queue.shift()
-  if (!message) {
-    isWorking = false
-    frames.send({ k: 'idle', n: at })
-    frames.flush()
-    return
-  }
+  const message = queue.shift()!
   at = message.n
   frames.send({ k: 'at', n: at })
   frames.flush()
-  schedule(turn)
   receive(message)
+}
+
+function idle(): void {
+  isIdleDue = false
+  frames.send({ k: 'idle', n: at })
+  frames.flush()
 }
 
 let plugin: Plugin

@@ -1,0 +1,142 @@
+/** What reaches a plugin that runs in the service's own process: handles in place of secrets, and copies. */
+import { type CheckContext, type Claim, defineConnectionType, defineVerifier, secret } from '@claimcheck/core'
+import { bearer } from '@claimcheck/core/plugin'
+import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
+import { NO_READINGS } from '@claimcheck/server/outbound/readings'
+import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'
+import t from 'tap'
+import { Type } from 'typebox'
+import { profile } from '../support/profile.ts'
+import { loaded } from '../support/registry.ts'
+
+const TOKEN = 's3cret-token'
+const claim: Claim = { action: profile.action, target: 'a', params: { content: 'b' }, claimedAt: 1, deadlineAt: 2 }
+const connection = { id: 'conn_1', provider: 'test', options: { host: 'a.example', token: TOKEN } }
+
+/** Every call of a plugin, and what it was given. */
+function recorded() {
+  const given: [call: string, ...rest: unknown[]][] = []
+  const note = (call: string, ...rest: unknown[]) => given.push([call, ...structuredClone(rest)])
+  const type = defineConnectionType({
+    provider: 'test',
+    title: 'Test',
+    help: 'None.',
+    options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
+    baseUrl(options) {
+      note('baseUrl', options)
+      return `https://${options.host}`
+    },
+    fits(options, of) {
+      note('fits', options, of)
+      Object.assign(of, { target: 'changed' })
+      Object.assign(options, { host: 'changed' })
+      return true
+    },
+    async probe(options, { http }) {
+      note('probe', options)
+      await http.head(`https://${options.host}`, { auth: bearer(options.token) })
+      return { scopes: [], warnings: [] }
+    },
+  })
+  const verifier = defineVerifier({
+    profile,
+    providers: ['test'],
+    anonymousSource(of) {
+      note('anonymousSource', of)
+      Object.assign(of.params, { content: 'changed' })
+      return { provider: 'test', baseUrl: 'https://a.example' }
+    },
+    destination(of, through) {
+      note('destination', of, through)
+      Object.assign(through.options, { host: 'changed' })
+      return 'https://b.example'
+    },
+    async check(of, context: CheckContext) {
+      note('check', of, context.connection)
+      await context.http.head('https://a.example', { auth: bearer(String(context.connection?.options.token)) })
+      return { kind: 'absent', facts: {} }
+    },
+  })
+  const { parts } = loaded({ verifiers: [verifier], connections: [type] })
+  return { given, type: parts.connections[0]!, verifier: parts.verifiers[0]! }
+}
+
+/** Requests that go nowhere, and say how they were named. */
+function requests() {
+  const auths: unknown[] = []
+  const made: CheckRequests = {
+    async fetch(_url, init) {
+      auths.push(init?.auth)
+      return new Response(null)
+    },
+    resolve: async () => ({ hostname: 'a.example', port: 443, address: '192.0.2.1' }),
+    connect: () => Promise.reject(new Error('no sockets')),
+    reveal: () => ({ name: 'authorization', value: TOKEN }),
+    readings: () => NO_READINGS,
+    isEnded: () => false,
+    inherit() {},
+  }
+  return { auths, made }
+}
+
+t.test('no call of a plugin is given a secret, and requests name it by its handle', async (t) => {
+  const { given, type, verifier } = recorded()
+  const { auths, made } = requests()
+  const timer = new AbortController()
+  await type.baseUrl(connection.options)
+  await type.fits(connection.options, claim)
+  await type.probe(connection.options, { requests: made, timer })
+  await verifier.anonymousSource!(claim)
+  await verifier.destination!(claim, connection)
+  await verifier.check({ claim, connection, previous: [], requests: made, timer, share: 'ws_1' })
+  t.strictSame(
+    given.map(([call]) => call),
+    ['baseUrl', 'fits', 'probe', 'anonymousSource', 'destination', 'check'],
+  )
+  t.notMatch(JSON.stringify(given), TOKEN)
+  const shown = { host: 'a.example', token: 'secret:token' }
+  t.strictSame(given[2], ['probe', shown])
+  t.strictSame(given[5], ['check', claim, { ...connection, options: shown }])
+  t.strictSame(auths, [bearer('secret:token'), bearer('secret:token')])
+})
+
+t.test('what a plugin changes in what it was given is changed nowhere else', async (t) => {
+  const before = structuredClone({ claim, connection })
+  const { type, verifier } = recorded()
+  t.equal(await type.fits(connection.options, claim), true)
+  await verifier.anonymousSource!(claim)
+  await verifier.destination!(claim, connection)
+  t.strictSame({ claim, connection }, before)
+})
+
+t.test('a connection keeps what is no secret, and its secrets become handles', async (t) => {
+  const { type } = recorded()
+  t.strictSame(
+    withHandles(connection, () => type),
+    { id: 'conn_1', provider: 'test', options: { host: 'a.example', token: 'secret:token' } },
+  )
+})
+
+const token = secret({ description: 'A token.' })
+const addresses: [
+  what: string,
+  options: Parameters<typeof onlyAddress>[0]['options'],
+  address: unknown,
+  only: unknown,
+][] = [
+  ['that has no options', Type.Object({}), 'https://a.example/', 'https://a.example'],
+  ['that has secrets alone', Type.Object({ token }), 'https://a.example/api/', 'https://a.example/api'],
+  [
+    'whose address an option may choose',
+    Type.Object({ url: Type.Optional(Type.String()) }),
+    'https://a.example',
+    undefined,
+  ],
+  ['whose address is none', Type.Object({}), 'nowhere', undefined],
+  ['whose address is nothing', Type.Object({}), undefined, undefined],
+]
+for (const [what, options, address, only] of addresses) {
+  t.test(`a provider ${what} has ${only === undefined ? 'no address for all' : 'one address for all'}`, async (t) => {
+    t.equal(onlyAddress({ options, baseUrl: () => address as string }), only)
+  })
+}

@@ -1,0 +1,285 @@
+/** Each way in which a plugin can be wrong by what it says of itself has a row. The modules that export it are in `plugins.test.ts`. */
+import { partsProblems, pluginProblems, schemaProblem } from '@claimcheck/server/plugins/problems'
+import t from 'tap'
+import { Type } from 'typebox'
+import { profile, words } from '../support/profile.ts'
+
+const plugin = { name: 'good', api: 2, manifest: { hosts: [] }, options: Type.Object({}), setup() {} }
+const verifier = { profile, providers: ['one'], anonymousSource() {}, check() {} }
+const connection = {
+  provider: 'one',
+  title: 'One',
+  help: 'None.',
+  options: Type.Object({ a: Type.Optional(Type.String()) }),
+  baseUrl() {},
+  fits() {},
+  probe() {},
+}
+const methods = Object.fromEntries(
+  ['identity', 'account', 'prepare', 'sign', 'send', 'look'].map((name) => [name, () => {}]),
+)
+const anchorer = { chain: 'eip155:1', scheme: 'eas', intervalMs: 1, stuckAfterMs: 1, ...methods }
+
+const manifest = (over: object) => ({ manifest: { hosts: [], ...over } })
+const hosts = (...names: unknown[]) => manifest({ hosts: names })
+
+t.test('a plugin in order has no problem', async (t) => {
+  const full = {
+    hosts: ['connection', 'target', 'options.public_url', 'api.example.com', '*.example.com', 'example.com:8443', 'a'],
+    methods: { jsonRpc: ['eth_getLogs'], graphql: ['query Q { id }', ' { id }'] },
+    sockets: [{ port: 993, tls: true }],
+    programs: ['git'],
+  }
+  for (const over of [{}, { manifest: full }]) t.strictSame(pluginProblems({ ...plugin, ...over }), [])
+})
+
+const definitions: [what: string, over: object, problem: RegExp][] = [
+  ['without a name', { name: undefined }, /^the plugin\.name: /],
+  ['with an empty name', { name: '' }, /^the plugin\.name: /],
+  ['whose name has capitals', { name: 'Good' }, /^the plugin\.name: /],
+  ['whose name is a path', { name: '../good' }, /^the plugin\.name: /],
+  ['whose name is too long', { name: 'a'.repeat(65) }, /^the plugin\.name: /],
+  ['without a setup', { setup: undefined }, /^the plugin\.setup: should be a function$/],
+  ['whose setup is no function', { setup: {} }, /^the plugin\.setup: should be a function$/],
+  ['without options', { options: undefined }, /^the plugin\.options: /],
+  ['whose options are no object', { options: Type.String() }, /^the plugin\.options\.type: /],
+  [
+    'whose options do not compile',
+    { options: { type: 'object', properties: { a: { type: 'b' } } } },
+    /^the plugin\.options: the schema does not compile: /,
+  ],
+  ['without a manifest', { manifest: undefined }, /^the plugin\.manifest: /],
+  ['whose manifest names no hosts', { manifest: {} }, /^the plugin\.manifest\.hosts: /],
+  ['whose manifest has an unknown member', manifest({ host: [] }), /^the plugin\.manifest\.host: /],
+  ['that lists an address for a host', hosts('https://api.example.com'), /^the plugin\.manifest\.hosts\.0: /],
+  ['that lists every host', hosts('*'), /^the plugin\.manifest\.hosts\.0: /],
+  ['that lists a name with a star within', hosts('api.*.com'), /^the plugin\.manifest\.hosts\.0: /],
+  ['that lists a name in capitals', hosts('API.example.com'), /^the plugin\.manifest\.hosts\.0: /],
+  ['that lists a path', hosts('example.com/api'), /^the plugin\.manifest\.hosts\.0: /],
+  ['that lists an option without a name', hosts('options.'), /^the plugin\.manifest\.hosts\.0: /],
+  ['that lists an empty host', hosts('a', ''), /^the plugin\.manifest\.hosts\.1: /],
+  ['that lists what is no text', hosts(5), /^the plugin\.manifest\.hosts\.0: /],
+  ['with an unknown kind of method', manifest({ methods: { soap: [] } }), /^the plugin\.manifest\.methods\.soap: /],
+  [
+    'with a method without a name',
+    manifest({ methods: { jsonRpc: [''] } }),
+    /^the plugin\.manifest\.methods\.jsonRpc\.0: /,
+  ],
+  [
+    'with a query that changes something',
+    manifest({ methods: { graphql: ['mutation { close }'] } }),
+    /^the plugin\.manifest\.methods\.graphql\.0: /,
+  ],
+  [
+    'with a query that only begins like one',
+    manifest({ methods: { graphql: ['queryable'] } }),
+    /^the plugin\.manifest\.methods\.graphql\.0: /,
+  ],
+  [
+    'with a port that is none',
+    manifest({ sockets: [{ port: 0, tls: true }] }),
+    /^the plugin\.manifest\.sockets\.0\.port: /,
+  ],
+  ['with a port beyond all', manifest({ sockets: [{ port: 65_536, tls: true }] }), /sockets\.0\.port: /],
+  ['with a socket that says nothing of TLS', manifest({ sockets: [{ port: 993 }] }), /sockets\.0\.tls: /],
+  [
+    'with an unknown word on a socket',
+    manifest({ sockets: [{ port: 993, tls: true, host: 'a' }] }),
+    /sockets\.0\.host: /,
+  ],
+  ['with a program without a name', manifest({ programs: [''] }), /^the plugin\.manifest\.programs\.0: /],
+]
+for (const [what, over, problem] of definitions) {
+  t.test(`a plugin ${what} is refused`, async (t) => {
+    const problems = pluginProblems({ ...plugin, ...over })
+    t.equal(problems.length, 1, problems.join('\n'))
+    t.match(problems[0], problem)
+  })
+}
+
+t.test('parts in order have no problem, nor do parts that are left out', async (t) => {
+  const limits = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 }
+  const optional = { normalize() {}, destination() {}, checkMany() {}, limits }
+  const full = { verifiers: [verifier, { ...verifier, ...optional }], connections: [connection], anchorer, close() {} }
+  for (const parts of [{}, full]) t.strictSame(partsProblems(parts), [])
+})
+
+const verifiers = (over: object) => ({ verifiers: [verifier, { ...verifier, ...over }] })
+const connections = (over: object) => ({ connections: [{ ...connection, ...over }] })
+const limits = (over: object) => verifiers({ limits: over })
+const profiles = (over: object) => verifiers({ profile: { ...profile, ...over } })
+const spoken = (over: object) => profiles({ words: { ...words, ...over } })
+
+const parts: [what: string, given: unknown, problem: RegExp][] = [
+  ['are nothing', undefined, /^setup result: /],
+  ['are null', null, /^setup result: /],
+  ['are a list', [], /^setup result: /],
+  ['have a misspelt member', { verifier: [] }, /^setup result\.verifier: /],
+  ['have verifiers that are no list', { verifiers: {} }, /^setup result\.verifiers: /],
+  ['have a verifier that is nothing', { verifiers: [null] }, /^setup result\.verifiers\.0: /],
+  ['have a connection that is nothing', { connections: [null] }, /^setup result\.connections\.0: /],
+  ['have an anchorer that is nothing', { anchorer: true }, /^setup result\.anchorer: /],
+  ['have a close that is no function', { close: 1 }, /^setup result\.close: should be a function$/],
+
+  ['verify without a check', verifiers({ check: undefined }), /^verifiers\.1\.check: should be a function$/],
+  ['verify without providers', verifiers({ providers: undefined }), /^verifiers\.1\.providers: /],
+  ['verify through what is no name', verifiers({ providers: [5] }), /^verifiers\.1\.providers\.0: /],
+  ['normalize by no function', verifiers({ normalize: {} }), /^verifiers\.1\.normalize: should be a function$/],
+  ['name a destination by no function', verifiers({ destination: 'a' }), /^verifiers\.1\.destination: should be/],
+  ['check many by no function', verifiers({ checkMany: true }), /^verifiers\.1\.checkMany: should be a function$/],
+  [
+    'read without a connection, at no place',
+    verifiers({ anonymousSource: undefined }),
+    /^verifiers\.1\.anonymousSource: missing/,
+  ],
+  ['limit what there is not', limits({ sockets: 1 }), /^verifiers\.1\.limits\.sockets: /],
+  ['ask for more requests than the ceiling', limits({ requests: 65 }), /^verifiers\.1\.limits\.requests: /],
+  ['ask for larger bodies than the ceiling', limits({ bodyBytes: 5 * 1024 * 1024 + 1 }), /limits\.bodyBytes: /],
+  ['ask for more time than the ceiling', limits({ timeMs: 60_001 }), /^verifiers\.1\.limits\.timeMs: /],
+  ['ask for no requests', limits({ requests: 0 }), /^verifiers\.1\.limits\.requests: /],
+  ['ask for half a request', limits({ requests: 1.5 }), /^verifiers\.1\.limits\.requests: /],
+
+  ['connect without a provider', connections({ provider: undefined }), /^connections\.0\.provider: /],
+  ['connect to a provider in capitals', connections({ provider: 'GitHub' }), /^connections\.0\.provider: /],
+  ['connect without a title', connections({ title: '' }), /^connections\.0\.title: /],
+  ['connect without help', connections({ help: undefined }), /^connections\.0\.help: /],
+  [
+    'connect with options that are no object',
+    connections({ options: { type: 'array', properties: {} } }),
+    /options\.type: /,
+  ],
+  [
+    'connect with options of no members',
+    connections({ options: { type: 'object' } }),
+    /^connections\.0\.options\.properties: /,
+  ],
+  [
+    'connect with options that do not compile',
+    connections({ options: { type: 'object', properties: { a: { type: 'b' } } } }),
+    /^connections\.0\.options: the schema does not compile: /,
+  ],
+  ['connect to no address', connections({ baseUrl: undefined }), /^connections\.0\.baseUrl: should be a function$/],
+  ['connect to what fits nothing', connections({ fits: undefined }), /^connections\.0\.fits: should be a function$/],
+  [
+    'connect to what cannot be probed',
+    connections({ probe: undefined }),
+    /^connections\.0\.probe: should be a function$/,
+  ],
+
+  ['anchor without a chain', { anchorer: { ...anchorer, chain: '' } }, /^anchorer\.chain: /],
+  ['anchor without pause', { anchorer: { ...anchorer, intervalMs: 0 } }, /^anchorer\.intervalMs: /],
+  ...Object.keys(methods).map((name): [string, unknown, RegExp] => [
+    `anchor without ${name}`,
+    { anchorer: { ...anchorer, [name]: undefined } },
+    new RegExp(`^anchorer\\.${name}: should be a function$`),
+  ]),
+
+  [
+    'have no profile',
+    verifiers({ profile: undefined, anonymousSource: undefined }),
+    /^verifiers\.1\.profile has an invalid form: /,
+  ],
+  [
+    'have an action of two parts',
+    profiles({ action: 'test.outcome' }),
+    /^verifiers\.1\.profile has an invalid action: /,
+  ],
+  ['have a version that is not digits', profiles({ version: '1.0' }), /an invalid version: /],
+  ['have no summary', profiles({ summary: '' }), /an invalid summary: /],
+  ['have an alias of two parts', profiles({ aliases: { 'a.b': { providers: ['one'] } } }), /an invalid aliases/],
+  [
+    'have an alias for nobody',
+    profiles({ aliases: { 'a.b.c': { providers: [] } } }),
+    /an invalid aliases\.a\.b\.c\.providers: /,
+  ],
+  ['have a target that is no text', profiles({ target: Type.Integer() }), /an invalid target\.type: /],
+  ['have params that are no object', profiles({ params: Type.String() }), /an invalid params\.type: /],
+  ['have facts that are no object', profiles({ facts: Type.String() }), /an invalid facts\.type: /],
+  ['require by a role that is none', profiles({ required: { content: 'other' } }), /an invalid required\.content: /],
+  [
+    'require what claims do not have',
+    profiles({ required: { contents: 'content' } }),
+    /profile requires the field contents/,
+  ],
+  ['have no tolerance', profiles({ toleranceMs: 0 }), /an invalid toleranceMs: /],
+  [
+    'have a deadline within the tolerance',
+    profiles({ deadlineMs: 1000 }),
+    /a deadline that is not after the tolerance$/,
+  ],
+  [
+    'have a furthest deadline before the deadline',
+    profiles({ maxDeadlineMs: 1999 }),
+    /a maxDeadlineMs below its deadlineMs$/,
+  ],
+  ['have rules that nobody wrote', profiles({ rulesVersion: 3 }), /rulesVersion 3, which this service does not know$/],
+  ['have rules without a version', profiles({ rulesVersion: undefined }), /an invalid rulesVersion: /],
+  ['have an age before now', profiles({ ageMs: -1 }), /an invalid ageMs: /],
+  ['have an age of more than a day', profiles({ ageMs: 24 * 60 * 60_000 + 1 }), /an invalid ageMs: /],
+  ['have a removal window in fractions', profiles({ removedWithinMs: 0.5 }), /an invalid removedWithinMs: /],
+  ['say nothing of access', profiles({ access: undefined }), /an invalid access: /],
+  [
+    'have a pattern that does not compile',
+    profiles({ target: { type: 'string', pattern: '(' } }),
+    /a target schema that does not compile: /,
+  ],
+  [
+    'have a keyword that schemas do not have',
+    profiles({ params: { ...profile.params, propertys: {} } }),
+    /a params schema that does not compile: /,
+  ],
+  ['have facts that are open', profiles({ facts: Type.Object({}) }), /facts that are not closed/],
+  ['have no words', profiles({ words: undefined }), /an invalid words: /],
+  ['have no title', spoken({ title: '' }), /an invalid words\.title: /],
+  ['have no word for the target', spoken({ target: undefined }), /an invalid words\.target: /],
+  ['have no sentence for a claim', spoken({ claim: undefined }), /an invalid words\.claim: /],
+  [
+    'have no sentence for an outcome',
+    spoken({ outcomes: { ...words.outcomes, late: undefined } }),
+    /words\.outcomes\.late: /,
+  ],
+  [
+    'have a sentence for what is unverifiable',
+    spoken({ outcomes: { ...words.outcomes, unverifiable: 'It is not known.' } }),
+    /an invalid words\.outcomes\.unverifiable: /,
+  ],
+  ['have words that there are not', spoken({ facs: {} }), /an invalid words\.facs: /],
+  [
+    'have a sentence that names what there is not',
+    spoken({ claim: '{targt} is there.' }),
+    /names \{targt\} in words\.claim/,
+  ],
+]
+for (const [what, given, problem] of parts) {
+  t.test(`parts that ${what} are refused`, async (t) => {
+    const problems = partsProblems(given)
+    t.equal(problems.length, 1, problems.join('\n'))
+    t.match(problems[0], problem)
+  })
+}
+
+t.test('all problems of all parts are told at once, each with its place', async (t) => {
+  const problems = partsProblems({
+    verifiers: [
+      { ...verifier, check: 1 },
+      verifier,
+      { ...verifier, profile: { ...profile, version: 'x', summary: '' } },
+    ],
+    connections: [{ ...connection, help: '', fits: 1 }],
+    close: 1,
+  })
+  t.match(problems.sort(), [
+    /^connections\.0\.fits/,
+    /^connections\.0\.help/,
+    /^setup result\.close/,
+    /^verifiers\.0\.check/,
+    /^verifiers\.2\.profile .* (summary|version)/,
+    /^verifiers\.2\.profile .* (summary|version)/,
+  ])
+  t.equal(problems.length, 6)
+})
+
+t.test('a schema that compiles has no problem', async (t) => {
+  t.equal(schemaProblem(Type.Object({ a: Type.String({ pattern: '^[a-z]+$' }) })), undefined)
+  t.type(schemaProblem({ type: 'strng' } as never), 'string')
+})

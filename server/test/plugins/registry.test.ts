@@ -1,0 +1,196 @@
+/** Which plugins go together, and who reads a claim where several can. */
+import { type ActionProfile, defineConnectionType, defineVerifier, type PluginParts } from '@claimcheck/core'
+import {
+  conflicts,
+  createRegistry,
+  EMPTY_REGISTRY,
+  missingProviders,
+  readerOf,
+} from '@claimcheck/server/plugins/registry'
+import t from 'tap'
+import { Type } from 'typebox'
+import { profile as seconds } from '../support/profile.ts'
+import { loaded } from '../support/registry.ts'
+
+const ACTION = seconds.action
+const profile: ActionProfile = { ...seconds, access: { permission: 'none', anonymous: false } }
+
+const connection = (provider: string) =>
+  defineConnectionType({
+    provider,
+    title: provider,
+    help: 'None.',
+    options: Type.Object({}),
+    baseUrl: () => `https://${provider}.example`,
+    fits: () => true,
+    probe: async () => ({ scopes: [], warnings: [] }),
+  })
+
+interface Reading {
+  readonly over?: Partial<ActionProfile>
+  readonly anonymous?: boolean
+}
+
+const verifier = (providers: readonly string[], { over = {}, anonymous = false }: Reading = {}) =>
+  defineVerifier({
+    profile: { ...profile, ...over },
+    providers,
+    ...(anonymous ? { anonymousSource: () => ({ provider: 'public', baseUrl: 'https://public.example' }) } : {}),
+    check: async () => ({ kind: 'absent', facts: {} }),
+  })
+
+/** A plugin that offers these providers, and reads the action through them. */
+const plugin = (name: string, providers: readonly string[], reading?: Reading, more: PluginParts = {}) =>
+  loaded({ connections: providers.map(connection), verifiers: [verifier(providers, reading)], ...more }, { name })
+
+t.test('two plugins read one action, each through its own providers', async (t) => {
+  const plugins = [plugin('a', ['one', 'two']), plugin('b', ['three'])]
+  t.strictSame(conflicts(plugins), [])
+  t.strictSame(missingProviders(plugins), [])
+  const registry = createRegistry(plugins)
+  const registered = registry.verifierFor(ACTION)!
+  t.strictSame(registered.providers, ['one', 'two', 'three'])
+  const readers = ['one', 'two', 'three', 'four', 'constructor'].map((provider) => readerOf(registered, provider))
+  t.strictSame(
+    readers.map((reader) => reader?.plugin.name),
+    ['a', 'a', 'b', undefined, undefined],
+  )
+  t.equal(readers[2]?.verifier, plugins[1]!.parts.verifiers[0])
+  t.equal(readerOf(registered, null), undefined, 'nobody reads it without a connection')
+  t.strictSame(registry.profiles(), [profile], 'it is one action')
+  t.strictSame(registry.allProfiles(), [profile])
+  for (const provider of ['one', 'three']) t.strictSame(registry.actionsFor(provider), [ACTION])
+})
+
+t.test('of two plugins, the one with an anonymous source reads without a connection', async (t) => {
+  for (const plugins of [
+    [plugin('a', ['one'], { anonymous: true }), plugin('b', ['two'])],
+    [plugin('b', ['two']), plugin('a', ['one'], { anonymous: true })],
+  ]) {
+    t.strictSame(conflicts(plugins), [])
+    t.equal(readerOf(createRegistry(plugins).verifierFor(ACTION)!, null)?.plugin.name, 'a')
+  }
+})
+
+t.test('an alias is read through the providers that it names, whosever they are', async (t) => {
+  const over = { aliases: { 'two.outcome.reach': { providers: ['two'] } } }
+  const plugins = [plugin('a', ['one'], { over }), plugin('b', ['two'], { over })]
+  t.strictSame(conflicts(plugins), [])
+  const registry = createRegistry(plugins)
+  const alias = registry.verifierFor('two.outcome.reach')!
+  t.strictSame(alias.providers, ['two'])
+  t.equal(readerOf(alias, 'two')?.plugin.name, 'b')
+  t.equal(readerOf(alias, 'one'), undefined)
+  t.strictSame(
+    registry.profiles().map(({ action }) => action),
+    [ACTION],
+  )
+})
+
+t.test('a plugin that has one version of an action reads that version alone', async (t) => {
+  const both = loaded(
+    {
+      connections: [connection('one')],
+      verifiers: [verifier(['one']), verifier(['one'], { over: { version: '2', deadlineMs: 1500 } })],
+    },
+    { name: 'both' },
+  )
+  for (const plugins of [
+    [both, plugin('first', ['two'])],
+    [plugin('first', ['two']), both],
+  ]) {
+    t.strictSame(conflicts(plugins), [])
+    const registry = createRegistry(plugins)
+    t.equal(registry.verifierFor(ACTION)?.verifier.profile.version, '2')
+    t.strictSame(registry.verifierFor(ACTION)?.providers, ['one'])
+    t.strictSame([...registry.verifierFor(ACTION, '1')!.providers].sort(), ['one', 'two'])
+  }
+})
+
+const anchorer = { chain: 'eip155:1' } as unknown as NonNullable<PluginParts['anchorer']>
+const together: [what: string, plugins: readonly ReturnType<typeof plugin>[], problem: RegExp][] = [
+  [
+    'have one name',
+    [plugin('a', ['one']), plugin('a', [], { over: { action: 'test.other.do' } })],
+    /^a: a .*plugin a$/,
+  ],
+  [
+    'offer one provider',
+    [plugin('a', ['one']), plugin('b', ['one'], { over: { action: 'test.other.do' } })],
+    /^b: a already offers the provider one$/,
+  ],
+  [
+    'read one action through one provider',
+    [plugin('a', ['one']), plugin('b', ['one'], {}, { connections: [] })],
+    /^b: a already offers the action test\.outcome\.reach version 1 at one$/,
+  ],
+  [
+    'read one action without a connection',
+    [plugin('a', ['one'], { anonymous: true }), plugin('b', ['two'], { anonymous: true })],
+    /^b: a already offers the action test\.outcome\.reach version 1 without a connection$/,
+  ],
+  [
+    'have profiles that differ in a rule',
+    [plugin('a', ['one']), plugin('b', ['two'], { over: { toleranceMs: 999 } })],
+    /^b: a already offers the action test\.outcome\.reach$/,
+  ],
+  [
+    'have profiles that differ in a word',
+    [plugin('a', ['one']), plugin('b', ['two'], { over: { summary: 'Another outcome.' } })],
+    /^b: a already offers the action test\.outcome\.reach$/,
+  ],
+  [
+    'have different versions of one action, which the newer would take over',
+    [plugin('a', ['one']), plugin('b', ['two'], { over: { version: '2' } })],
+    /^b: a already offers the action test\.outcome\.reach, and not in all its versions$/,
+  ],
+  [
+    'mean different actions by one alias',
+    [
+      plugin('a', ['one'], { over: { aliases: { 'one.outcome.reach': { providers: ['one'] } } } }),
+      plugin('b', ['two'], {
+        over: { action: 'test.other.do', version: '2', aliases: { 'one.outcome.reach': { providers: ['two'] } } },
+      }),
+    ],
+    /^b: a already offers the action one\.outcome\.reach$/,
+  ],
+  [
+    "have an alias that is the other's action",
+    [
+      plugin('a', ['one']),
+      plugin('b', ['two'], {
+        over: { action: 'test.other.do', version: '2', aliases: { [ACTION]: { providers: ['two'] } } },
+      }),
+    ],
+    /^b: a already offers the action test\.outcome\.reach$/,
+  ],
+  [
+    'anchor',
+    [loaded({ anchorer }, { name: 'a' }), loaded({ anchorer }, { name: 'b' })],
+    /^b: a already offers the anchorer$/,
+  ],
+]
+for (const [what, plugins, problem] of together) {
+  t.test(`two plugins that ${what} do not go together`, async (t) => {
+    const problems = conflicts(plugins)
+    t.equal(problems.length, 1, problems.join('\n'))
+    t.match(problems[0], problem)
+  })
+}
+
+t.test('an action that is read through what nobody offers is told, once for each plugin', async (t) => {
+  const a = loaded(
+    { verifiers: [verifier(['gone', 'one']), verifier(['gone'], { over: { version: '2' } })] },
+    { name: 'a' },
+  )
+  t.strictSame(missingProviders([a, loaded({ connections: [connection('one')] }, { name: 'b' })]), [
+    'a: no plugin offers the provider gone',
+  ])
+})
+
+t.test('without plugins there is nothing to find', async (t) => {
+  t.equal(EMPTY_REGISTRY.verifierFor(ACTION), undefined)
+  t.equal(EMPTY_REGISTRY.connectionType('one'), undefined)
+  t.equal(EMPTY_REGISTRY.anchorer, undefined)
+  t.strictSame([EMPTY_REGISTRY.profiles(), EMPTY_REGISTRY.allProfiles(), EMPTY_REGISTRY.publicActions()], [[], [], []])
+})
