@@ -1,10 +1,15 @@
 /** Whether the commands that documentation names exist, with each option that it gives them: as their `--help` says. */
 import { readFileSync } from 'node:fs'
+import { packageJson } from '@claimcheck/create-plugin/package-files'
 import { runClaimcheck } from '../support/command.ts'
 
-const SCRIPTS: Readonly<Record<string, unknown>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts
+/** Of this checkout, and of a package that was written from the template. */
+const SCRIPTS: Readonly<Record<string, unknown>> = {
+  ...JSON.parse(readFileSync('package.json', 'utf8')).scripts,
+  ...(packageJson('name', 'a.b.c') as { scripts: object }).scripts,
+}
 /** What comes with Node, and needs no script. */
-const OWN = new Set(['ci', 'test', 'start'])
+const OWN = new Set(['ci', 'test', 'start', 'install', 'create'])
 
 const helps = new Map<string, Promise<string | undefined>>()
 

@@ -9,8 +9,10 @@ import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
+import { addPluginCommands } from './commands/plugin.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
+import { addTryCommand } from './commands/try.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
@@ -36,6 +38,8 @@ export async function run(args: readonly string[]): Promise<void> {
   addAnchorCommands(program)
   addVerifyCommand(program)
   addDoctorCommand(program)
+  addTryCommand(program)
+  addPluginCommands(program)
   addCopyCommand(program)
 
   try {

@@ -1,0 +1,205 @@
+/** Runs one case: what its check sees, then everything that must not change that. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Observation } from '../evidence.ts'
+import { createCacheStore } from './check-cache.ts'
+import type { WholeAnswer } from './exchange.ts'
+import { runFaults } from './fault-run.ts'
+import { runFreshness } from './freshness-run.ts'
+import { type CheckAsked, errorCode, type Outcome, thrownText } from './host.ts'
+import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
+import type { Case, Sight } from './options.ts'
+import { type PreparedCase, prepareCase, tellWords } from './prepared.ts'
+import type { Run } from './run.ts'
+import { runSecrets } from './secret-run.ts'
+import { previousOf, verdictOf } from './verdict-run.ts'
+
+/** A case whose check saw what it is to see. */
+export interface SeenCase extends PreparedCase {
+  readonly asked: CheckAsked
+  readonly seen: Observation
+  readonly outcome: Outcome
+  /** What the destination answered before the situation, and what a check made of it. */
+  readonly before?: { readonly seen: Observation; readonly answers: ReadonlyMap<string, WholeAnswer> }
+}
+
+const MANY = 50
+
+export async function runCase(run: Run, row: Case): Promise<void> {
+  const { clock, findings, lanes, options } = run
+  const place = { case: row.name }
+  const [lane] = lanes
+  const prepare = async () =>
+    prepareCase(row, await run.set(row.situation), {
+      verifierFor: lane!.verifierFor,
+      startedAt: run.startedAt,
+      findings,
+    })
+  const prepared = await prepare()
+  if (!prepared) return
+  clock.set(prepared.submittedAt)
+  const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
+  const asked: CheckAsked = { claim: prepared.claim, connection }
+  const outcome = await run.check(lane!, asked)
+  findings.tell('case.sees', sightProblem(prepared.sees, outcome), place)
+  const { observation } = outcome
+  if (observation) tellObservation(run, prepared, outcome, observation)
+
+  await runSame(run, { prepared, asked, outcome })
+  if (observation && !observationProblem(prepared.verifier.profile, observation)) {
+    const seenCase: SeenCase = { ...prepared, asked, outcome, seen: observation }
+    const before = await runFreshness(run, seenCase)
+    const again = await prepare()
+    const isRepeated = again !== undefined && isSame(again.claim, prepared.claim)
+    findings.tell(
+      'case.claim',
+      isRepeated ? undefined : 'the same situation gave another claim: `set` must repeat itself',
+      place,
+    )
+    clock.set(prepared.submittedAt)
+    const whole = before ? { ...seenCase, before } : seenCase
+    await runFaults(run, whole)
+    await runSecrets(run, whole)
+    await runMany(run, whole)
+    await runUnprivileged(run, whole)
+  }
+  await runVerdict(run, prepared, asked)
+}
+
+function sightProblem(sees: Sight, { observation, error }: Outcome): string | undefined {
+  if ('error' in sees) {
+    if (observation) return `says \`${described(observation)}\` in place of the error \`${sees.error}\``
+    return errorCode(error) === sees.error ? undefined : `throws ${thrownText(error)} in place of \`${sees.error}\``
+  }
+  const expected = { differs: [], ...sees } as unknown as Observation
+  if (!observation) return `throws ${thrownText(error)} in place of \`${described(expected)}\``
+  const said = safelyDescribed(observation)
+  if (said !== described(expected)) return `says \`${said}\` in place of \`${described(expected)}\``
+  const facts = (observation.facts ?? {}) as Record<string, unknown>
+  const wrong = Object.entries(sees.facts ?? {}).find(([name, value]) => !isSame(facts[name], value))
+  if (wrong)
+    return `gives the fact ${wrong[0]} as ${JSON.stringify(facts[wrong[0]])} in place of ${JSON.stringify(wrong[1])}`
+  if (sees.stays !== undefined && !isSame(sees.stays, observation.stays)) {
+    return `gives the stays ${JSON.stringify(observation.stays)} in place of ${JSON.stringify(sees.stays)}`
+  }
+  return undefined
+}
+
+function safelyDescribed(observation: Observation): string {
+  try {
+    return described(observation)
+  } catch {
+    return 'what is no observation'
+  }
+}
+
+function tellObservation(
+  { findings }: Run,
+  { verifier, row }: PreparedCase,
+  outcome: Outcome,
+  observation: Observation,
+): void {
+  const place = { case: row.name }
+  const wrong = observationProblem(verifier.profile, observation)
+  for (const name of ['form', 'facts', 'differs', 'mark', 'stays'].map((part) => `observation.${part}`)) {
+    findings.tell(name, wrong?.name === name ? wrong.problem : undefined, place)
+  }
+  if (observation.kind !== 'absent' || outcome.secrets.length === 0) return
+  const { absentRoutes = [] } = row
+  const sawParent = outcome.routes.some(
+    ({ key, answer }) => answer.status >= 200 && answer.status < 300 && !absentRoutes.some((route) => route.test(key)),
+  )
+  findings.tell(
+    'absence.parent-read',
+    sawParent
+      ? undefined
+      : 'says absent without an answer that shows that these credentials may see the place: a 404 can hide it',
+    place,
+  )
+}
+
+/** The same answers, a moment later, and with what the first check remembered. */
+async function runSame(
+  { check, clock, findings, lanes }: Run,
+  { prepared, asked, outcome }: { prepared: PreparedCase; asked: CheckAsked; outcome: Outcome },
+): Promise<void> {
+  const place = { case: prepared.row.name }
+  clock.set(clock.now() + 1500)
+  await sleep(5)
+  const again = await check(lanes[0]!, asked)
+  const isEqual = isSame(outcome.observation, again.observation) && errorCode(outcome.error) === errorCode(again.error)
+  findings.tell(
+    'same.observation',
+    isEqual
+      ? undefined
+      : `the same answers gave ${JSON.stringify(outcome.observation)}, and then ${JSON.stringify(again.observation)}`,
+    place,
+  )
+}
+
+async function runMany(
+  { check, findings, lanes, memory }: Run,
+  { asked, seen, row, verifier }: SeenCase,
+): Promise<void> {
+  const lane = lanes[0]!
+  memory.clear()
+  const store = createCacheStore()
+  const first = check(lane, { ...asked, store })
+  const others = Array.from({ length: MANY - 1 }, () => check(lane, { ...asked, store, joins: true }))
+  const outcomes = await Promise.all([first, ...others])
+  const wrong = outcomes.find(
+    ({ observation }) =>
+      !observation || observationProblem(verifier.profile, observation) || !isSame(observation, seen),
+  )
+  const said = wrong && (wrong.observation ? JSON.stringify(wrong.observation) : thrownText(wrong.error))
+  findings.tell('load.fifty', wrong && `one of ${MANY} checks at once gives ${said}`, { case: row.name })
+}
+
+async function runUnprivileged(
+  { check, findings, lanes, options }: Run,
+  { asked, seen, row, verifier }: SeenCase,
+): Promise<void> {
+  const { unprivileged } = options
+  if (unprivileged === undefined)
+    return findings.untested('absence.hides-permission: bring `unprivileged`, credentials that may see less')
+  if (!showsClaimed(seen) || asked.connection === null) return
+  const { observation, error } = await check(lanes[0]!, { ...asked, connection: unprivileged })
+  const isRight = observation
+    ? !observationProblem(verifier.profile, observation) && sayTheSame(observation, seen)
+    : errorCode(error) !== undefined
+  findings.tell(
+    'absence.hides-permission',
+    isRight
+      ? undefined
+      : `says \`${observation ? safelyDescribed(observation) : thrownText(error)}\` of what the credentials may not see`,
+    { case: row.name },
+  )
+}
+
+async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckAsked): Promise<void> {
+  const { check, clock, findings, lanes, set } = run
+  const { row, verifier, claim, submittedAt } = prepared
+  const changes = (row.changes ?? []).toSorted((one, other) => one.afterMs - other.afterMs)
+  const store = createCacheStore()
+  let reached = 0
+  let facts = {}
+  const verdict = await verdictOf({
+    profile: verifier.profile,
+    claim,
+    submittedAt,
+    clock,
+    async reach() {
+      for (; reached < changes.length && clock.now() >= claim.claimedAt + changes[reached]!.afterMs; reached++) {
+        await set(changes[reached]!.situation)
+      }
+    },
+    async check(records) {
+      const outcome = await check(lanes[0]!, { ...asked, store, previous: previousOf(records) })
+      facts = outcome.observation?.facts ?? facts
+      return outcome
+    },
+  })
+  const problem =
+    verdict === row.verdict ? undefined : `the rules make it ${verdict ?? 'nothing'} in place of ${row.verdict}`
+  findings.tell('case.verdict', problem, { case: row.name })
+  if (problem === undefined) tellWords(prepared, facts, findings)
+}

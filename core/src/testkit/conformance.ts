@@ -1,0 +1,170 @@
+/** The whole kit: runs a plugin through every check, gives a report of plain data, and makes tests of it for any runner. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Value } from 'typebox/value'
+import { runCase } from './case-run.ts'
+import { describeCheck } from './checks.ts'
+import { createClock, type KitClock } from './clock.ts'
+import { listen } from './exchange.ts'
+import type { Memory } from './fault-proxy.ts'
+import { createFindings, type Findings } from './findings.ts'
+import { type Lane, type LaneOptions, openLane, valueAt } from './host.ts'
+import type { ConformanceOptions, Report } from './options.ts'
+import { lintPlugin } from './profile-lint.ts'
+import { checkAndSearch, type Run } from './run.ts'
+import { installWatch } from './watch.ts'
+
+const LANES = 6
+/** What a plugin may do behind the host's back, or ask of it in vain. */
+const MISUSES = [
+  'clock.machine',
+  'requests.origin',
+  'requests.methods',
+  'requests.limits',
+  'requests.handles',
+  'requests.reveal',
+  'requests.own-network',
+]
+const CLOSING_MS = 1500
+
+/** Never rejects for what the plugin does wrong. Rejects for a destination that does not start. */
+export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Promise<Report> {
+  const options = given as unknown as ConformanceOptions
+  const findings = createFindings()
+  const clock = createClock()
+  const startedAt = clock.now()
+  const removeWatch = installWatch()
+  const running = await options.destination.start({ now: clock.now })
+  const elsewhere = await listen(async (_request, response) => {
+    findings.tell('fault.redirect-to-another-host', 'asks the host that a redirect names')
+    response.end('{}')
+  })
+  const memory: Memory = new Map()
+  const laneOptions: LaneOptions = {
+    plugin: options.plugin,
+    options: options.options ?? {},
+    proxy: { destination: running.url, elsewhere: elsewhere.url, clock, memory },
+    clock,
+    note: (name, problem) => findings.tell(name, problem),
+  }
+  const lanes: Lane[] = []
+  try {
+    tellOptions(options, running.url, findings)
+    for (let count = 0; count < LANES; count++) lanes.push(await openLane(laneOptions))
+    findings.tell('plugin.setup', undefined)
+    lintPlugin(options.plugin, lanes[0]!.parts, findings)
+    const run: Run = {
+      options,
+      lanes,
+      clock,
+      memory,
+      findings,
+      startedAt,
+      async set(situation) {
+        const prepared = await options.destination.set?.(situation)
+        memory.clear()
+        return prepared
+      },
+      check: (lane, asked) => checkAndSearch(lane, asked, findings),
+    }
+    for (const row of options.cases) {
+      await runCase(run, row).catch((error: unknown) => {
+        findings.tell('case.read', `no check could be made: ${(error as Error)?.message ?? error}`, { case: row.name })
+      })
+    }
+    if (options.cases.length === 0) findings.tell('case.read', 'there are no cases')
+  } catch (error) {
+    findings.tell('plugin.setup', `setup fails: ${(error as Error)?.message ?? error}`)
+  }
+  await closeLanes(lanes, findings)
+  if (lanes.length === LANES) await tellOpen(laneOptions, options, clock, findings)
+  await elsewhere.stop()
+  await running.stop()
+  removeWatch()
+  return withMisuses(findings)
+}
+
+function tellOptions({ plugin, options = {} }: ConformanceOptions, url: string, { tell }: Findings): void {
+  const isValid = Value.Check(plugin.options, valueAt(options, url))
+  tell('plugin.options', isValid ? undefined : 'the options are not what the plugin says that it takes')
+}
+
+async function closeLanes(lanes: readonly Lane[], { tell }: Findings): Promise<void> {
+  for (const lane of lanes) {
+    await lane
+      .close()
+      .catch((error: unknown) => tell('close.throws', `close fails: ${(error as Error)?.message ?? error}`))
+  }
+}
+
+/** What keeps the process alive after a plugin was set up and closed that did not before. */
+async function tellOpen(
+  laneOptions: LaneOptions,
+  options: ConformanceOptions,
+  clock: KitClock,
+  findings: Findings,
+): Promise<void> {
+  const before = resources()
+  const lane = await openLane(laneOptions)
+  const row = options.cases.find(({ claim }) => typeof claim !== 'function')
+  if (row && typeof row.claim !== 'function') {
+    const verifier = lane.verifierFor(row.claim.action)
+    const claimedAt = row.claim.claimedAt ?? clock.now()
+    const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
+    const claim = { action: verifier?.profile.action ?? '', claimedAt, deadlineAt: claimedAt + 60_000, ...row.claim }
+    if (verifier) await lane.check({ claim, connection }).catch(() => {})
+  }
+  await lane.close().catch(() => {})
+  const deadline = performance.now() + CLOSING_MS
+  let left = more(resources(), before)
+  while (left.length > 0 && performance.now() < deadline) {
+    await sleep(20)
+    left = more(resources(), before)
+  }
+  findings.tell('close.nothing-open', left.length === 0 ? undefined : `leaves open after close: ${left.join(', ')}`)
+}
+
+function resources(): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return counts
+}
+
+function more(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): string[] {
+  return [...now].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind)
+}
+
+function withMisuses({ tell, report }: Findings): Report {
+  const found = new Set(report().checks.map(({ name }) => name))
+  for (const name of MISUSES.filter((one) => !found.has(one))) tell(name, undefined)
+  return report()
+}
+
+/** Registers a test: `test` of node:test or vitest, `t.test` of tap, or a function of one's own. */
+export type RegisterTest = (name: string, run: () => void | Promise<void>) => unknown
+export type Tests = RegisterTest | { readonly test: RegisterTest }
+
+/**
+ * Makes a test of each check of the kit, and for each case where the check has cases. Wait for it, because the tests are made after the
+ * checks.
+ *
+ * @param t whatever registers a test by a name and a function
+ * @returns the report, whose failures are failed tests
+ */
+export async function verifierConformance<S, P>(t: Tests, options: ConformanceOptions<S, P>): Promise<Report> {
+  const report = await runConformance(options)
+  const groups = new Map<string, string[]>()
+  for (const check of report.checks) {
+    const title = `${describeCheck(check.name)} (${check.name}${check.case === undefined ? '' : `, ${check.case}`})`
+    const problems = groups.get(title) ?? []
+    groups.set(title, problems)
+    if (check.problem !== undefined)
+      problems.push(`${check.problem}${check.route === undefined ? '' : ` (${check.route})`}`)
+  }
+  for (const [title, problems] of groups) {
+    const run = () => {
+      if (problems.length > 0) throw new Error(problems.join('\n'))
+    }
+    await (typeof t === 'function' ? t(title, run) : t.test(title, run))
+  }
+  return report
+}

@@ -1,0 +1,147 @@
+/** HTTP exchanges on the wire: reads a request, sends it on to another origin, and keeps the whole answer. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { isJsonObject, type JsonValue } from '../json.ts'
+
+export interface Asked {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+export interface WholeAnswer {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Buffer
+}
+
+/** They belong to one connection, RFC 9110 7.6.1, or to a body that is sent anew. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+])
+
+export async function readRequest(request: IncomingMessage): Promise<Asked> {
+  return {
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    headers: Object.fromEntries(pairs(request.rawHeaders)),
+    body: await wholeBody(request),
+  }
+}
+
+/** Follows no redirect. Rejects when there is no whole answer. */
+export async function sendOn(
+  { method, path, headers, body }: Asked,
+  origin: string,
+  signal?: AbortSignal,
+): Promise<WholeAnswer> {
+  const url = new URL(origin)
+  const sent = {
+    ...headers,
+    host: url.host,
+    // An answer in a coding of its own could not be read, nor altered.
+    'accept-encoding': 'identity',
+    ...(body.length > 0 ? { 'content-length': String(body.length) } : {}),
+  }
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp
+  const { hostname, port } = url
+  const outgoing = send({
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    method,
+    path,
+    headers: sent,
+    agent: false,
+    ...(signal ? { signal } : {}),
+  })
+  outgoing.end(body)
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
+  return { status: answer.statusCode ?? 0, headers: pairs(answer.rawHeaders), body: await wholeBody(answer) }
+}
+
+/** @param method of the request: an answer to HEAD has the headers of a body alone */
+export function answerWith(response: ServerResponse, { status, headers, body }: WholeAnswer, method = 'GET'): void {
+  response.sendDate = false
+  for (const [name, value] of headers) response.appendHeader(name, value)
+  const hasBody = method !== 'HEAD' && status !== 204 && status !== 304
+  if (hasBody) response.setHeader('content-length', body.length)
+  response.writeHead(status)
+  response.end(hasBody ? body : undefined)
+}
+
+export function headerOf({ headers }: Pick<WholeAnswer, 'headers'>, name: string): string | undefined {
+  return headers.find(([one]) => one === name)?.[1]
+}
+
+/** @param set a value of undefined takes the header away */
+export function withHeaders<A extends Pick<WholeAnswer, 'headers'>>(
+  answer: A,
+  set: Readonly<Record<string, string | undefined>>,
+): A {
+  const added = Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  return { ...answer, headers: [...answer.headers.filter(([name]) => !Object.hasOwn(set, name)), ...added] }
+}
+
+/** undefined for what is no JSON. */
+export function jsonOf({ body }: Pick<WholeAnswer, 'body'>): JsonValue | undefined {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** The method of JSON-RPC or the query of GraphQL that a request's body names. */
+export function callIn({ body }: Pick<Asked, 'body'>): string | undefined {
+  const value = body.length > 0 ? jsonOf({ body }) : undefined
+  if (!isJsonObject(value)) return undefined
+  const named = value.method ?? value.query
+  return typeof named === 'string' ? named : undefined
+}
+
+/** On loopback, at a port that is free. */
+export async function listen(
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const server: Server = createServer((request, response) => {
+    // Whoever asked is gone, or gets the end of the connection: it says nothing of the outcome.
+    handle(request, response).catch(() => response.destroy())
+  })
+  // A short time would end a connection between two requests of a check.
+  server.keepAliveTimeout = 60_000
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function wholeBody(stream: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+function pairs(raw: readonly string[]): [string, string][] {
+  const found: [string, string][] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase()
+    if (!OF_THE_CONNECTION.has(name)) found.push([name, raw[at + 1]!])
+  }
+  return found
+}

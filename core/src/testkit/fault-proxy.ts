@@ -1,0 +1,137 @@
+/** Stands in front of the destination as a real HTTP server: passes requests on, notes them, and strikes some of them with a fault. */
+import { hash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { KitClock } from './clock.ts'
+import {
+  type Asked,
+  answerWith,
+  callIn,
+  headerOf,
+  listen,
+  readRequest,
+  sendOn,
+  type WholeAnswer,
+  withHeaders,
+} from './exchange.ts'
+
+/** One request that a check sent, and what the destination itself answered. */
+export interface Route {
+  /** `GET /path?query`, and for a call its name. */
+  readonly key: string
+  readonly method: string
+  readonly path: string
+  readonly answer: WholeAnswer
+}
+
+export interface Struck {
+  readonly asked: Asked
+  readonly key: string
+  readonly response: ServerResponse
+  /** What the destination itself answers. */
+  real(): Promise<WholeAnswer>
+  send(answer: WholeAnswer): void
+  readonly clock: KitClock
+  /** The address of another host, which no check may ask. */
+  readonly elsewhere: string
+}
+
+export interface Strike {
+  /** The keys of the routes that it strikes. All, when left out. */
+  readonly on?: (key: string) => boolean
+  readonly fault: (struck: Struck) => void | Promise<void>
+}
+
+export interface FaultProxy {
+  readonly url: string
+  /** The routes that were asked since the last `begin`, each once. */
+  routes(): readonly Route[]
+  /** How many requests the strike has taken. */
+  struck(): number
+  /** Begins a check. @param onStrike called at the first request that the strike takes */
+  begin(options: { readonly baseOrigin: string; readonly strike?: Strike; readonly onStrike?: () => void }): void
+  stop(): Promise<void>
+}
+
+/** What the destination has answered, by request: a fault on one route needs no more of the destination. */
+export type Memory = Map<string, Promise<WholeAnswer>>
+
+export interface ProxyOptions {
+  readonly destination: string
+  readonly elsewhere: string
+  readonly clock: KitClock
+  readonly memory: Memory
+}
+
+export async function startFaultProxy({ destination, elsewhere, clock, memory }: ProxyOptions): Promise<FaultProxy> {
+  const destinationOrigin = new URL(destination).origin
+  let routes = new Map<string, Route>()
+  let struckCount = 0
+  let current: Parameters<FaultProxy['begin']>[0] = { baseOrigin: destinationOrigin }
+
+  const server = await listen(answer)
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { baseOrigin, strike, onStrike } = current
+    const noted = routes
+    const asked = await readRequest(request)
+    const key = routeKey(asked)
+    const real = async () => {
+      const found = await remembered(asked)
+      const told = linksTo(found, destinationOrigin, baseOrigin)
+      if (!noted.has(key)) noted.set(key, { key, method: asked.method, path: asked.path, answer: told })
+      return clock.dated(told)
+    }
+    const send = (whole: WholeAnswer) => answerWith(response, whole, asked.method)
+    if (!strike || strike.on?.(key) === false) return send(await real())
+    struckCount++
+    onStrike?.()
+    await strike.fault({ asked, key, response, real, send, clock, elsewhere })
+  }
+
+  function remembered(asked: Asked): Promise<WholeAnswer> {
+    const name = memoryKey(asked)
+    const known = memory.get(name)
+    if (known) return known
+    const answering = sendOn(asked, destinationOrigin)
+    memory.set(name, answering)
+    answering.catch(() => memory.delete(name))
+    return answering
+  }
+
+  return {
+    url: server.url,
+    routes: () => [...routes.values()],
+    struck: () => struckCount,
+    begin(next) {
+      routes = new Map()
+      struckCount = 0
+      current = next
+    },
+    stop: server.stop,
+  }
+}
+
+export function routeKey(asked: Pick<Asked, 'method' | 'path' | 'body'>): string {
+  const call = callIn(asked)
+  return `${asked.method} ${asked.path}${call === undefined ? '' : ` ${call}`}`
+}
+
+/** The headers by which the same request can be answered in different ways. */
+const TELLING = ['authorization', 'accept', 'if-none-match', 'range', 'git-protocol']
+
+function memoryKey({ method, path, headers, body }: Asked): string {
+  const others = Object.entries(headers).filter(([name]) => /^(x-|private-)/.test(name))
+  return JSON.stringify([method, path, TELLING.map((name) => headers[name]), others, hash('sha256', body, 'base64')])
+}
+
+/** A destination links to its own address, and the plugin knows it by another one. */
+function linksTo(answer: WholeAnswer, from: string, to: string): WholeAnswer {
+  if (from === to) return answer
+  const headers = answer.headers.map(([name, value]) => [name, value.replaceAll(from, to)] as const)
+  const isText = /json|text|xml/.test(headerOf(answer, 'content-type') ?? '')
+  if (!isText || !answer.body.includes(from)) return { ...answer, headers }
+  return withHeaders(
+    { ...answer, headers, body: Buffer.from(answer.body.toString('utf8').replaceAll(from, to)) },
+    { etag: undefined },
+  )
+}

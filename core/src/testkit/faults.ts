@@ -1,0 +1,290 @@
+/** What can go wrong at a destination, each as a fault that strikes one route, and the error that a check must give for it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { DestinationErrorCode } from '../evidence.ts'
+import { answerWith, headerOf, jsonOf, type WholeAnswer, withHeaders } from './exchange.ts'
+import type { Route, Struck } from './fault-proxy.ts'
+
+export interface Fault {
+  /** Of the kit's check. */
+  readonly name: `fault.${string}`
+  /** As a phrase: `an answer 401`. */
+  readonly says: string
+  applies?(route: Route): boolean
+  answer(struck: Struck): void | Promise<void>
+  /** The errors that are right. */
+  readonly right: readonly DestinationErrorCode[]
+  /** The check's time ends so long after it. Milliseconds. */
+  readonly endAfterMs?: number
+  /** The answer is true as far as it goes: a check that does not read its body may go on. */
+  readonly bodyOnly?: boolean
+  /** How long the destination asks to wait. Milliseconds. */
+  readonly retryAfterMs?: number
+}
+
+const SHORT_TIME_MS = 300
+const HUGE_BYTES = 50 * 1024 * 1024
+const CHUNK = Buffer.alloc(256 * 1024, ' ')
+const RETRY_AFTER_S = 7
+
+export const FAULTS: readonly Fault[] = [
+  { name: 'fault.401', says: 'an answer 401', answer: status(401), right: ['unauthorized'] },
+  { name: 'fault.403', says: 'an answer 403', answer: status(403), right: ['forbidden'] },
+  { name: 'fault.404', says: 'an answer 404', answer: status(404), right: ['forbidden', 'misconfigured'] },
+  {
+    name: 'fault.429-with-retry-after',
+    says: `an answer 429 with Retry-After: ${RETRY_AFTER_S}`,
+    answer: status(429, { 'retry-after': String(RETRY_AFTER_S) }),
+    right: ['rate_limited'],
+    retryAfterMs: RETRY_AFTER_S * 1000,
+  },
+  {
+    name: 'fault.429-without-retry-after',
+    says: 'an answer 429 without Retry-After',
+    answer: status(429),
+    right: ['rate_limited'],
+  },
+  { name: 'fault.500', says: 'an answer 500', answer: status(500), right: ['unavailable'] },
+  { name: 'fault.502', says: 'an answer 502 of a proxy', answer: html(502), right: ['unavailable'] },
+  {
+    name: 'fault.html-for-json',
+    says: 'a page of HTML in place of JSON',
+    applies: isJson,
+    answer: html(200),
+    right: ['unexpected_response'],
+  },
+  {
+    name: 'fault.truncated-json',
+    says: 'JSON that is cut off',
+    applies: isJson,
+    answer: altered((answer) => ({ ...answer, status: 200, body: answer.body.subarray(0, answer.body.length >> 1) })),
+    right: ['unexpected_response'],
+  },
+  {
+    name: 'fault.other-shape',
+    says: 'valid JSON of another shape',
+    applies: isJson,
+    answer: altered((answer) => ({ ...answer, status: 200, body: Buffer.from(otherShape(answer)) })),
+    right: ['unexpected_response'],
+  },
+  {
+    name: 'fault.large-body',
+    says: 'a body of 50 MB',
+    applies: hasBody,
+    answer: largeBody,
+    right: ['too_large'],
+    bodyOnly: true,
+  },
+  {
+    name: 'fault.compression-bomb',
+    says: 'a small body that is 50 MB when it is decompressed',
+    applies: hasBody,
+    answer: altered((answer) =>
+      withHeaders(
+        { ...answer, body: Buffer.concat([gzipSync(answer.body), bomb()]) },
+        { 'content-encoding': 'gzip', etag: undefined },
+      ),
+    ),
+    right: ['too_large'],
+    bodyOnly: true,
+  },
+  {
+    name: 'fault.one-byte-a-second',
+    says: 'a body of one byte a second',
+    applies: hasBody,
+    answer: oneByteASecond,
+    right: ['timeout'],
+    endAfterMs: SHORT_TIME_MS,
+    bodyOnly: true,
+  },
+  {
+    name: 'fault.redirect-loop',
+    says: 'a redirect to itself',
+    answer: ({ asked, response }) => redirect(response, asked.path),
+    right: ['unexpected_response'],
+  },
+  {
+    name: 'fault.redirect-to-another-host',
+    says: 'a redirect to another host',
+    answer: ({ asked, response, elsewhere }) => redirect(response, elsewhere + asked.path),
+    right: ['unexpected_response'],
+  },
+  {
+    name: 'fault.reset',
+    says: 'a connection that is reset',
+    answer: ({ response }) => void response.socket?.resetAndDestroy(),
+    right: ['unavailable'],
+  },
+  {
+    name: 'fault.reset-in-the-body',
+    says: 'a connection that is reset in the middle of the body',
+    applies: isJson,
+    answer: resetInBody,
+    right: ['unavailable', 'unexpected_response'],
+    bodyOnly: true,
+  },
+  {
+    name: 'fault.silence',
+    says: 'no answer at all',
+    answer: () => {},
+    right: ['timeout'],
+    endAfterMs: SHORT_TIME_MS,
+  },
+]
+
+/** The destination's clock is an hour ahead. What it says of the outcome is true. */
+export async function clockAhead({ real, send }: Struck): Promise<void> {
+  const answer = await real()
+  const told = Date.parse(headerOf(answer, 'date') ?? '')
+  send(Number.isNaN(told) ? answer : withHeaders(answer, { date: new Date(told + 60 * 60_000).toUTCString() }))
+}
+
+/** @param earlier answers from before the situation, by route */
+export function staleAnswer(earlier: ReadonlyMap<string, WholeAnswer>) {
+  return async ({ key, real, send, clock }: Struck): Promise<void> => {
+    const old = earlier.get(key)
+    send(old ? withHeaders(clock.dated(old), { age: '60' }) : await real())
+  }
+}
+
+/** The destination repeats the credential that it got, in each answer, as debugging aids do. */
+export async function echo({ asked, real, send }: Struck): Promise<void> {
+  const answer = await real()
+  const value = jsonOf(answer)
+  const repeated = {
+    request: { headers: asked.headers },
+    authorization: credentialOf(asked),
+    debug: credentialOf(asked),
+  }
+  const mixed = Array.isArray(value)
+    ? value.map((item) => (isObject(item) ? { ...item, ...repeated } : item))
+    : isObject(value) && { ...value, ...repeated }
+  send(
+    withHeaders(mixed ? { ...answer, body: Buffer.from(JSON.stringify(mixed)) } : answer, {
+      'x-request-authorization': credentialOf(asked),
+      'x-debug': credentialOf(asked),
+      etag: undefined,
+    }),
+  )
+}
+
+/** The destination refuses, and its message repeats the credential. */
+export function echoingFailure(code: number) {
+  return ({ asked, send }: Struck): void => {
+    const text = `the credential ${credentialOf(asked)} was not accepted`
+    send({
+      status: code,
+      headers: [
+        ['content-type', 'application/json'],
+        ['www-authenticate', `Bearer error_description="${credentialOf(asked)}"`],
+      ],
+      body: Buffer.from(
+        JSON.stringify({ message: text, error: text, errors: [{ message: text }], authorization: credentialOf(asked) }),
+      ),
+    })
+  }
+}
+
+/** The destination answers with a text that is no JSON and repeats the credential. */
+export function echoingText({ asked, send }: Struck): void {
+  send({
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    body: Buffer.from(`not for ${credentialOf(asked)}`),
+  })
+}
+
+function credentialOf({ headers }: Struck['asked']): string {
+  const others = Object.entries(headers).filter(([name]) => /token|key|secret|auth/.test(name))
+  return others.map(([, value]) => value).join(' ')
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isJson({ method, answer }: Route): boolean {
+  return method !== 'HEAD' && jsonOf(answer) !== undefined
+}
+
+function hasBody({ method, answer }: Route): boolean {
+  return method !== 'HEAD' && answer.body.length > 0 && answer.status !== 304
+}
+
+function status(code: number, headers: Readonly<Record<string, string>> = {}) {
+  return ({ send, clock }: Struck) =>
+    send({
+      status: code,
+      headers: [
+        ['content-type', 'application/json'],
+        ['date', new Date(clock.now()).toUTCString()],
+        ...Object.entries(headers),
+      ],
+      body: Buffer.from(JSON.stringify({ message: `fault ${code}` })),
+    })
+}
+
+function html(code: number) {
+  return ({ send, clock }: Struck) =>
+    send({
+      status: code,
+      headers: [
+        ['content-type', 'text/html'],
+        ['date', new Date(clock.now()).toUTCString()],
+      ],
+      body: Buffer.from('<!doctype html><title>Sign in</title><p>Please sign in to this network.'),
+    })
+}
+
+function altered(alter: (answer: WholeAnswer) => WholeAnswer) {
+  return async ({ real, send }: Struck) => send(alter(withHeaders(await real(), { etag: undefined })))
+}
+
+function otherShape(answer: WholeAnswer): string {
+  return JSON.stringify(isObject(jsonOf(answer)) ? { reason: 'maintenance', until: null } : { items: 'later' })
+}
+
+/** The true answer with blanks behind it, which JSON allows. */
+async function largeBody({ real, response }: Struck): Promise<void> {
+  const { status, headers, body } = await real()
+  response.sendDate = false
+  response.writeHead(status, Object.fromEntries(headers))
+  response.write(body)
+  for (let sent = 0; sent < HUGE_BYTES && !response.destroyed; sent += CHUNK.length) {
+    if (response.write(CHUNK)) continue
+    await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
+  }
+  response.end()
+}
+
+let packed: Buffer | undefined
+
+function bomb(): Buffer {
+  packed ??= gzipSync(Buffer.alloc(HUGE_BYTES, ' '))
+  return packed
+}
+
+async function oneByteASecond({ real, response }: Struck): Promise<void> {
+  const { status, headers, body } = await real()
+  response.sendDate = false
+  response.writeHead(status, Object.fromEntries(headers))
+  for (let at = 0; at < body.length && !response.destroyed; at++) {
+    response.write(body.subarray(at, at + 1))
+    await sleep(1000, undefined, { ref: false })
+  }
+  response.end()
+}
+
+async function resetInBody({ real, response }: Struck): Promise<void> {
+  const answer = await real()
+  response.sendDate = false
+  response.writeHead(answer.status, {
+    ...Object.fromEntries(answer.headers),
+    'content-length': String(answer.body.length + 4096),
+  })
+  response.write(answer.body.subarray(0, answer.body.length >> 1), () => response.destroy())
+}
+
+function redirect(response: Struck['response'], location: string): void {
+  answerWith(response, { status: 302, headers: [['location', location]], body: Buffer.alloc(0) })
+}

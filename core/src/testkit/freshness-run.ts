@@ -1,0 +1,88 @@
+/** Changes the destination between two checks, and while one reads: the later check must see the change. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SeenCase } from './case-run.ts'
+import { createCacheStore } from './check-cache.ts'
+import type { Struck } from './fault-proxy.ts'
+import type { Outcome } from './host.ts'
+import { described, isSame, observationProblem } from './observation.ts'
+import type { Run } from './run.ts'
+
+/** Long enough for a check to ask what it would join. */
+const JOINING_MS = 40
+
+/** @returns what the earlier situation shows, where there is one. The destination is left in some situation. */
+export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCase['before']> {
+  const { findings, options, lanes } = run
+  const { asked, row, seen, verifier } = seenCase
+  const place = { case: row.name }
+  if (options.before === undefined || !options.destination.set) {
+    findings.untested(
+      'cache.serves-old, share.joins-old-read, fault.stale-replica: bring `before`, and a destination with `set`',
+    )
+    return undefined
+  }
+  await run.set(options.before)
+  const store = createCacheStore()
+  const first = await run.check(lanes[0]!, { ...asked, store })
+  const { observation } = first
+  if (!observation || observationProblem(verifier.profile, observation)) return undefined
+  if (isSame(observation, seen)) return undefined
+  findings.tell(
+    'mark.final',
+    observation.mark === 'final'
+      ? `says \`${described(observation)}\` of what later was \`${described(seen)}\``
+      : undefined,
+    place,
+  )
+
+  await run.set(row.situation)
+  const later = await run.check(lanes[0]!, { ...asked, store })
+  findings.tell('cache.serves-old', changeProblem(later, seenCase, 'had changed since an earlier check'), place)
+  findings.tell(
+    'share.joins-old-read',
+    changeProblem(await besideOne(run, seenCase), seenCase, 'changed while another check was reading'),
+    place,
+  )
+  return { seen: observation, answers: new Map(first.routes.map(({ key, answer }) => [key, answer])) }
+}
+
+/** A check that begins while another one waits for an answer from before the change. */
+async function besideOne(run: Run, { asked, row }: SeenCase): Promise<Outcome> {
+  await run.set(run.options.before)
+  const store = createCacheStore()
+  const held = gate()
+  const released = gate()
+  let isFirst = true
+  const hold = async ({ real, send }: Struck) => {
+    const answer = await real()
+    if (isFirst) {
+      isFirst = false
+      held.open()
+      await released.opened
+    }
+    send(answer)
+  }
+  const lane = run.lanes[0]!
+  const reading = run.check(lane, { ...asked, store, strike: { fault: hold } })
+  await Promise.race([held.opened, reading])
+  await run.set(row.situation)
+  const beside = run.check(lane, { ...asked, store, joins: true })
+  await Promise.race([beside, sleep(JOINING_MS)])
+  released.open()
+  await reading
+  return beside
+}
+
+function changeProblem({ observation, error }: Outcome, { seen }: SeenCase, when: string): string | undefined {
+  if (isSame(observation, seen)) return undefined
+  const said = observation ? JSON.stringify(observation) : String(error)
+  return `gives ${said} of a destination that ${when}, in place of ${JSON.stringify(seen)}`
+}
+
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}

@@ -1,0 +1,27 @@
+/** What @claimcheck/core/testkit offers to the author of a plugin: the conformance kit, and recordings of destinations. */
+
+export { CHECKS } from './checks.ts'
+export { type RegisterTest, runConformance, type Tests, verifierConformance } from './conformance.ts'
+export type {
+  Case,
+  CaseClaim,
+  ConformanceOptions,
+  Destination,
+  GivenConnection,
+  OrAt,
+  Report,
+  ReportedCheck,
+  RunningDestination,
+  Sight,
+} from './options.ts'
+export {
+  type Exchange,
+  type Recording,
+  type RecordingProxy,
+  type RecordingProxyOptions,
+  type RecordingSource,
+  readRecording,
+  recorded,
+  recordingProxy,
+  writeRecording,
+} from './recording.ts'

@@ -1,0 +1,89 @@
+/** Whether what a check made of a fault is right: an error that says why, or what it truly saw without the struck answer. */
+import { isDestinationError } from '../contract/destination-error.ts'
+import type { Observation } from '../evidence.ts'
+import type { ActionProfile } from '../profile.ts'
+import type { Route } from './fault-proxy.ts'
+import type { Fault } from './faults.ts'
+import { errorCode, type Outcome, thrownText } from './host.ts'
+import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
+
+export interface Judged {
+  readonly profile: ActionProfile
+  /** What the check sees without the fault. */
+  readonly seen: Observation
+  readonly route: Route
+  /** It asked nothing else. */
+  readonly isOnly: boolean
+  /** A 404 there says that something is not there. */
+  readonly tellsAbsence: boolean
+  readonly isExtra: boolean
+}
+
+/** @returns what the plugin did wrong */
+export function judgeFault(fault: Fault, outcome: Outcome, judged: Judged): string | undefined {
+  const { right } = fault
+  if (!outcome.observation) return judgeError(fault, outcome.error, judged)
+  const { observation } = outcome
+  const wrong = observationProblem(judged.profile, observation)
+  if (wrong) return `${wrong.problem}, where the destination gave ${fault.says}`
+  if (mayGoOn(fault, observation, outcome, judged)) return undefined
+  return `says \`${described(observation)}\`, where the destination gave ${fault.says}: throw a DestinationError \`${right[0]}\``
+}
+
+function judgeError(fault: Fault, error: unknown, { tellsAbsence }: Judged): string | undefined {
+  if (!isDestinationError(error)) return `throws ${thrownText(error)}, which is no DestinationError, for ${fault.says}`
+  const { code, retryAfterMs } = error
+  if (fault.name === 'fault.404' && tellsAbsence) return undefined
+  if (!fault.right.includes(code)) return `throws \`${code}\` for ${fault.says}, which is \`${fault.right[0]}\``
+  if (fault.retryAfterMs !== undefined && retryAfterMs !== fault.retryAfterMs) {
+    return `gives retryAfterMs ${retryAfterMs} for ${fault.says}: the destination asks for ${fault.retryAfterMs}`
+  }
+  return undefined
+}
+
+function mayGoOn(fault: Fault, observation: Observation, outcome: Outcome, judged: Judged): boolean {
+  const { seen, isOnly, tellsAbsence, isExtra } = judged
+  if (fault.name === 'fault.404' && tellsAbsence) return true
+  if (!sayTheSame(observation, seen)) return false
+  if (fault.bodyOnly && !outcome.readTooMuch && observation.mark === seen.mark) return true
+  if (isExtra) return observation.mark === seen.mark || observation.mark === 'may_have_been'
+  // It was seen elsewhere that the outcome is there: that stays true.
+  if (showsClaimed(seen)) return !isOnly
+  // That nobody is blamed for it is as good as an error.
+  return observation.mark === 'may_have_been'
+}
+
+/** A clock that is off changes nothing of what is there, nor of what the destination's log says. */
+export function judgeClock(outcome: Outcome, { profile, seen }: Pick<Judged, 'profile' | 'seen'>): string | undefined {
+  const { observation, error } = outcome
+  const where = 'where only the clock of the destination is an hour ahead'
+  if (!observation)
+    return errorCode(error) ? undefined : `throws ${thrownText(error)}, which is no DestinationError, ${where}`
+  const wrong = observationProblem(profile, observation)
+  if (wrong) return `${wrong.problem}, ${where}`
+  if (!sayTheSame(observation, seen))
+    return `says \`${described(observation)}\` in place of \`${described(seen)}\`, ${where}`
+  if (observation.mark !== seen.mark && observation.mark !== 'may_have_been') {
+    return `marks it ${observation.mark}, ${where}`
+  }
+  if (!isSame(observation.stays, seen.stays)) return `gives other stays, ${where}: give the times of the log alone`
+  return undefined
+}
+
+/** @param before what the check sees in the earlier situation, without an `Age` */
+export function judgeStale(
+  outcome: Outcome,
+  { profile, seen }: Pick<Judged, 'profile' | 'seen'>,
+  before: Observation,
+): string | undefined {
+  const { observation, error } = outcome
+  const where = 'where a replica gave an answer from before, with an Age'
+  if (!observation)
+    return errorCode(error) ? undefined : `throws ${thrownText(error)}, which is no DestinationError, ${where}`
+  const wrong = observationProblem(profile, observation)
+  if (wrong) return `${wrong.problem}, ${where}`
+  const { mark } = observation
+  if (mark === 'final' && seen.mark !== 'final') return `marks it final, ${where}`
+  if (mark === 'never_before' && seen.mark !== mark && before.mark !== mark) return `marks it never_before, ${where}`
+  return undefined
+}

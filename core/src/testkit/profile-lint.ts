@@ -1,0 +1,94 @@
+/** What is wrong with a plugin before it makes a check: its form, its manifest and its profiles. */
+import { Value } from 'typebox/value'
+import { secretNames } from '../contract/auth.ts'
+import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
+import { profileProblems } from '../contract/profile-problems.ts'
+import { CEILING, type Verifier } from '../contract/verifier.ts'
+import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
+import { knowsRules } from '../rules/decide.ts'
+import type { Findings } from './findings.ts'
+
+export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell }: Findings): void {
+  const problems = (name: string, found: readonly string[], where = 'the plugin') => {
+    if (found.length === 0) tell(name, undefined)
+    for (const problem of found) tell(name, `${where} ${problem}`)
+  }
+  problems('plugin.form', pluginProblems(plugin, parts))
+  for (const verifier of parts.verifiers ?? []) {
+    const { action, version } = verifier.profile
+    const where = `the profile ${action} ${version}`
+    problems('profile.lint', lintProfile(verifier.profile), where)
+    problems('profile.aliases', aliasProblems(verifier, parts), where)
+    problems('profile.examples', exampleProblems(verifier.profile), where)
+    problems('profile.access', accessProblems(verifier), where)
+  }
+}
+
+function pluginProblems(plugin: Plugin, { verifiers = [], connections = [] }: PluginParts): string[] {
+  const { hosts } = plugin.manifest ?? {}
+  return [
+    ...(isPlugin(plugin) ? [] : ['is not made by definePlugin']),
+    ...(plugin.api === PLUGIN_API ? [] : [`has api ${plugin.api}: this is the kit of api ${PLUGIN_API}`]),
+    ...(Array.isArray(hosts) && hosts.length > 0 ? [] : ['has no manifest.hosts: it could ask nothing']),
+    ...(verifiers.length > 0 ? [] : ['has no verifiers']),
+    ...connections.flatMap((type) =>
+      secretNames(type).length > 0 || Object.keys(type.options.properties).length > 0
+        ? []
+        : [`has the connection type ${type.provider} without options`],
+    ),
+    ...verifiers.flatMap(({ limits = {} }) =>
+      Object.entries(limits)
+        .filter(([name, value]) => value > CEILING[name as keyof typeof CEILING])
+        .map(([name]) => `has a limit ${name} above the ceiling of ${CEILING[name as keyof typeof CEILING]}`),
+    ),
+  ]
+}
+
+function lintProfile(profile: ActionProfile): string[] {
+  try {
+    const { action, version, toleranceMs, deadlineMs, maxDeadlineMs, rulesVersion } = profile
+    return [
+      ...profileProblems(profile),
+      ...(new RegExp(ACTION_PATTERN).test(action)
+        ? []
+        : ['has an action that is not three names with dots between them']),
+      ...(/^\d+$/.test(version) ? [] : ['has a version that is not digits']),
+      ...(knowsRules(rulesVersion) ? [] : [`has rulesVersion ${rulesVersion}, which nobody knows`]),
+      ...(deadlineMs > toleranceMs ? [] : ['has a deadline that is not after the tolerance']),
+      ...(maxDeadlineMs >= deadlineMs ? [] : ['has a maxDeadlineMs below its deadlineMs']),
+    ]
+  } catch (error) {
+    return [`has not the form of a profile: ${(error as Error).message}`]
+  }
+}
+
+function aliasProblems({ profile, providers }: Verifier, { connections = [] }: PluginParts): string[] {
+  const offered = connections.map(({ provider }) => provider)
+  return [
+    ...Object.entries(profile.aliases ?? {}).flatMap(([alias, { providers: named }]) =>
+      named
+        .filter((provider) => !providers.includes(provider))
+        .map((provider) => `has the alias ${alias} for ${provider}, through which its verifier does not read`),
+    ),
+    ...providers
+      .filter((provider) => !offered.includes(provider))
+      .map((provider) => `is read through ${provider}, which the plugin does not offer`),
+  ]
+}
+
+function exampleProblems({ target, params }: ActionProfile): string[] {
+  const schemas = { target, ...(params as { properties?: Record<string, object> }).properties }
+  return Object.entries(schemas).flatMap(([name, schema]) => {
+    const { examples = [] } = schema as { examples?: readonly unknown[] }
+    return examples
+      .filter((example) => !Value.Check(schema as never, example))
+      .map((example) => `has the example ${JSON.stringify(example)} for ${name}, which ${name} does not allow`)
+  })
+}
+
+function accessProblems({ profile, anonymousSource, providers }: Verifier): string[] {
+  return [
+    ...(profile.access.anonymous && !anonymousSource ? ['is anonymous, and its verifier has no anonymousSource'] : []),
+    ...(!profile.access.anonymous && providers.length === 0 ? ['is not anonymous, and has no providers'] : []),
+  ]
+}

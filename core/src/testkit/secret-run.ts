@@ -1,0 +1,31 @@
+/** Lets the destination repeat the credential in all that it says: none of it may come out of a check. */
+import type { SeenCase } from './case-run.ts'
+import type { Strike } from './fault-proxy.ts'
+import { echo, echoingFailure, echoingText } from './faults.ts'
+import { inLanes, type Run } from './run.ts'
+import { SHORTEST_SECRET } from './secrets.ts'
+
+const FAILURES = [400, 401, 403, 422, 429, 500]
+
+export async function runSecrets(run: Run, { asked, outcome, row }: SeenCase): Promise<void> {
+  const { findings, lanes } = run
+  const { secrets, routes } = outcome
+  if (secrets.length === 0) return
+  const place = { case: row.name }
+  const short = secrets.some((secret) => secret.length < SHORTEST_SECRET)
+  findings.tell(
+    'secrets.long-enough',
+    short
+      ? `a secret of the connection has less than ${SHORTEST_SECRET} characters: in a test, give it a longer one`
+      : undefined,
+    place,
+  )
+  if (short) return
+  const faults = [...FAILURES.map(echoingFailure), echoingText]
+  const strikes: Strike[] = [
+    { fault: echo },
+    ...routes.flatMap(({ key }) => faults.map((fault): Strike => ({ on: (asked) => asked === key, fault }))),
+  ]
+  await inLanes(lanes, strikes, async (lane, strike) => void (await run.check(lane, { ...asked, strike })))
+  for (const name of ['secrets.in-facts', 'secrets.in-errors', 'secrets.in-logs']) findings.tell(name, undefined, place)
+}

@@ -1,0 +1,30 @@
+/** How a workspace connects: the options, and a first read that tells whether they work. */
+import { bearer, defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+
+const address = { pattern: '^https?://[^\\s/?#@]+$', examples: ['https://acme.example'] }
+const Options = Type.Object(
+  {
+    base_url: Type.String({ title: 'Address', description: 'The address of the server.', ...address }),
+    token: secret({ title: 'Token', description: 'A token that may read tickets.' }),
+  },
+  { additionalProperties: false },
+)
+
+/** The token is a handle wherever the plugin meets it. */
+export type Options = Static<typeof Options>
+
+const Account = Type.Object({ scopes: Type.Array(Type.String()) })
+
+export const connectionType = defineConnectionType({
+  provider: 'acme',
+  title: 'Acme',
+  options: Options,
+  help: 'Make a token with the scope tickets:read, for an account that sees all tickets of its projects.',
+  baseUrl: ({ base_url }) => base_url,
+  fits: () => true,
+  async probe({ base_url, token }, { http }) {
+    const { value } = await http.json(`${base_url}/api/account`, { schema: Account, auth: bearer(token) })
+    const canWrite = value.scopes.includes('tickets:write')
+    return { scopes: value.scopes, warnings: canWrite ? ['This token can write: make one that only reads.'] : [] }
+  },
+})

@@ -1,0 +1,95 @@
+/** `claimcheck plugin`: writes a new plugin, tests one with the conformance kit, and records a destination for it. */
+import type { Command } from 'commander'
+import { CommandError } from '../errors.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+import { type TryFiles, trialInput, withTryOptions } from '../try/inputs.ts'
+
+interface NewOptions extends OutputOptions {
+  readonly name?: string
+}
+
+interface RecordOptions extends OutputOptions, TryFiles {
+  readonly out: string
+  readonly append?: boolean
+}
+
+interface TestOptions extends OutputOptions {
+  readonly timeout: number
+}
+
+export function addPluginCommands(program: Command): void {
+  const plugin = program.command('plugin').description('for those who write plugins')
+
+  subcommand(
+    plugin,
+    'new',
+    'write the package of a new verifier, which builds, passes the kit and verifies a server that it brings',
+  )
+    .argument('<action>', 'three names with dots between them, such as acme.ticket.close')
+    .argument('[folder]', 'by default claimcheck-plugin-<first name of the action>')
+    .option('--name <package>', 'of the package, by default the name of the folder')
+    .action(async (action: string, folder: string | undefined, options: NewOptions) => {
+      const { nextCommands, ScaffoldError, scaffold } = await import('@claimcheck/create-plugin')
+      const made = await scaffold({ action, folder, name: options.name }).catch((error: unknown) => {
+        throw error instanceof ScaffoldError ? new CommandError('usage', error.message) : error
+      })
+      const next = nextCommands(made)
+      print(options, { ...made, next }, [
+        `${made.folder} verifies ${made.action}. Next:`,
+        '',
+        ...next.map((command) => `  ${command}`),
+      ])
+    })
+
+  subcommand(
+    plugin,
+    'test',
+    'run the conformance kit on a package: exit 0 it passes, 1 it does not, 2 the kit could not run',
+  )
+    .argument('[folder]', 'of the package, whose package.json names its conformance definition', '.')
+    .option('--timeout <seconds>', 'for the whole run', seconds, 600)
+    .action(async (folder: string, options: TestOptions) => {
+      const { runKit } = await import('../plugin/kit.ts')
+      const { kitLines } = await import('../plugin/kit-report.ts')
+      const report = await runKit(folder, options.timeout * 1000)
+      print(options, report, kitLines(report))
+      process.exitCode = report.ok ? 0 : 1
+    })
+
+  const record = subcommand(
+    plugin,
+    'record',
+    'check one claim at a real place, and keep the answers without credentials, for `recorded` of the kit',
+  )
+  withTryOptions(record)
+    .requiredOption('--out <file>', 'where the recording is written')
+    .option('--append', 'go on with the recording in that file')
+    .action(async (path: string, options: RecordOptions) => {
+      const { existsSync } = await import('node:fs')
+      const { readRecording, writeRecording } = await import('@claimcheck/core/testkit')
+      const { createRecorder } = await import('../try/recorder.ts')
+      const { makeTrial, wasRead } = await import('../try/trial.ts')
+      const { trialJson, trialLines } = await import('../try/report.ts')
+      const { out, append = false } = options
+      if (existsSync(out) && !append)
+        throw new CommandError('usage', `${out} is there: add --append, or name another file.`)
+      const recorder = createRecorder(existsSync(out) ? await readRecording(out) : undefined)
+      const trial = await makeTrial({ ...trialInput(path, options), wrap: recorder.wrap })
+      const recording = recorder.recording()
+      if (!recording) throw new CommandError('usage', 'The check got no answer, so that nothing was recorded.')
+      await writeRecording(out, recording)
+      const { origin, exchanges } = recording
+      print(options, { out, origin, answers: exchanges.length, trial: trialJson(trial) }, [
+        `Recorded: ${exchanges.length} answers of ${origin} are in ${out}. Read it before you publish it.`,
+        '',
+        ...trialLines(trial),
+      ])
+      if (!wasRead(trial)) process.exitCode = 1
+    })
+}
+
+function seconds(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 86_400)) throw new CommandError('usage', '--timeout takes a number of seconds.')
+  return value
+}

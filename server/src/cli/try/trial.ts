@@ -1,0 +1,180 @@
+/** Makes one check of a claim with a plugin, on the same path as the service does: intake, check and verdict, without a database. */
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { isAbsolute } from 'node:path'
+import {
+  type CheckRecord,
+  type Decision,
+  decide,
+  type Instant,
+  isRead,
+  type JsonObject,
+  nextCheck,
+  secretNames,
+} from '@claimcheck/core'
+import { ServiceError } from '../../base/errors.ts'
+import { validator } from '../../base/validation.ts'
+import { createCheckRunner } from '../../claims/check.ts'
+import { planClaim } from '../../claims/intake.ts'
+import type { Config, PluginEntry } from '../../config/config.ts'
+import { claimReader } from '../../http/wire/claim.ts'
+import { createAllowances } from '../../outbound/allowances.ts'
+import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
+import { type HostLogger, loadPlugins } from '../../plugins/plugins.ts'
+import type { LoadedPlugin, RegisteredVerifier, Registry } from '../../plugins/registry.ts'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+import type { OpenConnection } from '../../workspaces/connections.ts'
+import { createSources } from '../../workspaces/sources.ts'
+import { CommandError } from '../errors.ts'
+import { type TracedRequest, traced } from './trace.ts'
+
+export interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+export interface TrialInput {
+  readonly config: Config
+  readonly plugin: PluginEntry
+  readonly claim: JsonObject
+  readonly connection: JsonObject | undefined
+  /** Needed where the action is read through several. */
+  readonly provider: string | undefined
+  /** Around the outbound of the check. */
+  readonly wrap?: ((outbound: Outbound) => Outbound) | undefined
+}
+
+export interface Trial {
+  readonly plugin: LoadedPlugin
+  readonly registered: RegisteredVerifier
+  readonly claim: ClaimRow
+  readonly record: CheckRecord
+  /** Undefined: one check decides nothing yet. */
+  readonly decision: Decision | undefined
+  readonly nextCheckAt: Instant | undefined
+  readonly requests: readonly TracedRequest[]
+  readonly log: readonly LogLine[]
+  /** The secrets of the connection, which nothing may print. */
+  readonly secrets: readonly string[]
+}
+
+const CONNECTION_ID = 'conn_try'
+
+/** @throws PluginError, ServiceError, CommandError */
+export async function makeTrial(input: TrialInput): Promise<Trial> {
+  const { config } = input
+  const log: LogLine[] = []
+  const logger = collector(log)
+  const now = Date.now
+  const registry = await loadPlugins({ ...foldersFor(input), plugins: [input.plugin] }, { logger, now })
+  const outbound = createOutbound(config)
+  try {
+    const claimInput = claimReader(registry.profiles())(input.claim)
+    const registered = registry.verifierFor(claimInput.action) ?? refuseAction(claimInput.action, registry)
+    const connection = openConnection(registered, registry, input)
+    const sources = createSources({ config, secrets: { derive: () => randomBytes(32) } })
+    const claim = await planClaim({ workspaceId: 'try', submittedBy: 'try' }, claimInput, now(), {
+      registry,
+      sources,
+      connections: async () => (connection ? [connection] : []),
+      closing: config.checks,
+    })
+    if (claim.access === 'no_connection') refuseConnection(registered, registry, connection !== undefined)
+    const requests: TracedRequest[] = []
+    const { check } = createCheckRunner({
+      registry,
+      sources,
+      outbound: traced(input.wrap?.(outbound) ?? outbound, requests),
+      allowances: createAllowances({ now }),
+      connections: { openById: async () => connection },
+      activity: { connectionRead() {} },
+      clockDoubt: { heard() {}, isDoubted: () => false },
+      now,
+      config,
+      logger: logger as never,
+    })
+    const record = await check(claim, [], 'deciding')
+    const { profile } = registered.verifier
+    const decision = decide(profile, claim, [record], record.answeredAt, config.checks)
+    const nextCheckAt = decision ? undefined : nextCheck(profile, claim, [record], config.checks).at
+    const secrets = secretsOf(registry, connection)
+    const [plugin] = registry.plugins as [LoadedPlugin]
+    return { plugin, registered, claim, record, decision, nextCheckAt, requests, log, secrets }
+  } finally {
+    await outbound.close()
+    await Promise.all(registry.plugins.map(({ parts }) => parts.close()))
+  }
+}
+
+/** No plugin may read the folder of the configuration and that of the data. The author's own folder is neither: there is no installation. */
+function foldersFor({ config, plugin }: TrialInput): Pick<Config, 'pluginDir' | 'dataDir'> {
+  return isAbsolute(plugin.use) ? { pluginDir: tmpdir(), dataDir: tmpdir() } : config
+}
+
+export function wasRead({ record }: Pick<Trial, 'record'>): boolean {
+  return isRead(record)
+}
+
+/** @throws CommandError, ServiceError `invalid` */
+function openConnection(
+  { providers, verifier }: RegisteredVerifier,
+  registry: Registry,
+  { connection: options, provider: named }: TrialInput,
+): OpenConnection | undefined {
+  if (options === undefined) return undefined
+  const provider = named ?? (providers.length === 1 ? providers[0] : undefined)
+  if (provider === undefined || !providers.includes(provider)) {
+    const list = providers.length === 0 ? 'no connection at all' : `connections of ${providers.join(', ')}`
+    throw new CommandError('usage', `${verifier.profile.action} is read through ${list}: name one with --provider.`)
+  }
+  const type = registry.connectionType(provider)!
+  const issues = validator(type.options)(options, ['options'])
+  if (issues.length > 0) throw new ServiceError('invalid', `the options are not valid for ${provider}`, { issues })
+  return { id: CONNECTION_ID, provider, options, publishesAddress: true }
+}
+
+function secretsOf(registry: Registry, connection: OpenConnection | undefined): string[] {
+  if (!connection) return []
+  return secretNames(registry.connectionType(connection.provider)!)
+    .map((name) => connection.options[name])
+    .filter((value) => typeof value === 'string')
+}
+
+function refuseAction(action: string, registry: Registry): never {
+  const offered = registry.profiles().map((profile) => profile.action)
+  throw new CommandError(
+    'usage',
+    `The plugin does not verify ${action}. It verifies: ${offered.join(', ') || 'nothing'}.`,
+  )
+}
+
+function refuseConnection({ providers, verifier }: RegisteredVerifier, registry: Registry, isGiven: boolean): never {
+  const { action } = verifier.profile
+  if (isGiven) {
+    throw new CommandError(
+      'not_connected',
+      `No request was made: \`fits\` says that a claim of ${action} with this target does not mean this connection.`,
+    )
+  }
+  const wanted = providers.map((provider) => {
+    const type = registry.connectionType(provider)!
+    const secrets = secretNames(type)
+    const names = Object.keys(type.options.properties)
+    return `  ${provider}: ${names.map((name) => (secrets.includes(name) ? `${name} (secret)` : name)).join(', ')}`
+  })
+  const lines = [
+    `No request was made: ${action} is read through a connection. Give its options with --connection FILE:`,
+    ...wanted,
+  ]
+  throw new CommandError('not_connected', lines.join('\n'))
+}
+
+/** What the plugin and the host log, in order. */
+function collector(log: LogLine[]): HostLogger & Pick<HostLogger, 'warn'> {
+  const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
+    log.push({ level, message, fields })
+  }
+  const logger = { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return { ...logger, child: () => ({ ...logger, child: () => logger }) } as HostLogger
+}
