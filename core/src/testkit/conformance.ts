@@ -103,7 +103,7 @@ async function tellOpen(
   clock: KitClock,
   findings: Findings,
 ): Promise<void> {
-  const before = resources()
+  const before = await settledResources()
   const lane = await openLane(laneOptions)
   const row = options.cases.find(({ claim }) => typeof claim !== 'function')
   if (row && typeof row.claim !== 'function') {
@@ -127,6 +127,19 @@ function resources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   return counts
+}
+
+/** What the checks before have left ends by itself, or is there to stay. */
+async function settledResources(): Promise<ReadonlyMap<string, number>> {
+  const deadline = performance.now() + CLOSING_MS
+  let [last, equal] = [resources(), 0]
+  while (equal < 5 && performance.now() < deadline) {
+    await sleep(20)
+    const now = resources()
+    equal = more(now, last).length + more(last, now).length === 0 ? equal + 1 : 0
+    last = now
+  }
+  return last
 }
 
 function more(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): string[] {

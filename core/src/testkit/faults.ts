@@ -190,7 +190,7 @@ export function echoingText({ asked, send }: Struck): void {
   send({
     status: 200,
     headers: [['content-type', 'application/json']],
-    body: Buffer.from(`not for ${credentialOf(asked)}`),
+    body: Buffer.from(credentialOf(asked)),
   })
 }
 

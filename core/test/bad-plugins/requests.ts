@@ -58,7 +58,7 @@ export const REQUESTS: readonly BadPlugin[] = [
   {
     what: 'opens connections of its own',
     caughtBy: 'requests.own-network',
-    plugin: alsoDoes(() => fetch('http://127.0.0.1:9/').catch(() => {})),
+    plugin: alsoDoes(() => fetch('http://127.0.0.1:58999/').catch(() => {})),
   },
   {
     what: 'asks for a credential in clear',
