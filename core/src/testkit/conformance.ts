@@ -153,7 +153,7 @@ function withMisuses({ tell, report }: Findings): Report {
 }
 
 /** Registers a test: `test` of node:test or vitest, `t.test` of tap, or a function of one's own. */
-export type RegisterTest = (name: string, run: () => void | Promise<void>) => unknown
+export type RegisterTest = (name: string, run: () => Promise<void>) => unknown
 export type Tests = RegisterTest | { readonly test: RegisterTest }
 
 /**
@@ -174,7 +174,7 @@ export async function verifierConformance<S, P>(t: Tests, options: ConformanceOp
       problems.push(`${check.problem}${check.route === undefined ? '' : ` (${check.route})`}`)
   }
   for (const [title, problems] of groups) {
-    const run = () => {
+    const run = async () => {
       if (problems.length > 0) throw new Error(problems.join('\n'))
     }
     await (typeof t === 'function' ? t(title, run) : t.test(title, run))
