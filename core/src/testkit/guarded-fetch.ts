@@ -148,6 +148,8 @@ export function guardRequests(guard: Guard): GuardedRequests {
     const decoder = decoderFor(answer.headers['content-encoding'])
     const decoded = decoder ? answer.pipe(decoder) : answer
     if (decoder) answer.on('error', (error) => decoder.destroy(error))
+    // An error before anybody reads is told to whoever reads then.
+    for (const stream of [answer, decoded]) stream.on('error', () => {})
     const chunks = decoded[Symbol.asyncIterator]() as AsyncIterator<Buffer>
     let size = 0
     return new ReadableStream<Uint8Array>(
