@@ -27,6 +27,7 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   '@claimcheck/core/checker': /^valid: verified\n$/,
   '@claimcheck/core/client': /^verified \{"body":/,
   '@claimcheck/core/plugin': /^$/,
+  '@claimcheck/core/testkit': /^conforms: true\n$/,
 }
 
 interface Outcome {
@@ -44,8 +45,9 @@ async function run(folder: string, program: string, args: readonly string[], env
   }
 }
 
-/** The subpath that an example is about: the first that it imports. */
+/** The subpath that an example is about: the first that it imports, but that a test kit is nothing without a plugin. */
 function subpathOf({ text }: Pick<Block, 'text'>): string | undefined {
+  if (text.includes("from '@claimcheck/core/testkit'")) return '@claimcheck/core/testkit'
   return /from '(@claimcheck\/core[^']*)'/.exec(text)?.[1]
 }
 

@@ -21,9 +21,18 @@ export async function readJson(response: Response, maxBytes = USUAL_JSON_BYTES):
     const bytes = await readBytes(response, maxBytes)
     if (!bytes) throw new DestinationError('too_large', { status })
     if (!isShallow(bytes)) throw new RangeError('the answer is too deep')
-    return JSON.parse(UTF8.decode(bytes))
+    return parsed(UTF8.decode(bytes))
   } catch (cause) {
     throw isDestinationError(cause) ? cause : unexpected(cause)
+  }
+}
+
+/** The parser's own error repeats a part of the text, which may repeat a credential. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new SyntaxError('the answer is no JSON')
   }
 }
 

@@ -39,10 +39,16 @@ export async function runCase(run: Run, row: Case): Promise<void> {
   clock.set(prepared.submittedAt)
   const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
   const asked: CheckAsked = { claim: prepared.claim, connection }
+  const earlier = await checkBefore(run, asked)
+  if (earlier) await run.set(row.situation)
   const outcome = await run.check(lane!, asked)
-  findings.tell('case.sees', sightProblem(prepared.sees, outcome), place)
+  const missed = sightProblem(prepared.sees, outcome)
+  findings.tell('case.sees', missed, place)
+  if (missed !== undefined && earlier?.observation && isSame(earlier.observation, outcome.observation)) {
+    findings.tell('cache.serves-old', 'sees what an earlier check saw, and not what is there now', place)
+  }
   const { observation } = outcome
-  if (observation) tellObservation(run, prepared, outcome, observation)
+  if ('observation' in outcome) tellObservation(run, prepared, outcome, observation)
 
   await runSame(run, { prepared, asked, outcome })
   if (observation && !observationProblem(prepared.verifier.profile, observation)) {
@@ -63,6 +69,13 @@ export async function runCase(run: Run, row: Case): Promise<void> {
     await runUnprivileged(run, whole)
   }
   await runVerdict(run, prepared, asked)
+}
+
+/** The first of all checks of a case sees the earlier situation: what a plugin keeps of it is old from then on. */
+async function checkBefore({ check, lanes, options, set }: Run, asked: CheckAsked): Promise<Outcome | undefined> {
+  if (options.before === undefined || !options.destination.set) return undefined
+  await set(options.before)
+  return check(lanes[0]!, asked)
 }
 
 function sightProblem(sees: Sight, { observation, error }: Outcome): string | undefined {
@@ -96,14 +109,14 @@ function tellObservation(
   { findings }: Run,
   { verifier, row }: PreparedCase,
   outcome: Outcome,
-  observation: Observation,
+  observation: Observation | undefined,
 ): void {
   const place = { case: row.name }
   const wrong = observationProblem(verifier.profile, observation)
   for (const name of ['form', 'facts', 'differs', 'mark', 'stays'].map((part) => `observation.${part}`)) {
     findings.tell(name, wrong?.name === name ? wrong.problem : undefined, place)
   }
-  if (observation.kind !== 'absent' || outcome.secrets.length === 0) return
+  if (observation?.kind !== 'absent' || outcome.secrets.length === 0) return
   const { absentRoutes = [] } = row
   const sawParent = outcome.routes.some(
     ({ key, answer }) => answer.status >= 200 && answer.status < 300 && !absentRoutes.some((route) => route.test(key)),

@@ -103,7 +103,7 @@ async function tellOpen(
   clock: KitClock,
   findings: Findings,
 ): Promise<void> {
-  const before = resources()
+  const before = await settledResources()
   const lane = await openLane(laneOptions)
   const row = options.cases.find(({ claim }) => typeof claim !== 'function')
   if (row && typeof row.claim !== 'function') {
@@ -129,6 +129,19 @@ function resources(): ReadonlyMap<string, number> {
   return counts
 }
 
+/** What the checks before have left ends by itself, or is there to stay. */
+async function settledResources(): Promise<ReadonlyMap<string, number>> {
+  const deadline = performance.now() + CLOSING_MS
+  let [last, equal] = [resources(), 0]
+  while (equal < 5 && performance.now() < deadline) {
+    await sleep(20)
+    const now = resources()
+    equal = more(now, last).length + more(last, now).length === 0 ? equal + 1 : 0
+    last = now
+  }
+  return last
+}
+
 function more(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): string[] {
   return [...now].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind)
 }
@@ -140,7 +153,7 @@ function withMisuses({ tell, report }: Findings): Report {
 }
 
 /** Registers a test: `test` of node:test or vitest, `t.test` of tap, or a function of one's own. */
-export type RegisterTest = (name: string, run: () => void | Promise<void>) => unknown
+export type RegisterTest = (name: string, run: () => Promise<void>) => unknown
 export type Tests = RegisterTest | { readonly test: RegisterTest }
 
 /**
@@ -161,7 +174,7 @@ export async function verifierConformance<S, P>(t: Tests, options: ConformanceOp
       problems.push(`${check.problem}${check.route === undefined ? '' : ` (${check.route})`}`)
   }
   for (const [title, problems] of groups) {
-    const run = () => {
+    const run = async () => {
       if (problems.length > 0) throw new Error(problems.join('\n'))
     }
     await (typeof t === 'function' ? t(title, run) : t.test(title, run))

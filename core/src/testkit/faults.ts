@@ -190,7 +190,7 @@ export function echoingText({ asked, send }: Struck): void {
   send({
     status: 200,
     headers: [['content-type', 'application/json']],
-    body: Buffer.from(`not for ${credentialOf(asked)}`),
+    body: Buffer.from(credentialOf(asked)),
   })
 }
 
@@ -252,9 +252,19 @@ async function largeBody({ real, response }: Struck): Promise<void> {
   response.write(body)
   for (let sent = 0; sent < HUGE_BYTES && !response.destroyed; sent += CHUNK.length) {
     if (response.write(CHUNK)) continue
-    await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
+    await drained(response)
   }
   response.end()
+}
+
+function drained(response: Struck['response']): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go)
+      resolve()
+    }
+    response.on('drain', go).on('close', go)
+  })
 }
 
 let packed: Buffer | undefined

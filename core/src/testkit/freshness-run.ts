@@ -38,16 +38,19 @@ export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCa
   await run.set(row.situation)
   const later = await run.check(lanes[0]!, { ...asked, store })
   findings.tell('cache.serves-old', changeProblem(later, seenCase, 'had changed since an earlier check'), place)
-  findings.tell(
-    'share.joins-old-read',
-    changeProblem(await besideOne(run, seenCase), seenCase, 'changed while another check was reading'),
-    place,
-  )
+  for (const { key: route } of first.routes) {
+    const problem = changeProblem(
+      await besideOne(run, seenCase, route),
+      seenCase,
+      'changed while another check was reading',
+    )
+    findings.tell('share.joins-old-read', problem, { ...place, route })
+  }
   return { seen: observation, answers: new Map(first.routes.map(({ key, answer }) => [key, answer])) }
 }
 
-/** A check that begins while another one waits for an answer from before the change. */
-async function besideOne(run: Run, { asked, row }: SeenCase): Promise<Outcome> {
+/** A check that begins while another one waits for an answer from before the change. @param route whose answer the other one waits for */
+async function besideOne(run: Run, { asked, row }: SeenCase, route: string): Promise<Outcome> {
   await run.set(run.options.before)
   const store = createCacheStore()
   const held = gate()
@@ -63,7 +66,7 @@ async function besideOne(run: Run, { asked, row }: SeenCase): Promise<Outcome> {
     send(answer)
   }
   const lane = run.lanes[0]!
-  const reading = run.check(lane, { ...asked, store, strike: { fault: hold } })
+  const reading = run.check(lane, { ...asked, store, strike: { on: (key) => key === route, fault: hold } })
   await Promise.race([held.opened, reading])
   await run.set(row.situation)
   const beside = run.check(lane, { ...asked, store, joins: true })

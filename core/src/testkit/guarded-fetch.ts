@@ -1,6 +1,5 @@
 /** The requests of one check as a host guards them: one origin, declared methods, bounded time and size, credentials put in. */
 import { type IncomingMessage, request as requestHttp } from 'node:http'
-import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { authHeader, type SecretValues } from '../contract/auth.ts'
 import { DestinationError, isDestinationError } from '../contract/destination-error.ts'
@@ -149,13 +148,15 @@ export function guardRequests(guard: Guard): GuardedRequests {
     const decoder = decoderFor(answer.headers['content-encoding'])
     const decoded = decoder ? answer.pipe(decoder) : answer
     if (decoder) answer.on('error', (error) => decoder.destroy(error))
-    const reader = (Readable.toWeb(decoded) as ReadableStream<Uint8Array>).getReader()
+    // An error before anybody reads is told to whoever reads then.
+    for (const stream of [answer, decoded]) stream.on('error', () => {})
+    const chunks = decoded[Symbol.asyncIterator]() as AsyncIterator<Buffer>
     let size = 0
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
           try {
-            const { done, value } = await reader.read()
+            const { done, value } = await chunks.next()
             if (done) return controller.close()
             size += value.length
             if (size > bodyBytes) {
@@ -163,14 +164,13 @@ export function guardRequests(guard: Guard): GuardedRequests {
               answer.destroy()
               throw new DestinationError('too_large', { status })
             }
-            controller.enqueue(value)
+            controller.enqueue(new Uint8Array(value))
           } catch (error) {
             controller.error(toDestinationError(error))
           }
         },
-        async cancel() {
+        cancel() {
           answer.destroy()
-          await reader.cancel().catch(() => {})
         },
       },
       // Nothing is read of a body that nobody reads.

@@ -195,8 +195,11 @@ export async function openLane({ plugin, options, proxy: proxyOptions, clock, no
     verifierFor,
     check,
     async close() {
-      await watching(inSetup, async () => parts.close?.())
-      await proxy.stop()
+      try {
+        await watching(inSetup, async () => parts.close?.())
+      } finally {
+        await proxy.stop()
+      }
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Whether what a check made of a fault is right: an error that says why, or what it truly saw without the struck answer. */
 import { isDestinationError } from '../contract/destination-error.ts'
-import type { Observation } from '../evidence.ts'
+import type { Mark, Observation } from '../evidence.ts'
 import type { ActionProfile } from '../profile.ts'
 import type { Route } from './fault-proxy.ts'
 import type { Fault } from './faults.ts'
@@ -46,11 +46,17 @@ function mayGoOn(fault: Fault, observation: Observation, outcome: Outcome, judge
   if (fault.name === 'fault.404' && tellsAbsence) return true
   if (!sayTheSame(observation, seen)) return false
   if (fault.bodyOnly && !outcome.readTooMuch && observation.mark === seen.mark) return true
-  if (isExtra) return observation.mark === seen.mark || observation.mark === 'may_have_been'
+  if (isExtra) return strength(observation.mark) <= strength(seen.mark)
   // It was seen elsewhere that the outcome is there: that stays true.
   if (showsClaimed(seen)) return !isOnly
   // That nobody is blamed for it is as good as an error.
   return observation.mark === 'may_have_been'
+}
+
+/** How far a mark goes towards blame. */
+function strength(mark: Mark | undefined): number {
+  if (mark === 'may_have_been') return 0
+  return mark === undefined ? 1 : 2
 }
 
 /** A clock that is off changes nothing of what is there, nor of what the destination's log says. */

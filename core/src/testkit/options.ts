@@ -65,7 +65,7 @@ export interface Case<S = unknown, P = unknown> {
    * see it: its 404 hides.
    */
   readonly absentRoutes?: readonly RegExp[]
-  /** The requests that only add facts: the check sees the same without them. */
+  /** The requests that only add facts or certainty: without their answers the check says the same, with a weaker mark at most. */
   readonly extraRoutes?: readonly RegExp[]
 }
 

@@ -1,0 +1,32 @@
+/** The tests of a table of bad plugins: the kit finds each one's fault by the check that is named for it. */
+import { CHECKS } from '@claimcheck/core/testkit'
+import t from 'tap'
+import { examine } from './cases.ts'
+import { leftServers, leftTimers } from './requests.ts'
+import type { BadPlugin } from './row.ts'
+import type { Situation } from './tracker.ts'
+
+const LONGEST_MS = 500_000
+const USUAL: readonly Situation[] = ['closed']
+
+export function catches(rows: readonly BadPlugin[]): void {
+  t.setTimeout(LONGEST_MS)
+  for (const { what, caughtBy, plugin, situations = USUAL } of rows) {
+    t.test(`${caughtBy} catches a plugin that ${what}`, async (t) => {
+      const { ok, checks } = await examine(plugin(), situations)
+      endLeft()
+      t.notOk(ok)
+      const failed = new Set(checks.filter(({ ok }) => !ok).map(({ name }) => name))
+      t.ok(failed.has(caughtBy), [...failed].join())
+      t.strictSame(
+        [...failed].filter((name) => !Object.hasOwn(CHECKS, name)),
+        [],
+      )
+    })
+  }
+}
+
+function endLeft(): void {
+  for (const timer of leftTimers.splice(0)) clearInterval(timer)
+  for (const server of leftServers.splice(0)) server.close()
+}

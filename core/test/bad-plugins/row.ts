@@ -1,0 +1,13 @@
+/** A bad plugin: one planted fault, and the kit's check that must find it. */
+import type { Plugin } from '@claimcheck/core/plugin'
+import type { Situation } from './tracker.ts'
+
+export interface BadPlugin {
+  /** What is wrong with it, as `a plugin that ...`. */
+  readonly what: string
+  /** The name of the check. */
+  readonly caughtBy: string
+  readonly plugin: () => Plugin
+  /** In which it shows. `closed`, when left out. */
+  readonly situations?: readonly Situation[]
+}

@@ -1,0 +1,114 @@
+/** The plugin passes the conformance kit at a stand-in for GitHub. */
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Destination, verifierConformance } from '@claimcheck/core/testkit'
+import codehost from '@claimcheck/plugin-codehost'
+import t from 'tap'
+import { GitHubStandIn } from '../../../test/destinations/github.ts'
+import { MINUTE, NOON } from './github-fixture.ts'
+
+t.setTimeout(500_000)
+
+const TOKEN = 'ghp_0123456789abcdefghijABCDEFGHIJ'
+const LIMITED_TOKEN = 'ghp_metadata0123456789metadata0123'
+
+const SITUATIONS = ['not pushed', 'pushed', 'on another branch', 'pushed late'] as const
+type Situation = (typeof SITUATIONS)[number]
+interface Commits {
+  readonly sha: string
+}
+
+/** One stand-in for each situation, all with the same repository and the same commits, behind one address. */
+function github(): Destination<Situation, Commits> {
+  const standIns = new Map<Situation, GitHubStandIn>()
+  let current: GitHubStandIn
+  let sha: string
+
+  async function build(situation: Situation, now: () => number): Promise<GitHubStandIn> {
+    let built: number | undefined = NOON - 60 * MINUTE
+    const standIn = await GitHubStandIn.start({ now: () => built ?? now() })
+    const repository = await standIn.createRepository('acme/app', { isPrivate: true })
+    const commit = (message: string, ...parents: string[]) =>
+      repository.commit({ message, parents, date: new Date(NOON - 60 * MINUTE) })
+    const base = await commit('Second', await commit('First'))
+    sha = await commit('Third', base)
+    for (const branch of ['main', 'topic']) await repository.push(branch, base)
+    built = situation === 'pushed late' ? NOON + 12 * MINUTE : NOON + MINUTE
+    if (situation === 'pushed' || situation === 'pushed late') await repository.push('main', sha)
+    if (situation === 'on another branch') await repository.push('topic', sha)
+    standIn.addToken({ token: TOKEN, repositories: [repository] })
+    standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false })
+    built = undefined
+    return standIn
+  }
+
+  return {
+    async start({ now }) {
+      for (const situation of SITUATIONS) standIns.set(situation, await build(situation, now))
+      current = standIns.get('not pushed')!
+      const front = createServer((asked, answer) => {
+        const { method, url, headers } = asked
+        const passed = request(current.url + url, { method, headers, agent: false }, (response) => {
+          answer.writeHead(response.statusCode!, response.headers)
+          response.pipe(answer)
+        })
+        passed.on('error', () => answer.destroy())
+        asked.pipe(passed)
+      }).listen(0, '127.0.0.1')
+      await once(front, 'listening')
+      return {
+        url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+        async stop() {
+          front.closeAllConnections()
+          front.close()
+          for (const standIn of standIns.values()) await standIn.close()
+        },
+      }
+    },
+    set(situation) {
+      current = standIns.get(situation)!
+      return { sha }
+    },
+  }
+}
+
+t.test('at GitHub', async (t) => {
+  const claim = ({ sha }: Commits) => ({ target: 'acme/app', params: { sha, branch: 'main' }, claimedAt: NOON })
+  const absentRoutes = [/\/git\/ref\//, /\/compare\//, /\/commits\//]
+  // The push log needs a right of its own, and not every server has it.
+  const extraRoutes = [/\/activity/]
+  const common = { claim, absentRoutes, extraRoutes, submittedAfterMs: 13 * MINUTE }
+  const report = await verifierConformance(t, {
+    plugin: codehost,
+    connection: (url) => ({ provider: 'github', options: { token: TOKEN, base_url: url } }),
+    unprivileged: (url) => ({ provider: 'github', options: { token: LIMITED_TOKEN, base_url: url } }),
+    destination: github(),
+    before: 'not pushed',
+    cases: [
+      {
+        ...common,
+        name: 'pushed in time',
+        situation: 'pushed',
+        sees: ({ sha }) => ({ kind: 'present', facts: { head: sha, branch_listed: true } }),
+        verdict: 'verified',
+      },
+      { ...common, name: 'pushed late', situation: 'pushed late', sees: { kind: 'present' }, verdict: 'late' },
+      {
+        ...common,
+        name: 'never pushed',
+        situation: 'not pushed',
+        sees: { kind: 'absent', mark: 'never_before' },
+        verdict: 'failed',
+      },
+      {
+        ...common,
+        name: 'pushed to another branch',
+        situation: 'on another branch',
+        sees: { kind: 'present', differs: ['branch'], mark: 'never_before', facts: { found_on: 'topic' } },
+        verdict: 'mismatch',
+      },
+    ],
+  })
+  t.strictSame(report.untested, [])
+})
