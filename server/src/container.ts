@@ -202,6 +202,8 @@ export async function openClaimcheck(
     counters: asFunction(createCounters).singleton(),
 
     close: asValue(async () => {
+      // A plugin that fails to close keeps nothing else open.
+      await Promise.allSettled(registry.plugins.map(({ parts }) => parts.close()))
       await container.dispose()
       await clock.close()
       await storage.close()

@@ -7,7 +7,6 @@ import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
-import type { LoadedPlugin } from './plugins/registry.ts'
 import { createMetrics } from './upkeep/metrics.ts'
 
 export interface RunningServer {
@@ -19,12 +18,11 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, registry, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
   await signingKeys.ensureLog()
   await logGuard.examine()
   const app = await createApp(claimcheck)
-  // Fastify closes these in reverse order: it answers the open requests, then stops the workers, then closes the plugins that they use.
-  for (const plugin of registry.plugins) await app.register(hosted(plugin))
+  // Fastify answers the open requests, and then stops the workers.
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
   const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
@@ -37,16 +35,6 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
 
 function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
-}
-
-/** Wraps a plugin as a Fastify plugin, so that Fastify closes it with the server. */
-function hosted({ name, parts }: LoadedPlugin) {
-  return fastifyPlugin(
-    async (app) => {
-      app.addHook('onClose', () => parts.close())
-    },
-    { name: `claimcheck:${name}`, fastify: '5.x' },
-  )
 }
 
 function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }: Claimcheck) {

@@ -32,8 +32,6 @@ export async function withClaimcheck<T>(
   try {
     return await work(claimcheck)
   } finally {
-    // Before the rest: a server closes them itself, after its last check.
-    await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
     await claimcheck.close()
   }
 }

@@ -15,6 +15,7 @@ import { markLinear } from '../../base/linear-patterns.ts'
 import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'
 import { dependenciesOf } from '../package-dependencies.ts'
+import { codeHashOf, codeHashOfFile } from '../package-files.ts'
 import { refuse } from '../plugin-error.ts'
 import { createPluginLogger } from '../plugin-logger.ts'
 import { definitionProblems, partsProblems } from '../problems.ts'
@@ -56,6 +57,9 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
   let loaded: { readonly definition: Definition; readonly parts: DescribedParts } | undefined
 
   async function prepare(plugin: Described, setup: SetupCall): Promise<string> {
+    // What was said of its code when it was loaded is in receipts.
+    if (loaded && (await rehash(located)) !== located.codeHash)
+      throw new Error('its files changed: start the service again')
     const definition = readDefinition(plugin)
     refuse(linearProblems('options', definition.options))
     refuse(definitionProblems(definition, given))
@@ -94,6 +98,10 @@ function linearProblems(place: string, schema: unknown): string[] {
   // What is no schema is told by other rules.
   if (typeof schema !== 'object' || schema === null) return []
   return markLinear(schema as TSchema).map((problem) => `${place}: ${problem}`)
+}
+
+function rehash({ root, entry }: PluginPackage): Promise<string> {
+  return root === undefined ? codeHashOfFile(entry) : codeHashOf(root)
 }
 
 async function runtimeReadable(): Promise<ReadableSet> {

@@ -1,5 +1,6 @@
 /** Starts a process of Node that can read what is given to it and do nothing else but talk with the host. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
 
 export type { Isolation, PackageLink, ReadableSet } from './command.ts'
@@ -53,7 +54,36 @@ export function startProgram(
   limits: { readonly dataMib: number; readonly isolation: Isolation },
 ): ChildProcess {
   const { file, args, env } = sandboxCommand(program, { readable, ...limits })
-  return spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+  const nothing = openSync('/dev/null', 'r')
+  try {
+    return spawn(file, args, { cwd: '/', env, stdio: [...HANDLES, ...covers(nothing)] })
+  } finally {
+    closeSync(nothing)
+  }
+}
+
+const HANDLES = ['ignore', 'pipe', 'pipe', 'pipe'] as const
+/** O_CLOEXEC, as Linux writes it in octal. */
+const CLOSES_ON_EXEC = 0o2000000
+
+/** Whoever started the service may have left it handles that would go on to its children: an empty one covers each of them. */
+function covers(nothing: number): number[] {
+  const inherited = openHandles().filter((handle) => handle >= HANDLES.length && isInherited(handle))
+  return new Array(Math.max(0, Math.max(0, ...inherited) + 1 - HANDLES.length)).fill(nothing)
+}
+
+function openHandles(): number[] {
+  return existsSync('/proc/self/fdinfo') ? readdirSync('/proc/self/fdinfo').map(Number) : []
+}
+
+function isInherited(handle: number): boolean {
+  try {
+    const [, flags = '0'] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${handle}`, 'utf8')) ?? []
+    return (Number.parseInt(flags, 8) & CLOSES_ON_EXEC) === 0
+  } catch {
+    // Closed since it was listed.
+    return false
+  }
 }
 
 /**
