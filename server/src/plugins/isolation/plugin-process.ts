@@ -316,7 +316,9 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       const timer = setTimeout(expire, timeoutMs)
       signal?.addEventListener('abort', expire, { once: true })
 
+      let isOver = false
       function settle(): void {
+        isOver = true
         clearTimeout(timer)
         signal?.removeEventListener('abort', expire)
         hostCalls?.close()
@@ -345,7 +347,6 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         send(live, run, { k: 'run', id: run, method, part, args: args(run) })
       }
 
-      const isOver = false
       if (current?.isReady) begin()
       else void available.opened.then(() => isOver || begin())
     })

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   withoutSecretValues,
 } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
 import { copyJson } from '../../base/json-copy.ts'
 import type { Reach } from '../../outbound/outbound.ts'
 import {
@@ -23,10 +24,13 @@ import { createHostCalls, createSharedReadings, type SharedReadings } from './ho
 import type { CheckArguments, DescribedPart, DescribedParts, PluginMethod } from './messages.ts'
 import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
 
-/** A function of a plugin that needs nothing of the host answers within this. */
-const QUICK_MS = 1000
+/** A function of a plugin that needs nothing of the host answers within this, also while its process is started again. */
+const QUICK_MS = 3000
+const QUICK_TRIES = 3
 /** A check has a time of its own, at whose end its signal aborts. */
 const LONGEST_CHECK_MS = 120_000
+/** An address follows from a connection's options alone. */
+const MAX_ADDRESSES = 1000
 /** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
 
@@ -64,8 +68,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     readonly limits?: CheckLimits
   }
   const { process, reach, types } = remote
-  const quick = (method: PluginMethod, ...args: unknown[]) =>
-    process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+  const quick = quickCalls(process, index)
   const shown = (connection: Connection) => withHandles(connection, types)
   return {
     profile,
@@ -80,6 +83,19 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     }),
     ...(functions.includes('normalize') && { normalize: (claim) => quick('normalize', claim) }),
     check: (call) => check(call, index, { limits }, remote),
+  }
+}
+
+/** Calls that go down with another one's are made again. */
+function quickCalls(process: PluginProcess, index: number) {
+  return async (method: PluginMethod, ...args: unknown[]): Promise<unknown> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+      } catch (error) {
+        if (!(error instanceof ProcessEnded) || error.blame === 'this' || tries === QUICK_TRIES) throw error
+      }
+    }
   }
 }
 
@@ -125,8 +141,8 @@ function remoteConnectionType(
   const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'>
   const { provider, title, options, help } = type
   const { process, reach, now } = remote
-  const quick = (method: PluginMethod, ...args: unknown[]) =>
-    process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+  const quick = quickCalls(process, index)
+  const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
   return {
     provider,
@@ -135,7 +151,15 @@ function remoteConnectionType(
     help,
     reach,
     onlyAddress: functions.includes('baseUrl') ? onlyAddress({ options, baseUrl: () => address ?? '' }) : undefined,
-    baseUrl: async (values) => readText(await quick('baseUrl', shown(values))),
+    async baseUrl(values) {
+      const given = shown(values)
+      const key = JSON.stringify(given)
+      const known = addresses.get(key)
+      if (known !== undefined) return known
+      const address = readText(await quick('baseUrl', given))
+      addresses.set(key, address)
+      return address
+    },
     fits: async (values, claim) => (await quick('fits', shown(values), claim)) === true,
     async probe(values, { requests, timer }) {
       remote.logger.conceal(requests.leaks)
