@@ -12,7 +12,8 @@ export const PLUGIN_API = 2
 export interface Manifest {
   /**
    * The hosts that it may ask: names such as `api.example.com` or `*.example.com`; `connection` for the address that a workspace
-   * connects; `options.<name>` for the address in that option of the operator's; `target` for any public host that a claim names.
+   * connects; `options.<name>` for the address in that option of the operator's; `target` for any public host that a claim names, which gets no
+   * credentials. An entry without a port means the usual one; of sockets, those in `sockets`.
    */
   readonly hosts: readonly string[]
   /** What it may send with POST, because it only reads. */
@@ -21,6 +22,8 @@ export interface Manifest {
     readonly jsonRpc?: readonly string[]
     /** The texts of GraphQL queries. */
     readonly graphql?: readonly string[]
+    /** The paths of the URLs that take these calls, such as `/graphql`; the base address itself, when left out. */
+    readonly paths?: readonly string[]
   }
   /** The TCP ports at which it speaks another protocol than HTTP. */
   readonly sockets?: readonly { readonly port: number; readonly tls: boolean }[]

@@ -6,22 +6,22 @@ import {
   type CheckRecord,
   type Claim,
   type Connection,
-  DESTINATION_ERROR_CODES,
   DestinationError,
   type Failure,
   type Instant,
-  isDestinationError,
   isRead,
   type SecretValues,
   type Source,
   withoutSecretValues,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
+import { originOf, requireOrigin } from '../base/base-address.ts'
 import { lazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
+import { hasHandle } from '../outbound/put-secrets.ts'
 import { clockOffset } from '../outbound/readings.ts'
 import { PluginEndedError } from '../plugins/hosted.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
@@ -30,8 +30,9 @@ import type { DueKind } from '../storage/claims.ts'
 import type { Activity } from '../workspaces/activity.ts'
 import type { ConnectionService, OpenConnection } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
+import { readFailure } from './check-failure.ts'
 import { placeOf } from './intake.ts'
-import { LATEST_INSTANT, MAX_AGE_MS, readObservation } from './observation.ts'
+import { MAX_AGE_MS, readObservation } from './observation.ts'
 
 export interface CheckRunner {
   /** Never throws: the record contains any failure. */
@@ -50,6 +51,13 @@ interface CheckRunnerOptions {
   readonly clockDoubt: ClockDoubt
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
+}
+
+interface CheckedSource {
+  readonly baseUrl: string
+  readonly recorded: Source
+  /** It is the connection's own address. */
+  readonly isOwn: boolean
 }
 
 /** An address that a workspace chose cannot make its answers older than this. */
@@ -74,11 +82,15 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     const { profile, limits, reach } = verifier
     const timer = lazyAbortController()
     const secrets = secretsOf(connection)
+    // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
+    if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
+      return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'unsupported_target' } }
     const requests = outbound.forCheck({
       timer,
       now,
-      origin: new URL(source.baseUrl).origin,
-      throughConnection: connection !== null,
+      origin: requireOrigin(source.baseUrl),
+      baseUrl: source.baseUrl,
+      throughConnection: source.isOwn,
       reach,
       secrets,
       limits,
@@ -98,7 +110,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
         checking,
         checkTime(claim, startedAt, limits.timeMs ?? timeoutMs),
         () => new DestinationError('timeout'),
-      )
+      ).finally(() => {
+        // Whatever the plugin makes of what was refused.
+        const breach = requests.breach()
+        if (breach) throw breach
+      })
       const answeredAt = answerTime(startedAt)
       const { observation, problem } = readObservation(profile, returned, [...secrets.values()])
       if (!observation) {
@@ -139,13 +155,21 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     registered: RegisteredVerifier,
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
-  ): Promise<{ readonly baseUrl: string; readonly recorded: Source } | undefined> {
+  ): Promise<CheckedSource | undefined> {
     const place = await placeOf(toClaim(claim), registered, registry, connection)
     if (!place) return undefined
     const { provider, baseUrl } = place
     // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
     const earlier = history.find(isRead)?.source
-    return { baseUrl, recorded: earlier ?? sources.sourceOf(provider, baseUrl, connection) }
+    const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
+    return { baseUrl, recorded, isOwn: connection !== null && (await isOwnAddress(registered, connection, baseUrl)) }
+  }
+
+  /** The address is the one that the connection's owner chose, and not one that the plugin names for the claim. */
+  async function isOwnAddress(registered: RegisteredVerifier, connection: OpenConnection, baseUrl: string) {
+    const { provider, options } = connection
+    if (!readerOf(registered, provider)?.verifier.destination) return true
+    return originOf(await registry.connectionType(provider)!.baseUrl(options)) === originOf(baseUrl)
   }
 
   /** Never before `sentAt`, also when the clock is set back during the check. */
@@ -172,14 +196,14 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       secrets = secretsOf(connection)
       return await observe(claim, registered, connection, history, sentAt, kind)
     } catch (error) {
-      if (isDestinationError(error) && DESTINATION_CODES.has(error.code)) return failed(toFailure(error, now()))
       if (error instanceof PluginEndedError) {
         logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
         return failed({ code: 'verifier_error', endedProcess: true })
       }
-      const problem = withoutSecrets(error, [...secrets.values()])
-      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
-      return failed({ code: 'verifier_error' })
+      const { failure, problem } = readFailure(error, [...secrets.values()], now())
+      if (problem !== undefined)
+        logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
+      return failed(failure)
     }
   }
 
@@ -217,23 +241,4 @@ function toGiven({ id, provider, options }: OpenConnection): Connection {
 /** The part of a claim that a verifier sees. */
 export function toClaim({ action, target, params, claimedAt, deadlineAt }: ClaimRow): Claim {
   return { action, target, params, claimedAt, deadlineAt }
-}
-
-/** Keeps the text of the error only: its members may contain a whole request with its credentials. */
-function withoutSecrets(error: unknown, secrets: readonly string[]): string {
-  const text = error instanceof Error ? (error.stack ?? error.message) : `a ${typeof error} was thrown`
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
-}
-
-const DESTINATION_CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
-
-function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
-  return {
-    code,
-    // Rounds a fraction up, and limits a wait whose end would be later than the latest timestamp.
-    ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
-      ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
-      : {}),
-    ...(Number.isSafeInteger(status) ? { status: status! } : {}),
-  }
 }

@@ -14,6 +14,7 @@ import {
   toleranceEnd,
   UNSUPPORTED_DEADLINE_MS,
 } from '@claimcheck/core'
+import { originOf } from '../base/base-address.ts'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { copyJson } from '../base/json-copy.ts'
@@ -246,20 +247,15 @@ async function chooseAccess(
   if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
   if (first) {
     const place = await placeOf(claim, registered, registry, first)
-    return { access: 'connection', connectionId: first.id, origin: originOf(place!.baseUrl) }
+    // null for a base address that is none: its checks fail by themselves.
+    return { access: 'connection', connectionId: first.id, origin: originOf(place!.baseUrl) ?? null }
   }
   // A workspace that chose where such claims are read is not read anywhere else.
   const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
   const place = isPublic ? await placeOf(claim, registered, registry, null) : undefined
   const isOpen = place && (!isAlias(claim, registered) || sources.isListed(place.provider, place.baseUrl))
   if (!isOpen) return { access: 'no_connection', ...NOWHERE }
-  return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) }
+  return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) ?? null }
 }
 
 const NOWHERE = { connectionId: null, origin: null } as const
-
-/** null for a base address that is no URL: its checks fail by themselves. */
-function originOf(baseUrl: string): string | null {
-  const origin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : 'null'
-  return origin === 'null' ? null : origin
-}

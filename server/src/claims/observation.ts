@@ -1,5 +1,6 @@
 /** Validates the observation that a verifier returned, before the service uses, stores or signs any of it. */
 import { type ActionProfile, type LogTime, MARKS, type Observation, type Stay } from '@claimcheck/core'
+import { leakFinder } from '../base/leaks.ts'
 import { validator } from '../base/validation.ts'
 
 const MAX_FACTS_BYTES = 8192
@@ -71,7 +72,7 @@ function observationProblem(
   const text = JSON.stringify(facts)
   if (text.length > MAX_FACTS_BYTES) return 'facts are too large'
   if (!isReceiptJson(facts)) return 'facts contain a number that is not an integer, or text that is not well-formed'
-  if (secrets.some((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))) return 'facts contain a credential'
+  if (leakFinder(secrets).isInValue(facts)) return 'facts contain a credential'
   return kind === 'present' ? presenceProblem(profile, observation) : undefined
 }
 

@@ -99,7 +99,11 @@ const DEFAULT_SOURCES: Config['sources'] = { github: ['https://api.github.com'] 
 const perMinute = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
 const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
 
-const httpsUrl = Type.String({ pattern: '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$', maxLength: 2048 })
+// With a scheme of sockets a host and a port, and no path.
+const sourceUrl = Type.String({
+  pattern: '^(?:https?://[^\\s/?#@]+(?:/[^\\s?#]*)?|tls://[^\\s/?#@]+:[0-9]{1,5})$',
+  maxLength: 2048,
+})
 
 const ConfigFile = Type.Object(
   {
@@ -152,7 +156,7 @@ const ConfigFile = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(httpsUrl))),
+    sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),

@@ -6,22 +6,23 @@ import {
   type ConnectionType,
   createHttp,
   type Instant,
-  type Logger,
   type Manifest,
   type PluginParts,
   secretNames,
   type Verifier,
   withoutSecretValues,
 } from '@claimcheck/core'
+import { normalAddress } from '../base/base-address.ts'
 import { copyJson } from '../base/json-copy.ts'
 import type { Reach } from '../outbound/outbound.ts'
 import { cacheFor, createCheckCache } from './check-cache.ts'
 import type { CheckCall, HostedConnectionType, HostedParts, HostedVerifier } from './hosted.ts'
+import type { PluginLogger } from './plugin-logger.ts'
 
 interface InProcessOptions {
   readonly manifest: Manifest
   readonly reach: Reach
-  readonly logger: Logger
+  readonly logger: PluginLogger
   readonly now: () => Instant
 }
 
@@ -46,7 +47,7 @@ export function inProcess(
 
 interface Host {
   readonly reach: Reach
-  readonly logger: Logger
+  readonly logger: PluginLogger
   readonly now: () => Instant
   readonly cache: CheckCache
   shown(connection: Connection): Connection
@@ -66,6 +67,7 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: 
     ...(verifier.normalize && { normalize: async (claim) => verifier.normalize!(copyJson(claim) as never) }),
     async check({ claim, connection, previous, requests, timer, share }) {
       const { fetch, resolve, connect, reveal } = requests
+      logger.conceal(requests.leaks)
       return verifier.check(copyJson(claim), {
         connection: connection && copyJson(shown(connection)),
         fetch,
@@ -102,6 +104,7 @@ function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host):
     probe: async (values, { requests, timer }) => {
       const { fetch, resolve, connect, reveal } = requests
       const http = createHttp({ fetch, now })
+      logger.conceal(requests.leaks)
       return type.probe(shown(values), { fetch, http, resolve, connect, reveal, signal: timer.signal, now, logger })
     },
   }
@@ -111,7 +114,7 @@ function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host):
 export function onlyAddress(type: Pick<ConnectionType, 'options' | 'baseUrl'>): string | undefined {
   if (Object.keys(type.options.properties).length > secretNames(type).length) return undefined
   try {
-    return new URL(type.baseUrl({})).href.replace(/\/+$/, '')
+    return normalAddress(type.baseUrl({}))
   } catch {
     return undefined
   }

@@ -8,6 +8,7 @@ import { inProcess } from './in-process.ts'
 import { loadIsolated } from './isolation/load-isolated.ts'
 import { locatePlugin, type PluginPackage } from './package.ts'
 import { PluginError, refuse } from './plugin-error.ts'
+import { createPluginLogger } from './plugin-logger.ts'
 import { definitionProblems, partsProblems } from './problems.ts'
 import { reachOf } from './reach.ts'
 import { conflicts, createRegistry, type LoadedPlugin, missingProviders, type Registry } from './registry.ts'
@@ -95,7 +96,7 @@ async function loadTrusted(
   if (!isPlugin(plugin)) throw new Error('its default export is not the result of definePlugin')
   refuse(definitionProblems(plugin, given))
   const { name, manifest } = plugin
-  const named = logger.child({ plugin: name })
+  const named = createPluginLogger({ logger: logger.child({ plugin: name }), now })
   const made = await plugin.setup({ logger: named, now }, given as never)
   refuse(partsProblems(made))
   return {

@@ -4,12 +4,15 @@ import {
   type ActionProfile,
   CEILING,
   knowsRules,
+  type Manifest,
   PLUGIN_API,
+  type Plugin,
   profileProblems,
   type Verifier,
 } from '@claimcheck/core'
 import { type Static, type TSchema, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
+import { queryProblem } from './graphql-query.ts'
 
 const text = Type.String({ minLength: 1 })
 const objects = Type.Optional(Type.Array(Type.Object({})))
@@ -63,7 +66,11 @@ const Definition = Type.Object({
       hosts: Type.Array(Type.String({ pattern: HOST_PATTERN })),
       methods: Type.Optional(
         Type.Object(
-          { jsonRpc: names, graphql: Type.Optional(Type.Array(Type.String({ pattern: '^\\s*(?:query\\b|\\{)' }))) },
+          {
+            jsonRpc: names,
+            graphql: names,
+            paths: Type.Optional(Type.Array(Type.String({ pattern: '^/[^?#\\s]*$' }), { minItems: 1 })),
+          },
           { additionalProperties: false },
         ),
       ),
@@ -98,6 +105,19 @@ function pluginProblems(plugin: object): string[] {
     ...wrong,
     ...functionProblems(plugin, ['setup'], [], 'the plugin'),
     ...(problem === undefined ? [] : [`the plugin.options: the schema does not compile: ${problem}`]),
+    ...(wrong.length > 0 ? [] : manifestProblems((plugin as Plugin).manifest)),
+  ]
+}
+
+function manifestProblems({ hosts, methods }: Manifest): string[] {
+  return [
+    ...hosts
+      .filter((host) => /^\*\.[^.]+$/.test(host))
+      .map((host) => `the plugin.manifest.hosts: ${host} is all of a top-level domain`),
+    ...(methods?.graphql ?? []).flatMap((text, index) => {
+      const problem = queryProblem(text)
+      return problem === undefined ? [] : [`the plugin.manifest.methods.graphql.${index}: ${problem}`]
+    }),
   ]
 }
 

@@ -1,6 +1,15 @@
 /** Probes a destination once, within limits, before the service stores a connection to it. */
-import { DestinationError, type Instant, type JsonObject, withoutSecretValues } from '@claimcheck/core'
+import {
+  DESTINATION_ERROR_CODES,
+  DestinationError,
+  type Instant,
+  isDestinationError,
+  type JsonObject,
+  withoutSecretValues,
+} from '@claimcheck/core'
+import { requireOrigin } from '../base/base-address.ts'
 import { ServiceError } from '../base/errors.ts'
+import type { LeakFinder } from '../base/leaks.ts'
 import { withinTime } from '../base/time-limit.ts'
 import { validator } from '../base/validation.ts'
 import type { Config } from '../config/config.ts'
@@ -49,25 +58,19 @@ export function createTrial({ registry, outbound, now, config }: TrialOptions): 
     const probing = async () => {
       const baseUrl = await type.baseUrl(options)
       const { secrets } = withoutSecretValues(type, options)
-      const requests = outbound.forCheck({
-        timer,
-        now,
-        origin: new URL(baseUrl).origin,
-        secrets,
-        reach: type.reach,
-        throughConnection: true,
-      })
-      return type.probe(options, { requests, timer })
+      const origin = requireOrigin(baseUrl)
+      const { reach } = type
+      const requests = outbound.forCheck({ timer, now, origin, baseUrl, secrets, reach, throughConnection: true })
+      const probed = await type.probe(options, { requests, timer })
+      const breach = requests.breach()
+      if (breach) throw breach
+      return readProbe(probed, requests.leaks)
     }
     try {
-      const probed = await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
-      const { scopes, warnings } = (probed ?? {}) as Record<string, unknown>
-      if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
-      return { scopes, notes: warnings, failure: null }
+      return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
     } catch (error) {
       // Keeps the code only: a message may repeat a credential.
-      const failure = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected_error'
-      return { scopes: [], notes: [], failure }
+      return { scopes: [], notes: [], failure: codeOf(error) ?? 'unexpected_error' }
     } finally {
       timer.abort()
     }
@@ -96,6 +99,26 @@ export function notConnected({ failure }: Probe, insists: boolean): NotConnected
   if (failure === null) return undefined
   const isRefused = REFUSALS.has(failure)
   return isRefused || !insists ? { failure, isRefused } : undefined
+}
+
+/** Owners see it. @throws TypeError */
+function readProbe(probed: unknown, leaks: Pick<LeakFinder, 'redact'>): Probe {
+  const { scopes, warnings } = (probed ?? {}) as Record<string, unknown>
+  if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
+  const shown = (texts: readonly string[]) =>
+    texts
+      .slice(0, MAX_TEXTS)
+      .map((text) => (text.length > TOO_LONG ? `[a text of ${text.length} characters]` : leaks.redact(text)))
+  return { scopes: shown(scopes), notes: shown(warnings), failure: null }
+}
+
+const MAX_TEXTS = 100
+const TOO_LONG = 2048
+const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
+
+/** Undefined for what is no code of the contract: a plugin could put anything in its place. */
+function codeOf(error: unknown): string | undefined {
+  return isDestinationError(error) && CODES.has(error.code) ? error.code : undefined
 }
 
 function isTexts(value: unknown): value is readonly string[] {

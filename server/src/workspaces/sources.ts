@@ -1,6 +1,7 @@
 /** Where a claim is read, as its receipt says it: by the host's own account, and not by the plugin's. */
 import { createHmac } from 'node:crypto'
 import type { Connection, Source } from '@claimcheck/core'
+import { normalAddress } from '../base/base-address.ts'
 import type { Secrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { HostedConnectionType } from '../plugins/hosted.ts'
@@ -24,15 +25,15 @@ interface SourcesOptions {
 
 export function createSources({ config, secrets }: SourcesOptions): Sources {
   const listed = new Map(
-    Object.entries(config.sources).map(([provider, urls]) => [provider, new Set(urls.map(normalUrl))]),
+    Object.entries(config.sources).map(([provider, urls]) => [provider, new Set(urls.map(normalAddress))]),
   )
-  const isListed = (provider: string, baseUrl: string) => listed.get(provider)?.has(normalUrl(baseUrl)) ?? false
+  const isListed = (provider: string, baseUrl: string) => listed.get(provider)?.has(normalAddress(baseUrl)) ?? false
 
   return {
     isListed,
     listed: (provider) => [...(listed.get(provider) ?? [])],
     sourceOf(provider, url, connection) {
-      const baseUrl = normalUrl(url)
+      const baseUrl = normalAddress(url)
       if (isListed(provider, baseUrl)) return { provider, listed: true, baseUrl }
       if (!connection || connection.publishesAddress) return { provider, listed: false, baseUrl }
       // Keyed: addresses can be guessed, and a plain hash would confirm a guess.
@@ -58,9 +59,4 @@ export async function addressInReceipts(
     // The plugin may have become stricter than it was when this was connected.
     return address
   }
-}
-
-/** So that one address has one form. */
-function normalUrl(text: string): string {
-  return new URL(text).href.replace(/\/+$/, '')
 }

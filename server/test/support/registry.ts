@@ -1,6 +1,7 @@
 /** A registry as the service makes it of a plugin that the operator trusts, for tests that write their plugin's parts in place. */
 import type { Instant, Logger, Manifest, PluginParts } from '@claimcheck/core'
 import { inProcess } from '@claimcheck/server/plugins/in-process'
+import { createPluginLogger } from '@claimcheck/server/plugins/plugin-logger'
 import { reachOf } from '@claimcheck/server/plugins/reach'
 import { createRegistry, type LoadedPlugin, type Registry } from '@claimcheck/server/plugins/registry'
 
@@ -23,7 +24,12 @@ export function loaded(
     identity: { package: name, version: '1.0.0', codeHash: `sha256:${'0'.repeat(64)}` },
     folder: '/nowhere',
     isolation: 'trusted',
-    parts: inProcess(parts, types, { manifest, reach: reachOf(manifest, {}, true), logger, now }),
+    parts: inProcess(parts, types, {
+      manifest,
+      reach: reachOf(manifest, {}, true),
+      logger: createPluginLogger({ logger, now }),
+      now,
+    }),
     anchorer: parts.anchorer,
   }
 }

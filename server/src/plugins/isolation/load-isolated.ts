@@ -16,6 +16,7 @@ import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'
 import { dependenciesOf } from '../package-dependencies.ts'
 import { refuse } from '../plugin-error.ts'
+import { createPluginLogger } from '../plugin-logger.ts'
 import { definitionProblems, partsProblems } from '../problems.ts'
 import { reachOf } from '../reach.ts'
 import type { ReadableSet } from './command.ts'
@@ -71,12 +72,13 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
   const args = [located.entry]
   const launch = () =>
     startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
-  const process = await startPluginProcess({ launch, logger, prepare })
+  const pluginLogger = createPluginLogger({ logger, now })
+  const process = await startPluginProcess({ launch, logger, pluginLogger, prepare })
   const { definition, parts } = loaded!
   const reach = reachOf(definition.manifest, given, false)
   return {
     name: definition.name,
-    parts: remoteParts(parts, { process, manifest: definition.manifest, reach, now, types }),
+    parts: remoteParts(parts, { process, manifest: definition.manifest, reach, now, types, logger: pluginLogger }),
   }
 }
 

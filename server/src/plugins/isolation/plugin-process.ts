@@ -6,6 +6,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { JsonValue, Logger } from '@claimcheck/core'
 import type { PluginState } from '../hosted.ts'
+import type { PluginLogger } from '../plugin-logger.ts'
 import { createFrames, type Frames } from './frames.ts'
 import type { HostCalls } from './host-calls.ts'
 import { type Described, type FromPlugin, fromWireError, type PluginMethod, toWireError } from './messages.ts'
@@ -50,6 +51,8 @@ export interface CallOptions {
 export interface ProcessOptions {
   readonly launch: () => ChildProcess
   readonly logger: Logger
+  /** For what the plugin says. */
+  readonly pluginLogger: PluginLogger
   /** Sets the plugin up in a process that has just been started. Its result has to be the same each time. */
   readonly prepare: (plugin: Described, call: SetupCall) => Promise<string>
 }
@@ -91,7 +94,7 @@ const MOST_BYTES = 64 * 1024 * 1024
 const MAX_STDERR = 8192
 
 export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
-  const { launch, logger, prepare } = options
+  const { launch, logger, pluginLogger, prepare } = options
   const pending = new Map<number, Pending>()
   let current: Live | undefined
   let available = newGate()
@@ -174,7 +177,10 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         const blamed = oldest && oldest.n === live.at ? oldest.run : undefined
         if (isClosed) return
         lastEnd = reason
-        logger.warn({ reason, stderr: stderr.trim() || undefined }, 'the process of the plugin ended')
+        logger.warn(
+          { reason, stderr: pluginLogger.redact(stderr.trim()) || undefined },
+          'the process of the plugin ended',
+        )
         onFailed(new Error(`its process ended: ${reason}${stderr === '' ? '' : `\n${stderr.trim()}`}`))
         ended(live, reason, blamed)
       },
@@ -233,7 +239,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
 
   function passOn({ level, fields, text }: Extract<FromPlugin, { k: 'log' }>): void {
     const to = level === 'debug' || level === 'info' ? level : 'warn'
-    logger[to](typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}, String(text))
+    pluginLogger[to](typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}, String(text))
   }
 
   async function answer(live: Live, { id, run, method, args }: Extract<FromPlugin, { k: 'call' }>): Promise<void> {

@@ -18,6 +18,7 @@ import {
   PluginEndedError,
 } from '../hosted.ts'
 import { cacheKey, onlyAddress, withHandles } from '../in-process.ts'
+import type { PluginLogger } from '../plugin-logger.ts'
 import { createHostCalls, createSharedReadings, type SharedReadings } from './host-calls.ts'
 import type { CheckArguments, DescribedPart, DescribedParts, PluginMethod } from './messages.ts'
 import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
@@ -34,6 +35,7 @@ interface RemoteOptions {
   readonly manifest: HostedParts['manifest']
   readonly reach: Reach
   readonly now: () => Instant
+  readonly logger: PluginLogger
   /** Of all plugins: one may read through the connections of another. */
   readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
 }
@@ -86,10 +88,11 @@ async function check(
   call: CheckCall,
   index: number,
   { limits = {} }: { readonly limits: CheckLimits | undefined },
-  { process, shared, now, types, alone }: Remote,
+  { process, shared, now, types, alone, logger }: Remote,
 ): Promise<unknown> {
   const { claim, connection, previous, requests, timer, share } = call
   const key = cacheKey(connection)
+  logger.conceal(requests.leaks)
   const { signal } = timer
 
   function once(): Promise<unknown> {
@@ -135,6 +138,7 @@ function remoteConnectionType(
     baseUrl: async (values) => readText(await quick('baseUrl', shown(values))),
     fits: async (values, claim) => (await quick('fits', shown(values), claim)) === true,
     async probe(values, { requests, timer }) {
+      remote.logger.conceal(requests.leaks)
       const hostCalls = createHostCalls({ requests, cacheKey: '', shared: remote.shared })
       const args = () => [shown(values), { now: now() }]
       return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })

@@ -1,0 +1,141 @@
+/** How a secret looks when somebody writes it in one of the usual encodings, and which spellings of a text are searched for it. */
+
+/** What is sought in the spellings of a text. */
+export interface Needle {
+  readonly text: string
+  readonly where: 'anywhere' | 'word' | 'value'
+}
+
+/** Stands between the texts of a value that are searched together. */
+export const SEPARATOR = '\u0001'
+
+/** Secrets from this length on are sought in all encodings, and within other text. No fact holds one by chance. */
+const LONG = 8
+/**
+ * Shorter ones are sought as they are, as a whole word, and within the credentials of Basic: `1234` is no part of 123456. Still shorter ones
+ * only where they are the whole text. Such a secret is guessed in no time anyway.
+ */
+const MEDIUM = 4
+/** A line of a key that has several. */
+const LONG_LINE = 16
+const ALIGNMENTS = [0, 1, 2]
+
+export function needlesOf(secret: string): Needle[] {
+  const anywhere = (texts: Iterable<string>): Needle[] =>
+    [...new Set(texts)].filter((text) => text !== '').map((text) => ({ text, where: 'anywhere' }))
+  if (secret.length < MEDIUM) return [{ text: secret, where: 'value' }]
+  if (secret.length < LONG) {
+    return [{ text: secret, where: 'word' }, ...anywhere(base64Forms(Buffer.from(`:${secret}`)))]
+  }
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= LONG_LINE && !line.startsWith('-----'))
+  const parts = lines.length > 1 ? [secret, ...lines] : [secret]
+  return anywhere(parts.flatMap((part) => [...textForms(part), ...byteForms(part)]))
+}
+
+function textForms(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [
+    secret,
+    secret.trim(),
+    secret.toLowerCase(),
+    secret.toUpperCase(),
+    [...secret].reverse().join(''),
+    // UTF-16 that was read as bytes, in either order.
+    [...secret].join('\0'),
+    // UTF-8 that was read as bytes.
+    bytes.toString('latin1'),
+    secret.replaceAll(' ', '+'),
+  ].filter((form) => form.length >= LONG)
+}
+
+function byteForms(secret: string): string[] {
+  const utf16 = Buffer.from(secret, 'utf16le')
+  return [Buffer.from(secret), utf16, Buffer.from(utf16).swap16()].flatMap((bytes) => [
+    ...base64Forms(bytes),
+    bytes.toString('hex'),
+  ])
+}
+
+/** What of its base64 is the same whatever stands before and after it, for each of the three ways in which it can be aligned. */
+function base64Forms(bytes: Uint8Array): string[] {
+  return ALIGNMENTS.map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replaceAll('=', '')
+    const firstOwn = Math.ceil((before * 8) / 6)
+    const lastOwn = Math.floor(((before + bytes.length) * 8) / 6)
+    return text.slice(firstOwn, lastOwn)
+  })
+}
+
+/**
+ * A text, and what it says when its escapes are undone; each of these also as base64 and as hex are compared.
+ * As UTF-16 codes, which are read faster than texts.
+ */
+export function spellings(text: string): Uint16Array[] {
+  const plain = [text]
+  for (const one of plain) {
+    if (plain.length >= MOST_READINGS) break
+    plain.push(...[withoutPercents(one), withoutBackslashes(one)].filter((undone) => !plain.includes(undone)))
+  }
+  return plain.flatMap((one) => {
+    const codes = codesOf(one)
+    return [codes, ...translated(codes, AS_BASE64), ...translated(codes, AS_HEX)]
+  })
+}
+
+export function codesOf(text: string): Uint16Array {
+  const codes = new Uint16Array(text.length)
+  for (let at = 0; at < text.length; at++) codes[at] = text.charCodeAt(at)
+  return codes
+}
+
+/** Each way to undo escapes, and both, in either order, twice. */
+const MOST_READINGS = 8
+
+function withoutPercents(text: string): string {
+  if (!text.includes('%')) return text
+  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => Buffer.from(escaped.replaceAll('%', ''), 'hex').toString())
+}
+
+const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+function withoutBackslashes(text: string): string {
+  if (!text.includes('\\')) return text
+  return text.replaceAll(
+    /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(.))/gis,
+    (_, four?: string, two?: string, letter = '') => {
+      const digits = four ?? two
+      return digits === undefined ? (LETTERS[letter] ?? letter) : String.fromCharCode(Number.parseInt(digits, 16))
+    },
+  )
+}
+
+const DROPPED = 0xffff
+
+/** What stands for each ASCII character. */
+function translation(pairs: Readonly<Record<string, string>>, dropped: string): Uint16Array {
+  const table = Uint16Array.from({ length: 128 }, (_, code) => code)
+  for (const [from, to] of Object.entries(pairs)) table[from.charCodeAt(0)] = to.charCodeAt(0)
+  for (const character of dropped) table[character.charCodeAt(0)] = DROPPED
+  return table
+}
+
+/** Both alphabets are one, and line breaks and padding go. */
+const AS_BASE64 = translation({ '-': '+', _: '/' }, '= \t\r\n')
+/** In lower case, and without what stands between bytes. */
+const AS_HEX = translation(Object.fromEntries([...'ABCDEF'].map((digit) => [digit, digit.toLowerCase()])), ':- \t\r\n')
+
+/** Nothing where the text is the same. */
+function translated(codes: Uint16Array, table: Uint16Array): Uint16Array[] {
+  const made = new Uint16Array(codes.length)
+  let length = 0
+  let isSame = true
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at]!
+    const to = code < 128 ? table[code]! : code
+    if (to !== code) isSame = false
+    if (to !== DROPPED) made[length++] = to
+  }
+  return isSame ? [] : [made.subarray(0, length)]
+}

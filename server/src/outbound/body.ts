@@ -1,0 +1,46 @@
+/** Bounds the body of an answer, in size and time, as it is read. */
+import { DestinationError } from '@claimcheck/core'
+import { toDestinationError } from './failures.ts'
+
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
+/**
+ * Copies the response; reading the body of the copy fails when the body is too large or the time is over. What was compressed counts by its
+ * size after that.
+ * @throws DestinationError `unexpected_response` for an invalid status, and for a body that was compressed several times over
+ */
+export function limitBody(response: Response, signal: AbortSignal, maxBytes: number): Response {
+  const { status, statusText, headers } = response
+  // The constructor of Response refuses these. A few bytes that were compressed twice are enough to keep a processor busy.
+  if (status < 200 || status > 599 || (headers.get('content-encoding') ?? '').includes(',')) {
+    void response.body?.cancel().catch(() => {})
+    throw new DestinationError('unexpected_response', { status })
+  }
+  const copy = (body: ReadableStream | null) => {
+    const copied = new Response(body, { status, statusText, headers: [...headers] })
+    // The constructor of Response cannot set the URL.
+    return Object.defineProperty(copied, 'url', { value: response.url })
+  }
+  if (!response.body || NO_BODY.has(status)) return copy(null)
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  let size = 0
+  return copy(
+    new ReadableStream({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) return controller.close()
+          size += value.length
+          if (size > maxBytes) {
+            await reader.cancel()
+            throw new DestinationError('too_large', { status })
+          }
+          controller.enqueue(value)
+        } catch (error) {
+          controller.error(error instanceof DestinationError ? error : toDestinationError(error, signal))
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    }),
+  )
+}

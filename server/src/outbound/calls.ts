@@ -1,0 +1,43 @@
+/** Writes the bodies of calls that only read: JSON-RPC methods and GraphQL queries that the manifest declares, and nothing else. */
+import type { Manifest, ReadCall } from '@claimcheck/core'
+import { BreachError } from './failures.ts'
+
+const MAX_BODY_BYTES = 64 * 1024
+
+/**
+ * @param path of the URL that the call is sent to, with its query
+ * @param basePath of the check's base address, with its query
+ * @throws BreachError for a call that the manifest does not declare
+ */
+export function callBody(
+  call: ReadCall,
+  methods: Manifest['methods'] = {},
+  { path, basePath }: { readonly path: string; readonly basePath: string },
+): string {
+  // A destination may read the path and ignore the body: what only looks like a query would create something.
+  if (!(methods.paths ?? [basePath]).includes(path)) {
+    throw new BreachError('the manifest declares no call at this path')
+  }
+  const body = JSON.stringify(declaredCall(call, methods))
+  if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw new BreachError('a call is too large')
+  return body
+}
+
+function declaredCall(call: ReadCall, { jsonRpc = [], graphql = [] }: NonNullable<Manifest['methods']>): object {
+  if ('jsonRpc' in call) {
+    const { jsonRpc: method, params } = call
+    if (typeof method !== 'string' || !jsonRpc.includes(method)) {
+      throw new BreachError(`the manifest does not declare the method ${shown(method)}`)
+    }
+    return { jsonrpc: '2.0', id: 1, method, params }
+  }
+  const { graphql: query, variables } = call
+  if (typeof query !== 'string' || !graphql.includes(query)) {
+    throw new BreachError('the manifest does not declare this GraphQL query')
+  }
+  return { query, variables }
+}
+
+function shown(method: unknown): string {
+  return typeof method === 'string' && /^[\w.$/-]{1,100}$/.test(method) ? method : 'that was called'
+}

@@ -1,0 +1,29 @@
+/** The errors of outgoing requests: those that say that a destination could not be read, and those that are the plugin's fault. */
+import { DestinationError } from '@claimcheck/core'
+
+/**
+ * A plugin asked for what its manifest does not declare, or the contract does not allow. Its check becomes a `verifier_error`, also when
+ * the plugin catches this.
+ */
+export class BreachError extends TypeError {
+  override readonly name = 'BreachError'
+}
+
+export function refusal(reason: string): DestinationError {
+  return new DestinationError('unavailable', { cause: new Error(`the request was not sent: ${reason}`) })
+}
+
+const TIMEOUTS: ReadonlySet<unknown> = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+])
+
+export function toDestinationError(error: unknown, signal: AbortSignal): DestinationError {
+  // fetch throws a TypeError whose cause is the actual error.
+  const cause = (error as { cause?: unknown }).cause ?? error
+  if (cause instanceof DestinationError) return cause
+  const isTimeout = signal.aborted || TIMEOUTS.has((cause as { code?: unknown }).code)
+  return new DestinationError(isTimeout ? 'timeout' : 'unavailable', { cause })
+}

@@ -1,0 +1,76 @@
+/** Decides which addresses outgoing requests may reach: https and tls to public ones, and what the operator names in ALLOW_PRIVATE. */
+import type { LookupAddress } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { isLiteral, type SocketAddress, unbracketed } from '../base/base-address.ts'
+import { isAllowed } from '../config/allow-private.ts'
+import { isPublicAddress } from './addresses.ts'
+import { refusal } from './failures.ts'
+import { type Lookup, lookUp, queryNames, systemLookup, toLookupFunction } from './lookup.ts'
+
+/** Passed the gate. */
+export interface Admitted {
+  /** The operator allows it although it may be private or without TLS. */
+  readonly mayBePrivate: boolean
+}
+
+export interface AdmittedUrl extends Admitted {
+  readonly url: URL
+}
+
+export interface Gate {
+  /**
+   * @param publicOnly what the operator allows counts for nothing
+   * @throws DestinationError `unavailable` when the request is forbidden
+   */
+  checkUrl(text: string, publicOnly?: boolean): AdmittedUrl
+  /** As `checkUrl`. */
+  checkSocket(address: SocketAddress, publicOnly?: boolean): Admitted
+  /** The addresses behind the name of what passed. Rejects when it has none that may be reached. */
+  lookUp(hostname: string, admitted: Admitted): Promise<LookupAddress[]>
+  /** For what connects to what passed. */
+  lookupFunction(admitted: Admitted): LookupFunction
+}
+
+/** @param resolver replaces name servers and the system in tests */
+export function createGate(allowPrivate: readonly string[], resolver?: Lookup): Gate {
+  const resolverFor = ({ mayBePrivate }: Admitted) => resolver ?? (mayBePrivate ? systemLookup : queryNames)
+
+  function checkHost(hostname: string): void {
+    // A program that gets such a name as an argument takes it for an option.
+    if (hostname.startsWith('-')) throw refusal('the name of the host begins with a hyphen')
+  }
+
+  function checkLiteral(hostname: string): void {
+    if (isLiteral(hostname) && !isPublicAddress(unbracketed(hostname))) throw refusal('the address is not public')
+  }
+
+  return {
+    checkUrl(text, publicOnly = false) {
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      if (url?.username !== '' || url.password !== '') throw refusal('the URL is not valid, or contains credentials')
+      checkHost(url.hostname)
+      if (!publicOnly && isAllowed(url, allowPrivate)) {
+        if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refusal('the URL is neither http nor https')
+        return { url, mayBePrivate: true }
+      }
+      if (url.protocol !== 'https:') throw refusal('the URL is not https')
+      checkLiteral(url.hostname)
+      return { url, mayBePrivate: false }
+    },
+    checkSocket({ hostname, port, isTls }, publicOnly = false) {
+      checkHost(hostname)
+      const place = { hostname, port: String(port), protocol: isTls ? 'tls:' : 'tcp:' }
+      if (!publicOnly && isAllowed(place, allowPrivate)) return { mayBePrivate: true }
+      if (!isTls) throw refusal('the connection is not encrypted')
+      checkLiteral(hostname)
+      return { mayBePrivate: false }
+    },
+    async lookUp(hostname, admitted) {
+      const name = unbracketed(hostname)
+      const family = isIP(name)
+      if (family !== 0) return [{ address: name, family }]
+      return lookUp(resolverFor(admitted), name, !admitted.mayBePrivate)
+    },
+    lookupFunction: (admitted) => toLookupFunction(resolverFor(admitted), !admitted.mayBePrivate),
+  }
+}

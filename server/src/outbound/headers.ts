@@ -1,0 +1,93 @@
+/** Makes the headers of a request: what a plugin gives, the credential, and nothing by which either could change what is sent. */
+import { type Auth, authHeader, DestinationError, type SecretValues } from '@claimcheck/core'
+import { VERSION } from '../base/version.ts'
+import { BreachError } from './failures.ts'
+
+/**
+ * Where a message ends, who gets it, and what kind of request it is, is the host's to say. Some servers take a header for the method: a GET
+ * would delete.
+ */
+const REFUSED: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-encoding',
+  'cookie',
+  'cookie2',
+  'date',
+  'expect',
+  'forwarded',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+])
+const REFUSED_PREFIXES = ['proxy-', 'sec-', 'x-forwarded-', 'x-original-', 'x-rewrite-']
+
+interface Given {
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly auth?: Auth | undefined
+}
+
+/**
+ * No error repeats a value, which may be a credential.
+ * @throws BreachError for headers that a plugin may not set
+ * @throws DestinationError `misconfigured` for a secret that no header can carry
+ */
+export function requestHeaders({ headers = {}, auth }: Given, secrets: SecretValues): Headers {
+  const made = readHeaders(headers)
+  for (const name of made.keys()) checkName(name)
+  if (auth !== undefined) {
+    const { name, value } = credentialHeader(auth, secrets)
+    if (made.has(name)) throw new BreachError(`the header ${name} is set twice, by headers and by auth`)
+    try {
+      made.set(name, value)
+    } catch {
+      throw new DestinationError('misconfigured')
+    }
+  }
+  if (!made.has('user-agent')) made.set('user-agent', `claimcheck/${VERSION}`)
+  return made
+}
+
+function readHeaders(headers: Readonly<Record<string, string>>): Headers {
+  const made = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    // Two spellings of one name would be joined into one value.
+    if (isHeaderName(name) && made.has(name)) throw new BreachError(`the header ${name.toLowerCase()} is given twice`)
+    try {
+      made.set(name, value)
+    } catch {
+      throw new BreachError('a header is not valid')
+    }
+  }
+  return made
+}
+
+/** The header that carries a credential. @throws BreachError */
+export function credentialHeader(auth: Auth, secrets: SecretValues): ReturnType<typeof authHeader> {
+  let made: ReturnType<typeof authHeader>
+  try {
+    made = authHeader(auth, secrets)
+  } catch (error) {
+    throw new BreachError((error as Error).message)
+  }
+  checkName(made.name)
+  return made
+}
+
+/** @throws BreachError */
+function checkName(name: string): void {
+  if (REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix))) {
+    throw new BreachError(`a plugin may not set the header ${name}`)
+  }
+}
+
+function isHeaderName(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
+}

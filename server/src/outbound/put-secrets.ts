@@ -1,0 +1,36 @@
+/** Puts a connection's secrets in the places of their handles in what a check writes to a socket. */
+import { DestinationError, type SecretValues } from '@claimcheck/core'
+import { BreachError } from './failures.ts'
+
+/** A secret with a line break would end one command and begin another. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/**
+ * Replaces the handles that stand as whole words in the bytes.
+ * @throws BreachError for what is no bytes
+ * @throws DestinationError `misconfigured` for a secret that no line can carry
+ */
+export function putSecrets(chunk: unknown, secrets: SecretValues): Uint8Array {
+  if (!ArrayBuffer.isView(chunk)) throw new BreachError('what is written to a socket has to be bytes')
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  if (secrets.size === 0) return bytes
+  const text = bytes.toString('latin1')
+  const put = text.replace(handles(secrets), (handle) => {
+    const secret = secrets.get(handle)!
+    if (CONTROL.test(secret)) throw new DestinationError('misconfigured')
+    return Buffer.from(secret).toString('latin1')
+  })
+  return put === text ? bytes : Buffer.from(put, 'latin1')
+}
+
+/** Whether a text holds a handle: what a stranger wrote must not get a secret written to a socket. */
+export function hasHandle(text: string, secrets: SecretValues): boolean {
+  return secrets.size > 0 && handles(secrets).test(text)
+}
+
+function handles(secrets: SecretValues): RegExp {
+  const names = [...secrets.keys()].map((handle) => handle.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  // `secret:token` is not the beginning of `secret:token2`.
+  return new RegExp(`(?:${names.join('|')})(?![A-Za-z0-9_])`, 'g')
+}

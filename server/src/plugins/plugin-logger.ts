@@ -1,0 +1,166 @@
+/** What a plugin logs: without secrets, bounded in size and number, and under the plugin's name. */
+import type { Instant, Logger } from '@claimcheck/core'
+import { finderOf, type LeakFinder, type SoughtNeedle } from '../base/leaks.ts'
+
+export interface PluginLogger extends Logger {
+  /** From now on these secrets are not logged, neither by this check nor by what else of the plugin saw them. */
+  conceal(leaks: LeakFinder): void
+  /** For what else it says. */
+  redact(text: string): string
+}
+
+interface PluginLoggerOptions {
+  /** Has the plugin's name. */
+  readonly logger: Logger
+  readonly now: () => Instant
+}
+
+const MAX_TEXT = 4096
+/** Of these nothing is kept: a part of one could begin within a secret. */
+const TOO_LONG_TO_SEARCH = 16 * 1024
+const MAX_ITEMS = 100
+const MAX_DEPTH = 6
+const LINES_PER_SECOND = 100
+const SECOND_MS = 1000
+const MAX_CONCEALED = 20_000
+
+/** The host's own members of a line: a plugin that gives them would speak for others. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set([
+  'level',
+  'time',
+  'pid',
+  'hostname',
+  'name',
+  'plugin',
+  'msg',
+  'v',
+  'reqId',
+])
+
+export function createPluginLogger({ logger, now }: PluginLoggerOptions): PluginLogger {
+  const concealed = createConcealed()
+  let second = 0
+  let lines = 0
+  let dropped = 0
+
+  function tellDropped(): void {
+    if (dropped > 0) logger.warn({ dropped }, 'the plugin logged more lines than are kept')
+    dropped = 0
+  }
+
+  function mayLog(): boolean {
+    const current = Math.floor(now() / SECOND_MS)
+    if (current !== second) {
+      tellDropped()
+      second = current
+      lines = 0
+    }
+    if (lines++ < LINES_PER_SECOND) return true
+    // Also when the plugin falls silent.
+    if (dropped++ === 0) setTimeout(tellDropped, SECOND_MS).unref()
+    return false
+  }
+
+  const at = (level: keyof Logger) => (fields: unknown, message: unknown) => {
+    if (!mayLog()) return
+    const writer = createWriter((text) => concealed.redact(text))
+    const line = writer.text(message)
+    const shown = writer.fields(fields)
+    logger[level](writer.isCut() ? { ...shown, cut: true } : shown, line)
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), conceal: concealed.add, redact: concealed.redact }
+}
+
+/** The secrets of the connections that the plugin read lately: it may log in one check, or in none, what it saw in another. */
+function createConcealed() {
+  const known = new Set<LeakFinder>()
+  let sought: SoughtNeedle[] = []
+  /** Of all that is sought; made when the next text comes. */
+  let finder: LeakFinder | undefined
+  let earlier: LeakFinder | undefined
+  return {
+    add(leaks: LeakFinder) {
+      if (known.has(leaks) || leaks.sought.length === 0) return
+      if (sought.length > MAX_CONCEALED) {
+        earlier = finderOf(sought)
+        known.clear()
+        sought = []
+      }
+      known.add(leaks)
+      sought.push(...leaks.sought)
+      finder = undefined
+    },
+    redact(text: string): string {
+      finder ??= finderOf(sought)
+      const shown = finder.redact(text)
+      return earlier ? earlier.redact(shown) : shown
+    },
+  }
+}
+
+/** Copies what is logged, up to a size. Its getters may throw, and it may be a circle. */
+function createWriter(redact: (text: string) => string) {
+  let left = MAX_TEXT
+  let isCut = false
+
+  function text(value: unknown): string {
+    const given = String(value)
+    if (given.length > TOO_LONG_TO_SEARCH) {
+      isCut = true
+      return `[a text of ${given.length} characters]`
+    }
+    const shown = redact(given)
+    if (shown.length > left) isCut = true
+    const kept = shown.slice(0, left)
+    left -= kept.length
+    return kept
+  }
+
+  function copy(value: unknown, depth: number): unknown {
+    if (left <= 0 || depth > MAX_DEPTH) {
+      isCut = true
+      return undefined
+    }
+    left -= 8
+    if (value === null || typeof value === 'boolean') return value
+    if (typeof value === 'number') return concealedNumber(value)
+    if (typeof value === 'string' || typeof value === 'bigint') return text(value)
+    if (value instanceof Error) return text(value.stack ?? value.message)
+    if (Array.isArray(value)) return first(value).map((item) => copy(item, depth + 1))
+    return typeof value === 'object' ? members(value, depth) : undefined
+  }
+
+  function concealedNumber(value: number): number | string {
+    const shown = redact(String(value))
+    return shown === String(value) ? value : shown
+  }
+
+  function members(value: object, depth: number): Record<string, unknown> {
+    const names = first(Object.keys(value))
+    return Object.fromEntries(
+      names.map((name) => [text(name), copy((value as Record<string, unknown>)[name], depth + 1)]),
+    )
+  }
+
+  function first<T>(items: readonly T[]): readonly T[] {
+    if (items.length > MAX_ITEMS) isCut = true
+    return items.slice(0, MAX_ITEMS)
+  }
+
+  return {
+    isCut: () => isCut,
+    text: (value: unknown) => readable(() => text(value)) ?? '',
+    fields(value: unknown): Record<string, unknown> {
+      const shown = readable(() => (typeof value === 'object' && value !== null ? members(value, 0) : {})) ?? {}
+      return Object.fromEntries(Object.entries(shown).filter(([name]) => !OWN_MEMBERS.has(name)))
+    },
+  }
+}
+
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+/** Bounds on the bodies of answers: in bytes after decompression, in the memory that a bomb costs, and in time. */
+import type { RequestListener } from 'node:http'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { code, guardOf, outboundTo, serve } from '../support/loopback.ts'
+
+const MIB = 1024 * 1024
+
+async function check(t: Test, listener: RequestListener, bodyBytes?: number) {
+  const host = await serve(t, listener)
+  const guard = guardOf(`http://${host}`, bodyBytes === undefined ? {} : { limits: { bodyBytes } })
+  const { fetch } = outboundTo(t, [host]).forCheck(guard)
+  return (path = '/') => fetch(`http://${host}${path}`)
+}
+
+t.test('a body is cut where it grows too large, also one that does not end', async (t) => {
+  const ask = await check(t, (request, response) => {
+    if (request.url !== '/endless') return response.end(Buffer.alloc(4 * MIB))
+    const timer = setInterval(() => response.write(Buffer.alloc(MIB)), 1)
+    return response.on('close', () => clearInterval(timer))
+  })
+  t.equal((await (await ask('/fine')).arrayBuffer()).byteLength, 4 * MIB)
+  t.equal(await code((await ask('/endless')).arrayBuffer()), 'too_large')
+})
+
+t.test("a verifier's own limit counts, to the byte, before and after decompression", async (t) => {
+  const ask = await check(
+    t,
+    (request, response) => {
+      const [, size, encoding] = (request.url ?? '').split('/')
+      const body = Buffer.alloc(Number(size))
+      if (encoding !== 'gzip') return response.end(body)
+      return response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body))
+    },
+    1000,
+  )
+  for (const encoding of ['plain', 'gzip']) {
+    t.equal((await (await ask(`/1000/${encoding}`)).arrayBuffer()).byteLength, 1000)
+    t.equal(await code((await ask(`/1001/${encoding}`)).arrayBuffer()), 'too_large')
+  }
+})
+
+/** Zeros: members of one gzip file follow each other. */
+function gzippedZeros(mebibytes: number): Buffer {
+  const member = gzipSync(Buffer.alloc(16 * MIB))
+  return Buffer.concat(Array.from({ length: mebibytes / 16 }, () => member))
+}
+
+t.test('a compression bomb is too large, soon, and costs little memory', async (t) => {
+  const bomb = gzippedZeros(1024)
+  const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+  const brotli = brotliCompressSync(Buffer.alloc(128 * MIB), fast)
+  const ask = await check(t, (request, response) => {
+    if (request.url === '/br') response.writeHead(200, { 'content-encoding': 'br' }).end(brotli)
+    else response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)
+  })
+  await (await ask()).body?.cancel()
+  const before = process.memoryUsage().rss
+  let most = before
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss)
+  }, 5)
+  t.teardown(() => clearInterval(watch))
+  for (const path of ['/', '/br']) {
+    const begun = performance.now()
+    t.equal(await code((await ask(path)).arrayBuffer()), 'too_large')
+    const tookMs = performance.now() - begun
+    t.ok(tookMs < 2000, `${path}: ${Math.round(tookMs)} ms`)
+  }
+  const grown = (most - before) / MIB
+  t.ok(grown < 128, `${grown.toFixed(1)} MiB more memory than before`)
+  t.comment(`${(bomb.length / MIB).toFixed(1)} MiB that are 1024: ${grown.toFixed(1)} MiB more memory`)
+})
+
+t.test('a bomb that nobody reads is not unpacked', async (t) => {
+  const bomb = gzippedZeros(256)
+  const ask = await check(t, (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
+  const before = process.memoryUsage().rss
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ask()))
+  await new Promise((done) => setTimeout(done, 300))
+  const grown = (process.memoryUsage().rss - before) / MIB
+  t.ok(grown < 128, `${grown.toFixed(1)} MiB more memory than before`)
+  await Promise.all(answers.map(({ body }) => body?.cancel()))
+})
+
+t.test('a body that was compressed several times over is no answer', async (t) => {
+  const twice = gzipSync(gzipSync(Buffer.alloc(64 * MIB)))
+  const ask = await check(t, (_, response) => response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(twice))
+  t.equal(await code(ask()), 'unexpected_response')
+})

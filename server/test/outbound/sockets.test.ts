@@ -1,0 +1,306 @@
+/** Connections of checks that speak another protocol than HTTP, over loopback with real TLS. */
+import type { Socket as NodeSocket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { Socket } from '@claimcheck/core/plugin'
+import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
+import { clockOffset } from '@claimcheck/server/outbound/readings'
+import t, { type Test } from 'tap'
+import { AUTHORITY, code, guardOf, OTHER, outboundTo, resolveTo, serveSockets, serveTls } from '../support/loopback.ts'
+
+interface Place {
+  /** `127.0.0.1:port` */
+  readonly host: string
+  readonly over?: Partial<CheckGuard>
+  readonly tls?: boolean
+  readonly name?: string
+  readonly allowPrivate?: string[]
+}
+
+/** A check that may connect to the port of a server on loopback under the name `inner.example`. */
+function checkOf(t: Test, { host, over = {}, tls = true, name = 'inner.example', allowPrivate }: Place) {
+  const port = Number(host.split(':')[1])
+  const url = `${tls ? 'tls' : 'tcp'}://${name}:${port}`
+  const outbound = outboundTo(t, allowPrivate ?? [`${name}:${port}`], {
+    resolver: resolveTo('127.0.0.1'),
+    ca: AUTHORITY,
+  })
+  const reach = { hosts: ['connection'], sockets: [{ port, tls }], mayReveal: false }
+  return { url, port, check: outbound.forCheck(guardOf(url, { reach, ...over })) }
+}
+
+/** The line protocol of a mailbox: it greets, wants a login, and tells of one message. */
+function mailbox(socket: NodeSocket): void {
+  const seen: string[] = []
+  socket.setEncoding('utf8').write('* OK ready\r\n')
+  let rest = ''
+  socket.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\r\n')
+    rest = lines.pop()!
+    for (const line of lines) {
+      seen.push(line)
+      const [tag, command] = line.split(' ')
+      if (command === 'LOGIN') socket.write(line.endsWith('"s3cret-pass"') ? `${tag} OK\r\n` : `${tag} NO\r\n`)
+      else if (command === 'SEARCH') socket.write(`* SEARCH 7\r\n${tag} OK\r\n`)
+      else if (command === 'LOGOUT') socket.end('* BYE\r\n')
+      else socket.write(`${tag} BAD\r\n`)
+    }
+  })
+}
+
+function talker({ readable, writable }: Socket) {
+  const reader = readable.getReader()
+  const decoder = new TextDecoder()
+  const writer = writable.getWriter()
+  let text = ''
+  return {
+    async line(): Promise<string | undefined> {
+      while (!text.includes('\r\n')) {
+        const { done, value } = await reader.read()
+        if (done) return undefined
+        text += decoder.decode(value, { stream: true })
+      }
+      const [line] = text.split('\r\n')
+      text = text.slice(line!.length + 2)
+      return line
+    },
+    say: (line: string) => writer.write(new TextEncoder().encode(`${line}\r\n`)),
+  }
+}
+
+for (const tls of [true, false]) {
+  t.test(
+    `a check speaks a protocol of lines ${tls ? 'over TLS' : 'in plain, where the operator allows it'}, and never holds the password`,
+    async (t) => {
+      const host = await (tls ? serveTls(t, mailbox) : serveSockets(t, mailbox))
+      const secrets = new Map([['secret:password', 's3cret-pass']])
+      const { check, url } = checkOf(t, { host, tls, over: { secrets } })
+      const { line, say } = talker(await check.connect(url))
+      t.equal(await line(), '* OK ready')
+      await say('a LOGIN "ann" "secret:passwords"')
+      t.equal(await line(), 'a NO', 'another word that begins with the handle')
+      await say('b LOGIN "ann" "secret:password"')
+      t.equal(await line(), 'b OK')
+      await say('c SEARCH SUBJECT "hello"')
+      t.strictSame([await line(), await line()], ['* SEARCH 7', 'c OK'])
+      await say('d LOGOUT')
+      t.strictSame([await line(), await line()], ['* BYE', undefined])
+      t.match(check.readings(), { isUndated: true, sentAt: Number })
+      t.equal(clockOffset(check.readings()), undefined, 'nothing tells its clock')
+    },
+  )
+}
+
+t.test('the certificate has to be of the name, and of an authority that is trusted', async (t) => {
+  const foreign = await serveTls(t, mailbox, OTHER)
+  t.equal(
+    await code(checkOf(t, { host: foreign }).check.connect(`tls://inner.example:${foreign.split(':')[1]}`)),
+    'unavailable',
+  )
+  const host = await serveTls(t, mailbox)
+  const port = Number(host.split(':')[1])
+  const url = `tls://inner.example:${port}`
+  const guard = guardOf(url, { reach: { hosts: ['connection'], sockets: [{ port, tls: true }], mayReveal: false } })
+  const untrusting = outboundTo(t, ['inner.example'], { resolver: resolveTo('127.0.0.1') })
+  t.equal(await code(untrusting.forCheck(guard).connect(url)), 'unavailable')
+  const byAddress = checkOf(t, { host, name: '127.0.0.1' })
+  t.equal(await code(byAddress.check.connect(byAddress.url)), 'no error', 'an address that is in the certificate')
+})
+
+t.test('a certificate is verified also where the environment says that it is not', async (t) => {
+  const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  t.teardown(() => {
+    if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
+  })
+  const { check, url } = checkOf(t, { host: await serveTls(t, mailbox, OTHER) })
+  t.equal(await code(check.connect(url)), 'unavailable')
+})
+
+t.test('only a port that the manifest declares is connected to, with TLS as it says', async (t) => {
+  const host = await serveSockets(t, () => t.fail('it was reached'))
+  const port = Number(host.split(':')[1])
+  for (const sockets of [undefined, [], [{ port: port + 1, tls: false }], [{ port, tls: true }]]) {
+    const reach = { hosts: ['connection'], mayReveal: false, ...(sockets && { sockets }) }
+    const { check, url } = checkOf(t, { host, tls: false, over: { reach } })
+    t.equal(await code(check.connect(url)), 'breach')
+    t.ok(check.breach())
+  }
+})
+
+t.test('only the host of the base address is connected to', async (t) => {
+  const host = await serveSockets(t, () => t.fail('it was reached'))
+  const { check, port } = checkOf(t, { host, tls: false, allowPrivate: ['inner.example', 'localhost', '127.0.0.1'] })
+  for (const url of [
+    `tcp://localhost:${port}`,
+    `tcp://127.0.0.1:${port}`,
+    `tcp://inner.example.:${port}`,
+    `tcp://a@inner.example:${port}`,
+    `tcp://inner.example:${port}/path`,
+    'tcp://inner.example',
+    `http://inner.example:${port}`,
+    `ssh://inner.example:${port}`,
+    `tcp://inner.example:0`,
+    `tcp://inner.example:99999`,
+    'nonsense',
+  ]) {
+    t.equal(await code(check.connect(url)), 'unavailable', url)
+  }
+  t.equal(check.breach(), undefined)
+})
+
+t.test('the base address of a socket is read by no request of HTTP', async (t) => {
+  const { check, port } = checkOf(t, { host: await serveSockets(t, () => t.fail('it was reached')), tls: false })
+  t.equal(await code(check.fetch(`http://inner.example:${port}/`)), 'unavailable')
+})
+
+t.test('private addresses, and connections without TLS, are for what the operator allows', async (t) => {
+  const host = await serveTls(t, () => t.fail('it was reached'))
+  for (const [tls, name] of [
+    [true, 'inner.example'],
+    [true, '127.0.0.1'],
+    [true, '0x7f.1'],
+    [true, '[::1]'],
+    [false, 'inner.example'],
+  ] as const) {
+    const { check, url } = checkOf(t, { host, tls, name, allowPrivate: ['elsewhere.example'] })
+    t.equal(await code(check.connect(url)), 'unavailable', url)
+  }
+  const { check, url } = checkOf(t, { host, tls: false, allowPrivate: [] })
+  t.equal(await code(check.connect(url)), 'unavailable', 'a public name, in plain')
+})
+
+t.test('a name that is aimed elsewhere between two lookups is not followed', async (t) => {
+  const host = await serveTls(t, () => t.fail('it was reached'))
+  const port = Number(host.split(':')[1])
+  const answers = ['8.8.8.8', '127.0.0.1']
+  const outbound = outboundTo(t, [], {
+    resolver: (_hostname, _options, done) => done(null, [{ address: answers.shift()!, family: 4 }]),
+  })
+  const origin = `tls://rebound.example:${port}`
+  t.strictSame(await outbound.addressesOf(origin), ['8.8.8.8'])
+  const reach = { hosts: ['connection'], sockets: [{ port, tls: true }], mayReveal: false }
+  t.equal(await code(outbound.forCheck(guardOf(origin, { reach })).connect(origin)), 'unavailable')
+  t.strictSame(answers, [])
+})
+
+t.test(
+  'a server that never completes the connection costs five seconds at most, and less when the check ends',
+  async (t) => {
+    const host = await serveSockets(t, () => {})
+    const begun = Date.now()
+    const timer = new AbortController()
+    const ended = checkOf(t, { host, over: { timer } })
+    const connecting = code(ended.check.connect(ended.url))
+    await setTimeout(100)
+    timer.abort()
+    t.equal(await connecting, 'timeout')
+    t.ok(Date.now() - begun < 1000)
+    const { check, url } = checkOf(t, { host })
+    t.equal(await code(check.connect(url)), 'timeout')
+    t.ok(Date.now() - begun < 7000)
+  },
+)
+
+t.test('nobody at home, and a reset, are unavailable', async (t) => {
+  const away = checkOf(t, { host: '127.0.0.1:1', tls: false })
+  t.equal(await code(away.check.connect(away.url)), 'unavailable')
+  const host = await serveSockets(t, (socket) => socket.once('data', () => socket.resetAndDestroy()))
+  const { check, url } = checkOf(t, { host, tls: false })
+  const { line, say } = talker(await check.connect(url))
+  await say('hello')
+  t.equal(await code(line()), 'unavailable')
+})
+
+t.test('silence ends with the check', async (t) => {
+  const timer = new AbortController()
+  const closed: unknown[] = []
+  const host = await serveSockets(t, (socket) => socket.on('close', () => closed.push(socket)))
+  const { check, url } = checkOf(t, { host, tls: false, over: { timer } })
+  const { line, say } = talker(await check.connect(url))
+  const read = code(line())
+  await setTimeout(50)
+  timer.abort()
+  t.equal(await read, 'timeout')
+  await t.rejects(say('still there?'))
+  for (let waited = 0; closed.length === 0 && waited < 1000; waited += 20) await setTimeout(20)
+  t.equal(closed.length, 1, 'the server sees it')
+  t.equal(await code(check.connect(url)), 'timeout', 'and nothing is opened after it')
+})
+
+t.test('a flood is read no further than the limit, and no faster than the plugin takes it', async (t) => {
+  let sent = 0
+  const flood = (socket: NodeSocket) => {
+    const chunk = Buffer.alloc(64 * 1024)
+    const more = () => {
+      while (!socket.destroyed && socket.write(chunk)) sent += chunk.length
+      sent += chunk.length
+    }
+    socket.on('drain', more)
+    more()
+  }
+  const host = await serveSockets(t, flood)
+  const { check, url } = checkOf(t, { host, tls: false, over: { limits: { bodyBytes: 1024 * 1024 } } })
+  const { readable } = await check.connect(url)
+  await setTimeout(300)
+  const unread = sent
+  await setTimeout(300)
+  t.equal(sent, unread, 'it stands still while nobody reads')
+  t.ok(unread < 16 * 1024 * 1024, `${unread} bytes are on their way`)
+  let read = 0
+  const drained = (async () => {
+    for await (const chunk of readable) read += chunk.length
+  })()
+  t.equal(await code(drained), 'too_large')
+  t.ok(read <= 1024 * 1024)
+})
+
+t.test('a check opens four connections, of the requests that it may make', async (t) => {
+  const host = await serveSockets(t, (socket) => socket.write('hello\r\n'))
+  const { check, url } = checkOf(t, { host, tls: false })
+  for (let opened = 0; opened < 4; opened++) await (await check.connect(url)).close()
+  t.equal(await code(check.connect(url)), 'unavailable')
+  const few = checkOf(t, { host, tls: false, over: { limits: { requests: 1 } } })
+  await few.check.connect(few.url)
+  t.equal(await code(few.check.connect(few.url)), 'unavailable')
+})
+
+t.test('what is written is bounded, and has to be bytes', async (t) => {
+  const host = await serveSockets(t, (socket) => socket.resume())
+  const { check, url } = checkOf(t, { host, tls: false })
+  const large = (await check.connect(url)).writable.getWriter()
+  t.equal(await code(large.write(new Uint8Array(64 * 1024))), 'no error')
+  t.equal(await code(large.write(new Uint8Array(1))), 'unavailable')
+  const text = (await check.connect(url)).writable.getWriter()
+  t.equal(await code(text.write('text' as never)), 'breach')
+})
+
+t.test('a secret that would end a line is not written', async (t) => {
+  const seen: Buffer[] = []
+  const host = await serveSockets(t, (socket) => socket.on('data', (chunk) => seen.push(chunk)))
+  const secrets = new Map([
+    ['secret:password', 's3cret\r\nDELETE'],
+    ['secret:passwords', 'fine'],
+  ])
+  const { check, url } = checkOf(t, { host, tls: false, over: { secrets } })
+  const { say } = talker(await check.connect(url))
+  t.equal(await code(say('LOGIN secret:passwords')), 'no error')
+  t.equal(await code(say('LOGIN secret:password')), 'misconfigured')
+  for (let waited = 0; seen.length === 0 && waited < 2000; waited += 20) await setTimeout(20)
+  t.equal(Buffer.concat(seen).toString(), 'LOGIN fine\r\n')
+})
+
+t.test('both ends may close: the readable ends, and close returns', async (t) => {
+  const host = await serveSockets(t, (socket) => socket.end('bye'))
+  const { check, url } = checkOf(t, { host, tls: false })
+  const socket = await check.connect(url)
+  t.equal(await new Response(socket.readable).text(), 'bye')
+  await socket.close()
+  await socket.close()
+  const deaf = await serveSockets(t, (socket) => socket.pause())
+  const other = checkOf(t, { host: deaf, tls: false })
+  const open = await other.check.connect(other.url)
+  const begun = Date.now()
+  await open.close()
+  t.ok(Date.now() - begun < 3000)
+})
