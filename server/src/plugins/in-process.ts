@@ -120,14 +120,14 @@ export function onlyAddress(type: Pick<ConnectionType, 'options' | 'baseUrl'>): 
   }
 }
 
-/** A connection as its plugin gets it. */
+/** A connection as its plugin gets it: without options where nobody knows which of them are secrets. */
 export function withHandles(
   connection: Connection,
   types: (provider: string) => Pick<ConnectionType, 'options'> | undefined,
 ): Connection {
   const { id, provider, options } = connection
   const type = types(provider)
-  return { id, provider, options: type ? withoutSecretValues(type, options).options : options }
+  return { id, provider, options: type ? withoutSecretValues(type, options).options : {} }
 }
 
 /**

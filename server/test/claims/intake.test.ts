@@ -8,10 +8,11 @@ import {
 } from '@claimcheck/core'
 import type { ClaimInput } from '@claimcheck/server/claims/intake'
 import { planClaim } from '@claimcheck/server/claims/intake'
+import { createRegistry } from '@claimcheck/server/plugins/registry'
 import t from 'tap'
 import { Type } from 'typebox'
 import { words } from '../support/profile.ts'
-import { registryOf } from '../support/registry.ts'
+import { loaded, registryOf } from '../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
@@ -261,3 +262,75 @@ t.test('what normalize returns is copied before it is held against the profile',
   const row = await plan({}, { normalize }).catch((error: { code: string }) => error.code)
   t.match(typeof row === 'string' ? row : row.params.name, /^(name|unavailable)$/)
 })
+
+/** Two plugins read the action, each through a provider of its own. */
+function planWithTwo(
+  connections: readonly Connection[],
+  { one, two }: Readonly<Record<'one' | 'two', Normalize | undefined>>,
+  anonymous = false,
+) {
+  const reading = (provider: 'one' | 'two', normalize: Normalize | undefined) =>
+    loaded(
+      {
+        verifiers: [
+          defineVerifier({
+            profile: { ...profile, access: { permission: 'none', anonymous } },
+            providers: [provider],
+            ...(anonymous && provider === 'two'
+              ? { anonymousSource: () => ({ provider, baseUrl: 'https://a.example' }) }
+              : {}),
+            ...(normalize ? { normalize } : {}),
+            check: async () => ({ kind: 'absent', facts: {} }),
+          }),
+        ],
+        connections: [
+          defineConnectionType({
+            provider,
+            title: provider,
+            help: 'None.',
+            options: Type.Object({ owner: Type.String() }),
+            baseUrl: ({ owner }) => `https://${owner}.example`,
+            fits: ({ owner }, { target }) => owner === target,
+            probe: async () => ({ scopes: [], warnings: [] }),
+          }),
+        ],
+      },
+      { name: provider },
+    )
+  const plugins = [reading('one', one), reading('two', two)]
+  const options = {
+    registry: createRegistry(plugins),
+    sources: { isListed: () => false },
+    connections: async () => connections,
+    closing: CLOSING,
+  }
+  return planClaim({ workspaceId: 'ws_1', submittedBy: 'key_1' }, input, NOON, options).then(
+    (row) => row.params.name,
+    ({ code }: { code: string }) => code,
+  )
+}
+
+const toUpperCase: Normalize = ({ target, params }) => ({ target, params: { name: String(params.name).toUpperCase() } })
+const failing: Normalize = () => {
+  throw new TypeError('a mistake')
+}
+const [ofOne, ofTwo] = [connection('1', 'one', 'b'), connection('2', 'two')]
+const normalizing: [
+  what: string,
+  given: [Connection[], Parameters<typeof planWithTwo>[1], boolean?],
+  expected: string,
+][] = [
+  ['by the plugin of its connection', [[ofTwo], { one: failing, two: toLowerCase }], 'name'],
+  ['by that one alone, whatever stands first', [[ofTwo], { one: toUpperCase, two: undefined }], 'Name'],
+  ['by both, which agree', [[ofOne, ofTwo], { one: toLowerCase, two: toLowerCase }], 'name'],
+  ['by nobody, when they do not agree', [[ofOne, ofTwo], { one: toUpperCase, two: toLowerCase }], 'unavailable'],
+  ['by nobody, when one of them does nothing', [[ofOne, ofTwo], { one: undefined, two: toLowerCase }], 'unavailable'],
+  ['by the one that reads without a connection', [[], { one: failing, two: toLowerCase }, true], 'name'],
+  ['by that one, too', [[ofOne], { one: toUpperCase, two: toLowerCase }, true], 'unavailable'],
+  ['by all, where nobody can read it', [[], { one: toUpperCase, two: toLowerCase }], 'unavailable'],
+]
+for (const [what, given, expected] of normalizing) {
+  t.test(`of two plugins, a claim is normalized ${what}`, async (t) => {
+    t.equal(await planWithTwo(...given), expected)
+  })
+}

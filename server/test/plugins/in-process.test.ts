@@ -1,6 +1,7 @@
 /** What reaches a plugin that runs in the service's own process: handles in place of secrets, and copies. */
 import { type CheckContext, type Claim, defineConnectionType, defineVerifier, secret } from '@claimcheck/core'
 import { bearer } from '@claimcheck/core/plugin'
+import { leakFinder } from '@claimcheck/server/base/leaks'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import { NO_READINGS } from '@claimcheck/server/outbound/readings'
 import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'
@@ -75,6 +76,8 @@ function requests() {
     readings: () => NO_READINGS,
     isEnded: () => false,
     inherit() {},
+    breach: () => undefined,
+    leaks: leakFinder([]),
   }
   return { auths, made }
 }
@@ -114,6 +117,13 @@ t.test('a connection keeps what is no secret, and its secrets become handles', a
   t.strictSame(
     withHandles(connection, () => type),
     { id: 'conn_1', provider: 'test', options: { host: 'a.example', token: 'secret:token' } },
+  )
+})
+
+t.test('of a connection whose type nobody offers, no option is shown', async (t) => {
+  t.strictSame(
+    withHandles(connection, () => undefined),
+    { id: 'conn_1', provider: 'test', options: {} },
   )
 })
 

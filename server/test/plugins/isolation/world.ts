@@ -18,15 +18,23 @@ interface Line {
   readonly text: string
 }
 
-/** A package with a plugin from a built file, in a folder that is removed after the test. */
-export function installedPlugin(t: Test, built: string): { readonly folder: string; readonly use: string } {
+/**
+ * A package with a plugin from a built file, in a folder that is removed after the test.
+ * @param others the packages that it depends on beside core, and where they are
+ */
+export function installedPlugin(
+  t: Test,
+  built: string,
+  others: Readonly<Record<string, string>> = {},
+): { readonly folder: string; readonly use: string } {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'node_modules/@claimcheck'), { recursive: true })
-  symlinkSync(resolve('core'), join(folder, 'node_modules/@claimcheck/core'))
+  const packages = { '@claimcheck/core': 'core', ...others }
+  for (const [name, path] of Object.entries(packages)) symlinkSync(resolve(path), join(folder, 'node_modules', name))
   const root = join(folder, 'plugin')
   mkdirSync(root)
-  const dependencies = { '@claimcheck/core': '*' }
+  const dependencies = Object.fromEntries(Object.keys(packages).map((name) => [name, '*']))
   writeFileSync(
     join(root, 'package.json'),
     JSON.stringify({ name: 'acme-plugin', version: '1.2.3', type: 'module', exports: './index.js', dependencies }),
