@@ -85,10 +85,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
     if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
       return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'unsupported_target' } }
+    const origin = requireOrigin(source.baseUrl)
     const requests = outbound.forCheck({
       timer,
       now,
-      origin: requireOrigin(source.baseUrl),
+      origin,
       baseUrl: source.baseUrl,
       throughConnection: source.isOwn,
       reach,
@@ -103,6 +104,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       requests,
       timer,
       share: claim.workspaceId,
+      origin,
     })
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.

@@ -91,7 +91,15 @@ t.test('no call of a plugin is given a secret, and requests name it by its handl
   await type.probe(connection.options, { requests: made, timer })
   await verifier.anonymousSource!(claim)
   await verifier.destination!(claim, connection)
-  await verifier.check({ claim, connection, previous: [], requests: made, timer, share: 'ws_1' })
+  await verifier.check({
+    claim,
+    connection,
+    previous: [],
+    requests: made,
+    timer,
+    share: 'ws_1',
+    origin: 'https://a.example',
+  })
   t.strictSame(
     given.map(([call]) => call),
     ['baseUrl', 'fits', 'probe', 'anonymousSource', 'destination', 'check'],

@@ -93,7 +93,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
     const params = { ...(deed === undefined ? {} : { deed }), ...(at === undefined ? {} : { at }) }
     const claim = { action: 'test.deed.do', target, params, claimedAt: Date.now(), deadlineAt: Date.now() + 60_000 }
     try {
-      return await verifier.check({ claim, connection, previous: [], requests, timer, share: 'wsp_1' })
+      return await verifier.check({ claim, connection, previous: [], requests, timer, share: 'wsp_1', origin: url })
     } catch (error) {
       const { name, code } = error as { name: string; code?: string }
       return code === undefined ? name : `${name} ${code}`
