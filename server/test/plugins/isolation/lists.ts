@@ -89,8 +89,8 @@ const lists = defineVerifier({
 export default definePlugin({
   name: 'lists',
   api: 2,
-  manifest: { hosts: ['connection', '*.lists.example'] },
-  options: Type.Object({}),
+  manifest: { hosts: ['connection', 'options.region_url', '*.lists.example'] },
+  options: Type.Object({ region_url: Type.Optional(Type.String()) }),
   setup: () => ({
     verifiers: [lists],
     connections: [
