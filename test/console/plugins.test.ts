@@ -32,7 +32,7 @@ t.test('members neither see the page nor a link to it', async (t) => {
 t.test('a plugin that runs open, and whose process ended, is told as that on the page and to monitoring', async (t) => {
   const { folder, use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
   chmodSync(folder, 0o755)
-  const plugins = [{ use: join(folder, use), isolation: 'open' as const }]
+  const plugins = [{ use: use, isolation: 'open' as const }]
   const all = await claimsConsole(t, { plugins, env: { ALLOW_PRIVATE: '127.0.0.1' } })
   const { installation, owner, client, workspaceId, path } = all
   const { url } = await destination(t)

@@ -66,7 +66,9 @@ export class Network {
     const theirs = this.#reach(b)
     const common = [...this.#reach(a)].filter((sha) => theirs.has(sha))
     const builtOn = new Set(common.flatMap((sha) => this.#commits.get(sha)!.parents))
-    return common.find((sha) => !builtOn.has(sha))
+    const [first, ...others] = common.filter((sha) => !builtOn.has(sha))
+    const at = (sha: string) => this.#commits.get(sha)!.at
+    return others.reduce((newest, sha) => (at(sha) > at(newest!) ? sha : newest), first)
   }
 
   /** A commit and all that it builds on: newest first, as `git log` walks. */

@@ -93,8 +93,19 @@ export class GitHubRepository implements ShownRepository {
     const before = this.#tipAt(branch, Number.POSITIVE_INFINITY) ?? NO_COMMIT
     const type = before === NO_COMMIT ? 'branch_creation' : this.#typeOf(before, sha, as)
     if (type === 'force_push' && !force) throw new Error(`not a fast-forward: ${branch}`)
+    if (type === 'branch_creation') this.#refuseInTheWay(branch)
     this.network.publish(sha, at)
     this.#log(branch, before, sha, { type, by, at })
+  }
+
+  /** git keeps branches as files: none has the name of another one's folder. */
+  #refuseInTheWay(branch: string): void {
+    const names = new Set(this.#moves.map((move) => move.branch))
+    for (const name of names) {
+      const isInTheWay = name.startsWith(`${branch}/`) || branch.startsWith(`${name}/`)
+      const isThere = this.#tipAt(name, Number.POSITIVE_INFINITY) !== undefined
+      if (isInTheWay && isThere) throw new Error(`${name} is in the way of ${branch}`)
+    }
   }
 
   async deleteBranch(branch: string): Promise<void> {

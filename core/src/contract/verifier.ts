@@ -30,9 +30,13 @@ export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSche
   /**
    * The base address at which a claim is read through a connection, where it is not the connection's own. The manifest must allow its host.
    * The host signs it into the receipt, and shares out what it can do at a time by it.
+   * @throws DestinationError `unsupported_target` for a target that leads nowhere. The claim is refused, as it is for any other error
    */
   destination?(claim: Claim<Static<P>>, connection: Connection): string
-  /** Brings what can be written in several ways into one form, such as a commit id in upper case. Applied before the claim's digest is made. */
+  /**
+   * Brings what can be written in several ways into one form, such as a commit id in upper case. Applied before the claim's digest is made.
+   * Where several plugins can read a claim, all have to make the same of it.
+   */
   normalize?(claim: { target: string; params: Static<P> }): { target: string; params: Static<P> }
   /**
    * Reads the destination and reports what it saw.

@@ -1,4 +1,4 @@
-/** What a provider of code hosting is to the verifier. A new provider implements this and is added to the list in `index.ts`. */
+/** What a provider of code hosting is to the verifier. One of this plugin is in the list in `index.ts`; others' plugins bring their own. */
 import type {
   CheckContext,
   Connection,

@@ -1,5 +1,6 @@
 /** The verifier of `codehost.commit.push`: asks the claim's code host for the commit, and reports what it showed. */
 import {
+  type AnonymousSource,
   type CheckContext,
   type Claim,
   type Connection,
@@ -23,7 +24,8 @@ export interface PublicHost {
 
 export interface CodeHosts {
   readonly providers: readonly Provider[]
-  readonly publicHost: PublicHost
+  /** Without one, every claim needs a connection. */
+  readonly publicHost?: PublicHost
 }
 
 /** What both versions of the verifier have in common: where they look, and how a claim's commit is found. */
@@ -32,7 +34,7 @@ export function createFinder({ providers, publicHost }: CodeHosts) {
 
   function hostFor(connection: Connection | null, name: string | undefined): CodeHost {
     if (connection) return byName.get(connection.provider)!.open(connection)
-    if (name !== undefined && !publicHost.names.includes(name)) throw new DestinationError('no_connection')
+    if (!publicHost || !answersTo(publicHost, name)) throw new DestinationError('no_connection')
     return publicHost.host
   }
 
@@ -71,9 +73,21 @@ export function createFinder({ providers, publicHost }: CodeHosts) {
     }
   }
 
-  const { provider, baseUrl } = publicHost
-  const common = { providers: [...byName.keys()], anonymousSource: () => ({ provider, baseUrl }), normalize }
+  const common = {
+    providers: [...byName.keys()],
+    normalize,
+    ...(publicHost && { anonymousSource: ({ params }: Claim<Params>) => sourceFor(publicHost, params.host) }),
+  }
   return { find, common }
+}
+
+function sourceFor(publicHost: PublicHost, name: string | undefined): AnonymousSource | undefined {
+  const { provider, baseUrl } = publicHost
+  return answersTo(publicHost, name) ? { provider, baseUrl } : undefined
+}
+
+function answersTo({ names }: PublicHost, name: string | undefined): boolean {
+  return name === undefined || names.includes(name)
 }
 
 export function createCommitPush(hosts: CodeHosts): Verifier {

@@ -4,7 +4,7 @@ import { type Claim, Type } from '@claimcheck/core/plugin'
 export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people, and a host that a program would take for an option.
   return Type.String({
-    pattern: '^https?://(?!-)[^\\s/?#@]+(?:/[^\\s?#]*)?$',
+    pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
     maxLength: 2048,
     description: `${description} It begins with \`https://\` or \`http://\`, and contains no user name, password or query.`,
   })

@@ -12,20 +12,28 @@ export function wording(error: ErrorObject, loc: Loc): Wording {
   return BY_KEYWORD[error.keyword]?.(error, loc) ?? valueError(error.message ?? 'is not valid')
 }
 
+function patternWording(should: string, pattern: string, parent: ErrorObject['parentSchema']): Wording {
+  const help = parent?.[PATTERN_HELP]
+  const msg = `String ${should} match pattern '${pattern}'`
+  return {
+    type: 'string_pattern_mismatch',
+    msg: typeof help === 'string' ? `${msg}: ${help}` : msg,
+    ctx: { pattern },
+  }
+}
+
 const BY_KEYWORD: Readonly<Record<string, (error: ErrorObject, loc: Loc) => Wording>> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
   type: ({ schema, data }, loc) => typeWording(schema, data, loc),
   enum: ({ schema }) => literalError(schema as unknown[]),
   const: ({ schema }) => literalError([schema]),
-  pattern: ({ schema: pattern, parentSchema }) => {
-    const help = parentSchema?.[PATTERN_HELP]
-    const msg = `String should match pattern '${pattern}'`
-    return {
-      type: 'string_pattern_mismatch',
-      msg: typeof help === 'string' ? `${msg}: ${help}` : msg,
-      ctx: { pattern },
-    }
+  pattern: ({ schema: pattern, parentSchema }) => patternWording('should', String(pattern), parentSchema),
+  not: ({ schema, parentSchema, message }) => {
+    const { pattern } = schema as { readonly pattern?: unknown }
+    return typeof pattern === 'string'
+      ? patternWording('should not', pattern, parentSchema)
+      : valueError(message ?? 'is not valid')
   },
   minLength: ({ schema: min_length }) => ({
     type: 'string_too_short',

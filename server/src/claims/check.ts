@@ -16,7 +16,7 @@ import {
   withoutSecretValues,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
-import { originOf, requireOrigin } from '../base/base-address.ts'
+import { requireOrigin } from '../base/base-address.ts'
 import { lazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
@@ -33,8 +33,8 @@ import type { Activity } from '../workspaces/activity.ts'
 import type { ConnectionService, OpenConnection } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import { readFailure } from './check-failure.ts'
-import { placeOf } from './intake.ts'
 import { MAX_AGE_MS, readObservation } from './observation.ts'
+import { placeOf } from './place.ts'
 
 export interface CheckRunner {
   /** Never throws: the record contains any failure. */
@@ -84,10 +84,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
     if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
       return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'unsupported_target' } }
+    const origin = requireOrigin(source.baseUrl)
     const requests = outbound.forCheck({
       timer,
       now,
-      origin: requireOrigin(source.baseUrl),
+      origin,
       baseUrl: source.baseUrl,
       throughConnection: source.isOwn,
       reach,
@@ -102,6 +103,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       requests,
       timer,
       share: claim.workspaceId,
+      origin,
     })
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.
@@ -157,18 +159,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   ): Promise<CheckedSource | undefined> {
     const place = await placeOf(toClaim(claim), registered, registry, connection)
     if (!place) return undefined
-    const { provider, baseUrl } = place
+    const { provider, baseUrl, isOwn } = place
     // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
     const earlier = history.find(isRead)?.source
     const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
-    return { baseUrl, recorded, isOwn: connection !== null && (await isOwnAddress(registered, connection, baseUrl)) }
-  }
-
-  /** The address is the one that the connection's owner chose, and not one that the plugin names for the claim. */
-  async function isOwnAddress(registered: RegisteredVerifier, connection: OpenConnection, baseUrl: string) {
-    const { provider, options } = connection
-    if (!readerOf(registered, provider)?.verifier.destination) return true
-    return originOf(await registry.connectionType(provider)!.baseUrl(options)) === originOf(baseUrl)
+    return { baseUrl, recorded, isOwn }
   }
 
   /** Never before `sentAt`, also when the clock is set back during the check. */

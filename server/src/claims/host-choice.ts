@@ -4,6 +4,7 @@ import { validator } from '../base/validation.ts'
 import type { RegisteredVerifier, Registry } from '../plugins/registry.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import { fittingConnections } from './intake.ts'
+import { throughConnection } from './place.ts'
 
 export interface HostChoice {
   readonly hosts: readonly string[]
@@ -16,8 +17,19 @@ interface Places {
   readonly sources: Pick<Sources, 'isListed'>
 }
 
-/** @param connections the active ones of the workspace. None may fit any more: the claim was submitted earlier */
-export async function hostsToChoose(
+/**
+ * @param connections the active ones of the workspace. None may fit any more: the claim was submitted earlier
+ * @returns undefined where a plugin fails to say what fits
+ */
+export async function hostsToChoose(...given: Parameters<typeof chooseHosts>): Promise<HostChoice | undefined> {
+  try {
+    return await chooseHosts(...given)
+  } catch {
+    return undefined
+  }
+}
+
+async function chooseHosts(
   claim: Claim,
   registered: RegisteredVerifier,
   places: Places,
@@ -28,8 +40,10 @@ export async function hostsToChoose(
   const isValid = (params: JsonObject) => validator(schema)(params, []).length === 0
 
   async function hostOf(connection: Connection): Promise<string | undefined> {
-    const type = places.registry.connectionType(connection.provider)!
-    for (const host of possibleNames(await type.baseUrl(connection.options))) {
+    const { baseUrl } = await throughConnection(claim, registered, places.registry, connection)
+    const own = await places.registry.connectionType(connection.provider)!.baseUrl(connection.options)
+    // A plugin takes as the host's name that of the connection, or that of the place where it reads the claim.
+    for (const host of new Set([baseUrl, own].flatMap(possibleNames))) {
       const chosen = { ...claim, params: { ...claim.params, host } }
       if (!isValid(chosen.params)) continue
       const [first, ...others] = await fittingConnections(chosen, registered, places, fitting)

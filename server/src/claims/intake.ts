@@ -1,13 +1,13 @@
 /** Makes the row of a submitted claim: validates it against its profile, normalizes and digests it, and chooses its connection. */
 import {
   type ActionProfile,
-  type AnonymousSource,
   type Claim,
   type Closing,
   type Connection,
   canonicalize,
   claimDigest,
   type Instant,
+  isDestinationError,
   type JsonObject,
   nextCheck,
   type Rules,
@@ -20,10 +20,11 @@ import { newId } from '../base/ids.ts'
 import { copyJson } from '../base/json-copy.ts'
 import { sha256 } from '../base/sha256.ts'
 import { validator } from '../base/validation.ts'
-import type { Normalizable } from '../plugins/hosted.ts'
-import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
+import type { HostedVerifier, Normalizable } from '../plugins/hosted.ts'
+import { possibleReaders, type RegisteredVerifier, type Registry } from '../plugins/registry.ts'
 import type { Access, ClaimRow } from '../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
+import { placeOf, refuseUndeclared, throughConnection } from './place.ts'
 
 /** A submitted claim in a valid form, which is not yet validated against its profile. */
 export interface ClaimInput {
@@ -71,15 +72,13 @@ export async function planClaim(
   const issues = [...(profile ? profileIssues(profile, input) : []), ...timeIssues(profile, input, deadlineAt, now)]
   if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
 
-  const { target, params } = await normalized(registered, { target: input.target, params: input.params })
+  const own = registered && registered.providers.length > 0 ? await connections() : []
+  const { target, params } = await normalized(registered, own, { target: input.target, params: input.params })
   const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
   const { access, connectionId, origin } = registered
-    ? await chooseAccess(
-        claim,
-        registered,
-        { registry, sources },
-        registered.providers.length > 0 ? await connections() : [],
-      )
+    ? await chooseAccess(claim, registered, { registry, sources }, own).catch((error: unknown) => {
+        throw refusalOf(error, registered.verifier.profile)
+      })
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { at: nextCheckAt, momentAt } = nextCheck(
     profile ?? UNSUPPORTED_RULES,
@@ -116,21 +115,41 @@ export async function planClaim(
 
 /**
  * The claim in its one form. What a plugin makes of it is signed, so it has to be valid itself, and to stay as it is when it is
- * normalized again.
+ * normalized again. Of several plugins that read the action, those are asked that may read this claim: a plugin has no say in what is read
+ * through another one's connections. Where several may, all have to make the same of it.
  * @throws ServiceError `unavailable` when it is not
  */
-async function normalized(registered: RegisteredVerifier | undefined, given: Normalizable): Promise<Normalizable> {
-  const { normalize, profile } = registered?.verifier ?? {}
-  if (!normalize || !profile) return given
+async function normalized(
+  registered: RegisteredVerifier | undefined,
+  connections: readonly Connection[],
+  given: Normalizable,
+): Promise<Normalizable> {
+  if (!registered) return given
+  const { profile } = registered.verifier
+  const readers = possibleReaders(
+    registered,
+    connections.map(({ provider }) => provider),
+  )
   try {
-    const once = readNormalized(profile, await normalize(given))
-    const twice = readNormalized(profile, await normalize(once))
-    if (canonicalize({ ...once }) === canonicalize({ ...twice })) return once
-    throw new TypeError('what it returns changes when it is normalized again')
+    const [first = given, ...others] = await Promise.all(readers.map(({ verifier }) => normalizedBy(verifier, given)))
+    if (others.every((other) => isSame(first, other))) return first
+    throw new TypeError('the plugins that may read it normalize it differently')
   } catch (cause) {
     const detail = `nothing was stored: the plugin that checks ${profile.action} failed to normalize this claim`
     throw new ServiceError('unavailable', detail, { cause })
   }
+}
+
+async function normalizedBy({ normalize, profile }: HostedVerifier, given: Normalizable): Promise<Normalizable> {
+  if (!normalize) return given
+  const once = readNormalized(profile, await normalize(given))
+  const twice = readNormalized(profile, await normalize(once))
+  if (isSame(once, twice)) return once
+  throw new TypeError('what it returns changes when it is normalized again')
+}
+
+function isSame(one: Normalizable, other: Normalizable): boolean {
+  return canonicalize({ ...one }) === canonicalize({ ...other })
 }
 
 /** @throws TypeError for what its own profile would refuse */
@@ -203,9 +222,10 @@ async function readableConnections<C extends Connection>(
   named: readonly C[],
 ): Promise<C[]> {
   if (!isAlias(claim, registered)) return [...named]
-  return keep(named, async ({ provider, options }) =>
-    sources.isListed(provider, await registry.connectionType(provider)!.baseUrl(options)),
-  )
+  return keep(named, async (connection) => {
+    const { baseUrl } = await throughConnection(claim, registered, registry, connection)
+    return sources.isListed(connection.provider, baseUrl)
+  })
 }
 
 /** An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it. */
@@ -216,22 +236,6 @@ function isAlias(claim: Claim, { verifier }: RegisteredVerifier): boolean {
 async function keep<T>(items: readonly T[], isKept: (item: T) => Promise<boolean>): Promise<T[]> {
   const kept = await Promise.all(items.map(isKept))
   return items.filter((_, index) => kept[index])
-}
-
-/** Where a check of this claim reads, through a connection or without one. Undefined: nowhere without a connection. */
-export async function placeOf(
-  claim: Claim,
-  registered: RegisteredVerifier,
-  registry: Pick<Registry, 'connectionType'>,
-  connection: Connection | null,
-): Promise<AnonymousSource | undefined> {
-  const reader = readerOf(registered, connection?.provider ?? null)
-  if (!connection) return reader?.verifier.anonymousSource?.(claim)
-  const { provider, options } = connection
-  const baseUrl = reader?.verifier.destination
-    ? await reader.verifier.destination(claim, connection)
-    : await registry.connectionType(provider)!.baseUrl(options)
-  return { provider, baseUrl }
 }
 
 async function chooseAccess(
@@ -246,16 +250,29 @@ async function chooseAccess(
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
   if (first) {
-    const place = await placeOf(claim, registered, registry, first)
-    // null for a base address that is none: its checks fail by themselves.
-    return { access: 'connection', connectionId: first.id, origin: originOf(place!.baseUrl) ?? null }
+    const place = await throughConnection(claim, registered, registry, first)
+    if (!place.isOwn) refuseUndeclared(place, registered, registry, first)
+    // null for a connection's address that is none: its checks fail by themselves.
+    return { access: 'connection', connectionId: first.id, origin: originOf(place.baseUrl) ?? null }
   }
   // A workspace that chose where such claims are read is not read anywhere else.
   const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
   const place = isPublic ? await placeOf(claim, registered, registry, null) : undefined
   const isOpen = place && (!isAlias(claim, registered) || sources.isListed(place.provider, place.baseUrl))
   if (!isOpen) return { access: 'no_connection', ...NOWHERE }
+  refuseUndeclared(place, registered, registry, null)
   return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) ?? null }
 }
 
 const NOWHERE = { connectionId: null, origin: null } as const
+
+/** What a plugin's failure to say where a claim is read is to whoever submits the claim. */
+function refusalOf(error: unknown, { action }: ActionProfile): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (isDestinationError(error) && error.code === 'unsupported_target') {
+    const issues = [valueIssue('target', 'the plugin that checks this action cannot read such a target')]
+    return new ServiceError('invalid', 'the claim is not valid', { issues })
+  }
+  const detail = `nothing was stored: the plugin that checks ${action} failed to say where this claim is read`
+  return new ServiceError('unavailable', detail, { cause: error })
+}

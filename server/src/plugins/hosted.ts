@@ -22,6 +22,8 @@ export interface CheckCall {
   /** Aborts when the check's time is over. Creating its signal costs, so it is read late. */
   readonly timer: Pick<AbortController, 'signal'>
   readonly share: string
+  /** Of the destination. */
+  readonly origin: string
 }
 
 export interface HostedVerifier {

@@ -1,7 +1,7 @@
 /** Calls a plugin that the operator trusts, in this process. What it gets are copies, so that its changes to them affect nothing else. */
-import { hash } from 'node:crypto'
 import {
   type CheckCache,
+  type CheckContext,
   type Connection,
   type ConnectionType,
   createHttp,
@@ -15,6 +15,8 @@ import {
 import { normalAddress } from '../base/base-address.ts'
 import { copyJson } from '../base/json-copy.ts'
 import type { Reach } from '../outbound/outbound.ts'
+import { batched } from './batches.ts'
+import { cacheKey } from './cache-key.ts'
 import { cacheFor, createCheckCache } from './check-cache.ts'
 import type { CheckCall, HostedConnectionType, HostedParts, HostedVerifier } from './hosted.ts'
 import type { PluginLogger } from './plugin-logger.ts'
@@ -65,26 +67,39 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: 
       destination: async (claim, connection) => verifier.destination!(copyJson(claim), copyJson(shown(connection))),
     }),
     ...(verifier.normalize && { normalize: async (claim) => verifier.normalize!(copyJson(claim) as never) }),
-    async check({ claim, connection, previous, requests, timer, share }) {
-      const { fetch, resolve, connect, reveal } = requests
-      logger.conceal(requests.leaks)
-      return verifier.check(copyJson(claim), {
-        connection: connection && copyJson(shown(connection)),
-        fetch,
-        http: createHttp({ fetch, now, limits }),
-        resolve,
-        connect,
-        reveal,
-        get signal() {
-          return timer.signal
+    check: verifier.checkMany
+      ? batched(async (calls) => verifier.checkMany!(calls.map(copied), contextOf(calls[0]!)))
+      : async (call) => {
+          const { claim, previous } = copied(call)
+          return verifier.check(claim, Object.assign(contextOf(call), { previous }))
         },
-        now,
-        logger,
-        cache: cacheFor(cacheKey(connection), cache, requests),
-        share,
-        previous: previous.map(({ sentAt, observation }) => ({ sentAt, observation: copyJson(observation) })),
-      })
-    },
+  }
+
+  function contextOf({ connection, requests, timer, share }: CheckCall): Omit<CheckContext, 'previous'> {
+    const { fetch, resolve, connect, reveal } = requests
+    logger.conceal(requests.leaks)
+    return {
+      connection: connection && copyJson(shown(connection)),
+      fetch,
+      http: createHttp({ fetch, now, limits }),
+      resolve,
+      connect,
+      reveal,
+      get signal() {
+        return timer.signal
+      },
+      now,
+      logger,
+      cache: cacheFor(cacheKey(connection), cache, requests),
+      share,
+    }
+  }
+}
+
+function copied({ claim, previous }: CheckCall) {
+  return {
+    claim: copyJson(claim),
+    previous: previous.map(({ sentAt, observation }) => ({ sentAt, observation: copyJson(observation) })),
   }
 }
 
@@ -120,22 +135,12 @@ export function onlyAddress(type: Pick<ConnectionType, 'options' | 'baseUrl'>): 
   }
 }
 
-/** A connection as its plugin gets it. */
+/** A connection as its plugin gets it: without options where nobody knows which of them are secrets. */
 export function withHandles(
   connection: Connection,
   types: (provider: string) => Pick<ConnectionType, 'options'> | undefined,
 ): Connection {
   const { id, provider, options } = connection
   const type = types(provider)
-  return { id, provider, options: type ? withoutSecretValues(type, options).options : options }
-}
-
-/**
- * Names the part of a plugin's memory that belongs to one connection with its current credentials. What those can read stays hidden from
- * other connections, and from this connection after its credentials change.
- */
-export function cacheKey(connection: CheckCall['connection']): string {
-  if (!connection) return ''
-  const { id, provider, options } = connection
-  return `${hash('sha256', JSON.stringify({ id, provider, options }), 'base64url')} `
+  return { id, provider, options: type ? withoutSecretValues(type, options).options : {} }
 }

@@ -11,7 +11,14 @@ import { PluginError, refuse } from './plugin-error.ts'
 import { createPluginLogger } from './plugin-logger.ts'
 import { definitionProblems, partsProblems } from './problems.ts'
 import { reachOf } from './reach.ts'
-import { conflicts, createRegistry, type LoadedPlugin, missingProviders, type Registry } from './registry.ts'
+import {
+  conflicts,
+  createRegistry,
+  type LoadedPlugin,
+  missingProviders,
+  missingSources,
+  type Registry,
+} from './registry.ts'
 import { isShipped } from './shipped.ts'
 
 const SETUP_TIMEOUT_MS = 10_000
@@ -50,8 +57,8 @@ export async function loadPlugins(
     }
   }
   problems.push(...conflicts(plugins))
-  // A plugin that failed to load may be the one that offers a missing provider.
-  if (problems.length === 0) problems.push(...missingProviders(plugins))
+  // A plugin that failed to load may be the one that offers what is missing.
+  if (problems.length === 0) problems.push(...missingProviders(plugins), ...missingSources(plugins))
   if (problems.length > 0) {
     await Promise.all(plugins.map(({ parts }) => parts.close()))
     throw new PluginError(problems)

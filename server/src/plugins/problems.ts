@@ -8,7 +8,6 @@ import {
   PLUGIN_API,
   type Plugin,
   profileProblems,
-  type Verifier,
 } from '@claimcheck/core'
 import { type Static, type TSchema, Type } from 'typebox'
 import { validator } from '../base/validation.ts'
@@ -149,17 +148,8 @@ function verifierProblems(verifier: object, place: string): string[] {
   return [
     ...dataProblems(VerifierData, verifier, place),
     ...functionProblems(verifier, ['check'], ['normalize', 'anonymousSource', 'destination', 'checkMany'], place),
-    ...anonymousProblems(verifier as Verifier, place),
     ...problemsOfProfile((verifier as { profile?: unknown }).profile).map((problem) => `${place}.profile ${problem}`),
   ]
-}
-
-/** What is read without a connection has an address that the receipt can name. */
-function anonymousProblems({ profile, anonymousSource }: Verifier, place: string): string[] {
-  const isAnonymous = (profile as ActionProfile | undefined)?.access?.anonymous === true
-  return isAnonymous && anonymousSource === undefined
-    ? [`${place}.anonymousSource: missing, because the profile can be read without a connection`]
-    : []
 }
 
 function anchorerProblems(anchorer: object, place: string): string[] {

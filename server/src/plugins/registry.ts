@@ -1,5 +1,5 @@
 /** Finds by name what the loaded plugins offer, and tells what of it does not go together. */
-import { type ActionProfile, type Anchorer, canonicalize, type JsonObject } from '@claimcheck/core'
+import { type ActionProfile, type Anchorer, canonicalize, type JsonObject, type JsonValue } from '@claimcheck/core'
 import type { HostedConnectionType, HostedParts, HostedVerifier, PluginIdentity } from './hosted.ts'
 
 /** `trusted`: in this process. `isolated`: in a process of its own. `open`: the same without a sandbox around it, by the configuration. */
@@ -50,7 +50,7 @@ export interface Registry {
   readonly plugins: readonly LoadedPlugin[]
 }
 
-/** What would leave open which plugin is meant. */
+/** What would leave open which plugin is meant, or take from one what it reads. */
 export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   const problems: string[] = []
   const owners = new Map<string, LoadedPlugin>()
@@ -59,28 +59,26 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
     if (owner !== undefined) problems.push(`${plugin.name}: ${owner.name} already offers the ${offer}`)
     else owners.set(offer, plugin)
   }
-  const profiles = new Map<string, ActionProfile>()
+  const profiles = new Map<string, { readonly profile: ActionProfile; readonly owner: LoadedPlugin }>()
   for (const plugin of plugins) {
     claim(plugin, `plugin ${plugin.name}`)
     for (const { provider } of plugin.parts.connections) claim(plugin, `provider ${provider}`)
     if (plugin.anchorer) claim(plugin, 'anchorer')
     for (const { profile, providers, anonymousSource } of plugin.parts.verifiers) {
-      for (const name of [profile.action, ...Object.keys(profile.aliases ?? {})]) {
-        const action = `action ${name}`
-        const other = profiles.get(`${name} ${profile.version}`)
-        // Several plugins may read one action, each its own providers, if all mean the same by it.
-        if (other && !isSame(other, profile)) {
-          claim(plugin, action)
-          continue
-        }
-        profiles.set(`${name} ${profile.version}`, profile)
-        if (!other) owners.set(action, owners.get(action) ?? plugin)
-        for (const provider of providers) claim(plugin, `${action} version ${profile.version} at ${provider}`)
-        if (anonymousSource) claim(plugin, `${action} version ${profile.version} without a connection`)
+      const offer = `action ${profile.action} version ${profile.version}`
+      const { owner, profile: other } = profiles.get(offer) ?? { owner: plugin, profile }
+      profiles.set(offer, { owner, profile: other })
+      // Several plugins may read one action, each its own providers, if all mean the same by it.
+      const difference = differenceOf(other, profile)
+      if (difference !== undefined) {
+        problems.push(`${plugin.name}: ${owner.name} already offers the ${offer}, with another ${difference}`)
+        continue
       }
+      for (const provider of providers) claim(plugin, `${offer} at ${provider}`)
+      if (anonymousSource) claim(plugin, `${offer} without a connection`)
     }
   }
-  return [...problems, ...foreignNames(plugins), ...foreignVersions(plugins)]
+  return [...problems, ...foreignNames(plugins), ...olderVersions(plugins)]
 }
 
 /** A name stands for one action, in all its versions. */
@@ -88,38 +86,67 @@ function foreignNames(plugins: readonly LoadedPlugin[]): string[] {
   const meant = new Map<string, { readonly action: string; readonly plugin: string }>()
   return plugins.flatMap(({ name: plugin, parts }) =>
     parts.verifiers.flatMap(({ profile: { action, aliases = {} } }) =>
-      [action, ...Object.keys(aliases)].flatMap((name) => {
+      [...new Set([action, ...Object.keys(aliases)])].flatMap((name) => {
         const known = meant.get(name) ?? { action, plugin }
         meant.set(name, known)
-        return known.action === action ? [] : [`${plugin}: ${known.plugin} already offers the action ${name}`]
+        // An alias that is the action itself would be read through fewer providers.
+        const isClear = known.action === action && !Object.hasOwn(aliases, action)
+        return isClear ? [] : [`${plugin}: ${known.plugin} already offers the action ${name}`]
       }),
     ),
   )
 }
 
 /**
- * Of the plugins that read one action, one has every version of it: the newest version takes all new claims, and would take the action
- * away from a plugin that does not have it.
+ * The newest version of an action takes all new claims. A plugin that lacks it would read none of them, without a word. Older versions
+ * are for claims that wait still: a plugin may lack those.
  */
-function foreignVersions(plugins: readonly LoadedPlugin[]): string[] {
-  const offers = new Map<string, Map<string, Set<string>>>()
-  for (const { name, parts } of plugins) {
+function olderVersions(plugins: readonly LoadedPlugin[]): string[] {
+  const newest = new Map<string, { readonly version: number; readonly plugin: string }>()
+  const read = plugins.flatMap(({ name: plugin, parts }) => {
+    const own = new Map<string, number>()
     for (const { profile } of parts.verifiers) {
-      const byPlugin = offers.get(profile.action) ?? new Map<string, Set<string>>()
-      offers.set(profile.action, byPlugin.set(name, (byPlugin.get(name) ?? new Set()).add(profile.version)))
+      own.set(profile.action, Math.max(Number(profile.version), own.get(profile.action) ?? 0))
     }
+    return [...own].map(([action, version]) => ({ plugin, action, version }))
+  })
+  for (const { plugin, action, version } of read) {
+    const known = newest.get(action)
+    if (known === undefined || version > known.version) newest.set(action, { version, plugin })
   }
-  return [...offers].flatMap(([action, byPlugin]) => {
-    const [owner, all] = [...byPlugin].reduce((one, other) => (other[1].size > one[1].size ? other : one))
-    return [...byPlugin]
-      .filter(([, versions]) => [...versions].some((version) => !all.has(version)))
-      .map(([plugin]) => `${plugin}: ${owner} already offers the action ${action}, and not in all its versions`)
+  return read.flatMap(({ plugin, action, version }) => {
+    const { version: last, plugin: owner } = newest.get(action)!
+    return version === last
+      ? []
+      : [
+          `${plugin}: ${owner} offers version ${last} of the action ${action}, which takes all new claims; it has version ${version}`,
+        ]
   })
 }
 
-function isSame(one: ActionProfile, other: ActionProfile): boolean {
-  const text = (profile: ActionProfile) => canonicalize(JSON.parse(JSON.stringify(profile)) as JsonObject)
-  return text(one) === text(other)
+/** The first member in which two profiles differ. */
+function differenceOf(one: ActionProfile, other: ActionProfile): string | undefined {
+  if (one === other) return undefined
+  const [first, second] = [one, other].map((profile) => JSON.parse(JSON.stringify(profile)) as JsonObject)
+  const text = (value: JsonValue | undefined) => (value === undefined ? '' : canonicalize({ value }))
+  const names = [...new Set([...Object.keys(first!), ...Object.keys(second!)])].sort()
+  return names.find((name) => text(first![name]) !== text(second![name]))
+}
+
+/** Actions that can be read without a connection by their profile, where no plugin says where. Each has the address that receipts name. */
+export function missingSources(plugins: readonly LoadedPlugin[]): string[] {
+  const read = plugins.flatMap(({ name, parts }) => parts.verifiers.map((verifier) => ({ name, verifier })))
+  const sameAs = (action: string, version: string) =>
+    read.filter(({ verifier: { profile } }) => profile.action === action && profile.version === version)
+  return read.flatMap(({ name, verifier: { profile } }) => {
+    const { action, version, access } = profile
+    const readers = sameAs(action, version)
+    if (!access.anonymous || readers[0]!.name !== name || readers.some(({ verifier }) => verifier.anonymousSource))
+      return []
+    return [
+      `${name}: no plugin has the anonymousSource of the action ${action} version ${version}, whose profile is read without a connection, too`,
+    ]
+  })
 }
 
 export function missingProviders(plugins: readonly LoadedPlugin[]): string[] {
@@ -200,7 +227,7 @@ export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
       current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
     publicActions: () =>
       current
-        .filter(({ verifier }) => verifier.profile.access.anonymous)
+        .filter(({ verifier, anonymous }) => verifier.profile.access.anonymous && anonymous)
         .map(({ verifier }) => verifier.profile.action),
   }
 }
@@ -211,6 +238,14 @@ function newestOf(versions: ReadonlyMap<string, RegisteredVerifier>): Registered
     (one, other) => (Number(other.verifier.profile.version) > Number(one.verifier.profile.version) ? other : one),
     first!,
   )
+}
+
+/** Those that may read a claim of a workspace with connections of these providers; all, where none may. */
+export function possibleReaders(registered: RegisteredVerifier, providers: readonly string[]): readonly Reader[] {
+  const { byProvider, anonymous, verifier } = registered
+  const own = providers.flatMap((provider) => byProvider.get(provider) ?? [])
+  const possible = verifier.profile.access.anonymous && anonymous ? [...own, anonymous] : own
+  return [...new Set(possible.length > 0 ? possible : byProvider.values())]
 }
 
 /** The verifier that reads a claim through a connection of this provider; null: without one. */

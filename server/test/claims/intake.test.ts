@@ -1,17 +1,22 @@
 import {
+  type AnonymousSource,
   CLOSING,
   type Connection,
   claimDigest,
+  DestinationError,
   defineConnectionType,
   defineVerifier,
+  type Manifest,
   type Verifier,
 } from '@claimcheck/core'
+import { hostsToChoose } from '@claimcheck/server/claims/host-choice'
 import type { ClaimInput } from '@claimcheck/server/claims/intake'
 import { planClaim } from '@claimcheck/server/claims/intake'
+import { createRegistry } from '@claimcheck/server/plugins/registry'
 import t from 'tap'
 import { Type } from 'typebox'
 import { words } from '../support/profile.ts'
-import { registryOf } from '../support/registry.ts'
+import { loaded, registryOf } from '../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
@@ -39,12 +44,22 @@ const profile = {
 type Normalize = NonNullable<Verifier<typeof profile.params>['normalize']>
 const toLowerCase: Normalize = ({ target, params }) => ({ target, params: { name: params.name.toLowerCase() } })
 
-function registryWith(anonymous: boolean, normalize = toLowerCase) {
+interface Reading {
+  readonly anonymous: boolean
+  readonly normalize: Normalize
+  readonly destination?: Verifier['destination'] | undefined
+  readonly source?: (() => unknown) | undefined
+  readonly manifest?: Manifest | undefined
+}
+
+function registryWith({ anonymous, normalize, destination, source, manifest }: Reading) {
   const verifier = defineVerifier({
     profile: { ...profile, access: { permission: 'none', anonymous } },
     providers: ['one', 'two'],
-    anonymousSource: ({ target }) => ({ provider: 'one', baseUrl: `https://${target}.example` }),
+    anonymousSource: ({ target }) =>
+      source ? (source() as AnonymousSource) : { provider: 'one', baseUrl: `https://${target}.example` },
     normalize,
+    ...(destination ? { destination: destination as () => string } : {}),
     check: async () => ({ kind: 'absent', facts: {} }),
   })
   const type = (provider: string) =>
@@ -57,7 +72,10 @@ function registryWith(anonymous: boolean, normalize = toLowerCase) {
       fits: ({ owner }, { target }) => owner === target,
       probe: async () => ({ scopes: [], warnings: [] }),
     })
-  return registryOf({ verifiers: [verifier], connections: ['one', 'two', 'three'].map(type) })
+  return registryOf(
+    { verifiers: [verifier], connections: ['one', 'two', 'three'].map(type) },
+    manifest ? { manifest } : {},
+  )
 }
 
 const input: ClaimInput = {
@@ -77,11 +95,14 @@ function plan(
     now = NOON,
     listed = LISTED,
     normalize = toLowerCase,
+    destination = undefined as Reading['destination'],
+    source = undefined as Reading['source'],
+    manifest = undefined as Reading['manifest'],
   } = {},
 ) {
   const sources = { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) }
   const options = {
-    registry: registryWith(anonymous, normalize),
+    registry: registryWith({ anonymous, normalize, destination, source, manifest }),
     sources,
     connections: async () => connections,
     closing: CLOSING,
@@ -260,4 +281,173 @@ t.test('what normalize returns is copied before it is held against the profile',
   })
   const row = await plan({}, { normalize }).catch((error: { code: string }) => error.code)
   t.match(typeof row === 'string' ? row : row.params.name, /^(name|unavailable)$/)
+})
+
+/** Two plugins read the action, each through a provider of its own. */
+function planWithTwo(
+  connections: readonly Connection[],
+  { one, two }: Readonly<Record<'one' | 'two', Normalize | undefined>>,
+  anonymous = false,
+) {
+  const reading = (provider: 'one' | 'two', normalize: Normalize | undefined) =>
+    loaded(
+      {
+        verifiers: [
+          defineVerifier({
+            profile: { ...profile, access: { permission: 'none', anonymous } },
+            providers: [provider],
+            ...(anonymous && provider === 'two'
+              ? { anonymousSource: () => ({ provider, baseUrl: 'https://a.example' }) }
+              : {}),
+            ...(normalize ? { normalize } : {}),
+            check: async () => ({ kind: 'absent', facts: {} }),
+          }),
+        ],
+        connections: [
+          defineConnectionType({
+            provider,
+            title: provider,
+            help: 'None.',
+            options: Type.Object({ owner: Type.String() }),
+            baseUrl: ({ owner }) => `https://${owner}.example`,
+            fits: ({ owner }, { target }) => owner === target,
+            probe: async () => ({ scopes: [], warnings: [] }),
+          }),
+        ],
+      },
+      { name: provider },
+    )
+  const plugins = [reading('one', one), reading('two', two)]
+  const options = {
+    registry: createRegistry(plugins),
+    sources: { isListed: () => false },
+    connections: async () => connections,
+    closing: CLOSING,
+  }
+  return planClaim({ workspaceId: 'ws_1', submittedBy: 'key_1' }, input, NOON, options).then(
+    (row) => row.params.name,
+    ({ code }: { code: string }) => code,
+  )
+}
+
+const toUpperCase: Normalize = ({ target, params }) => ({ target, params: { name: String(params.name).toUpperCase() } })
+const failing: Normalize = () => {
+  throw new TypeError('a mistake')
+}
+const [ofOne, ofTwo] = [connection('1', 'one', 'b'), connection('2', 'two')]
+const normalizing: [
+  what: string,
+  given: [Connection[], Parameters<typeof planWithTwo>[1], boolean?],
+  expected: string,
+][] = [
+  ['by the plugin of its connection', [[ofTwo], { one: failing, two: toLowerCase }], 'name'],
+  ['by that one alone, whatever stands first', [[ofTwo], { one: toUpperCase, two: undefined }], 'Name'],
+  ['by both, which agree', [[ofOne, ofTwo], { one: toLowerCase, two: toLowerCase }], 'name'],
+  ['by nobody, when they do not agree', [[ofOne, ofTwo], { one: toUpperCase, two: toLowerCase }], 'unavailable'],
+  ['by nobody, when one of them does nothing', [[ofOne, ofTwo], { one: undefined, two: toLowerCase }], 'unavailable'],
+  ['by the one that reads without a connection', [[], { one: failing, two: toLowerCase }, true], 'name'],
+  ['by that one, too', [[ofOne], { one: toUpperCase, two: toLowerCase }, true], 'unavailable'],
+  ['by all, where nobody can read it', [[], { one: toUpperCase, two: toLowerCase }], 'unavailable'],
+]
+for (const [what, given, expected] of normalizing) {
+  t.test(`of two plugins, a claim is normalized ${what}`, async (t) => {
+    t.equal(await planWithTwo(...given), expected)
+  })
+}
+
+const destinations: [what: string, destination: Verifier['destination'], expected: object][] = [
+  ['at the address of its connection', undefined, { access: 'connection', origin: 'https://a.example' }],
+  [
+    'where its plugin says',
+    ({ target }) => `https://${target}.lists.example:8443/api`,
+    { access: 'connection', origin: 'https://a.lists.example:8443' },
+  ],
+  ['nowhere, where its plugin names no address', () => 'a.example', { code: 'unavailable' }],
+  ['nowhere, where its plugin names a file', () => 'file:///etc/passwd', { code: 'unavailable' }],
+  ['nowhere, where its plugin names nothing', () => undefined as never, { code: 'unavailable' }],
+  ['nowhere, where its manifest does not allow it', () => 'https://b.example', { code: 'unavailable' }],
+  [
+    'nowhere, where its plugin throws',
+    () => {
+      throw new TypeError('a mistake')
+    },
+    { code: 'unavailable' },
+  ],
+  [
+    'nowhere, where its plugin cannot read such a target',
+    () => {
+      throw new DestinationError('unsupported_target')
+    },
+    { code: 'invalid', issues: [{ loc: ['body', 'target'] }] },
+  ],
+]
+for (const [what, destination, expected] of destinations) {
+  t.test(`a claim is read ${what}`, async (t) => {
+    const manifest = { hosts: ['connection', '*.lists.example:8443'] }
+    const outcome = await plan({}, { connections: [connection('1', 'one')], destination, manifest }).catch(
+      (error: unknown) => error,
+    )
+    t.match(outcome, expected)
+  })
+}
+
+t.test('an alias is read through a connection when the operator lists the place that its plugin names', async (t) => {
+  const over = { action: 'one.thing.do' }
+  const given = { connections: [connection('1', 'one')], destination: () => 'https://b.example' }
+  t.match(await plan(over, { ...given, listed: ['https://a.example'] }), { access: 'no_connection' })
+  t.match(await plan(over, { ...given, listed: ['https://b.example'] }), { access: 'connection', connectionId: '1' })
+})
+
+const sources: [what: string, source: () => unknown, expected: object][] = [
+  ['needs a connection, by its plugin', () => undefined, { access: 'no_connection', origin: null }],
+  ['is read at no place', () => ({ provider: 'one', baseUrl: 'nowhere' }), { code: 'unavailable' }],
+  ['is read through no provider', () => ({ baseUrl: 'https://a.example' }), { code: 'unavailable' }],
+]
+for (const [what, source, expected] of sources) {
+  t.test(`a claim without a connection that ${what} is told so`, async (t) => {
+    t.match(await plan({}, { anonymous: true, source }).catch((error: unknown) => error), expected)
+  })
+}
+
+t.test('hosts to choose are those of the places that plugins name, and a plugin that fails names none', async (t) => {
+  const manifest = { hosts: ['connection', 'target'] }
+  const named = registryOf(
+    {
+      verifiers: [
+        defineVerifier({
+          profile: {
+            ...profile,
+            params: Type.Object({ host: Type.Optional(Type.String()) }, { additionalProperties: false }),
+          },
+          providers: ['one'],
+          destination: (_, { options }) => `https://${options.owner}.lists.example`,
+          check: async () => ({ kind: 'absent', facts: {} }),
+        }),
+      ],
+      connections: [
+        defineConnectionType({
+          provider: 'one',
+          title: 'One',
+          help: 'None.',
+          options: Type.Object({ owner: Type.String() }),
+          baseUrl: () => 'https://lists.example',
+          fits({ owner }, { params, target }) {
+            if (target === 'fails') throw new TypeError('a mistake')
+            return params.host === undefined || params.host === `${owner}.lists.example`
+          },
+          probe: async () => ({ scopes: [], warnings: [] }),
+        }),
+      ],
+    },
+    { manifest },
+  )
+  const registered = named.verifierFor(profile.action)!
+  const places = { registry: named, sources: { isListed: () => false } }
+  const both = [connection('1', 'one', 'a'), connection('2', 'one', 'b')]
+  const claim = { ...input, params: {}, deadlineAt: NOON }
+  t.strictSame(await hostsToChoose(claim, registered, places, both), {
+    hosts: ['a.lists.example', 'b.lists.example'],
+    alike: 0,
+  })
+  t.equal(await hostsToChoose({ ...claim, target: 'fails' }, registered, places, both), undefined)
 })

@@ -1,8 +1,8 @@
 import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
 import { mergeReadings, NO_READINGS, type Readings } from '@claimcheck/server/outbound/readings'
+import { cacheKey } from '@claimcheck/server/plugins/cache-key'
 import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cache'
-import { cacheKey } from '@claimcheck/server/plugins/in-process'
 import t, { type Test } from 'tap'
 
 /** The readings of one check. */

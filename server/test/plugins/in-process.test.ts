@@ -91,7 +91,15 @@ t.test('no call of a plugin is given a secret, and requests name it by its handl
   await type.probe(connection.options, { requests: made, timer })
   await verifier.anonymousSource!(claim)
   await verifier.destination!(claim, connection)
-  await verifier.check({ claim, connection, previous: [], requests: made, timer, share: 'ws_1' })
+  await verifier.check({
+    claim,
+    connection,
+    previous: [],
+    requests: made,
+    timer,
+    share: 'ws_1',
+    origin: 'https://a.example',
+  })
   t.strictSame(
     given.map(([call]) => call),
     ['baseUrl', 'fits', 'probe', 'anonymousSource', 'destination', 'check'],
@@ -117,6 +125,13 @@ t.test('a connection keeps what is no secret, and its secrets become handles', a
   t.strictSame(
     withHandles(connection, () => type),
     { id: 'conn_1', provider: 'test', options: { host: 'a.example', token: 'secret:token' } },
+  )
+})
+
+t.test('of a connection whose type nobody offers, no option is shown', async (t) => {
+  t.strictSame(
+    withHandles(connection, () => undefined),
+    { id: 'conn_1', provider: 'test', options: {} },
   )
 })
 

@@ -139,11 +139,7 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
   ['normalize by no function', verifiers({ normalize: {} }), /^verifiers\.1\.normalize: should be a function$/],
   ['name a destination by no function', verifiers({ destination: 'a' }), /^verifiers\.1\.destination: should be/],
   ['check many by no function', verifiers({ checkMany: true }), /^verifiers\.1\.checkMany: should be a function$/],
-  [
-    'read without a connection, at no place',
-    verifiers({ anonymousSource: undefined }),
-    /^verifiers\.1\.anonymousSource: missing/,
-  ],
+  ['name a place by no function', verifiers({ anonymousSource: 'a' }), /^verifiers\.1\.anonymousSource: should be/],
   ['limit what there is not', limits({ sockets: 1 }), /^verifiers\.1\.limits\.sockets: /],
   ['ask for more requests than the ceiling', limits({ requests: 65 }), /^verifiers\.1\.limits\.requests: /],
   ['ask for larger bodies than the ceiling', limits({ bodyBytes: 5 * 1024 * 1024 + 1 }), /limits\.bodyBytes: /],

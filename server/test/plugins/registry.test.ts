@@ -5,6 +5,8 @@ import {
   createRegistry,
   EMPTY_REGISTRY,
   missingProviders,
+  missingSources,
+  possibleReaders,
   readerOf,
 } from '@claimcheck/server/plugins/registry'
 import t from 'tap'
@@ -87,24 +89,54 @@ t.test('an alias is read through the providers that it names, whosever they are'
   )
 })
 
-t.test('a plugin that has one version of an action reads that version alone', async (t) => {
+t.test('a plugin that has the newest version of an action alone reads that version alone', async (t) => {
+  const second = { version: '2', deadlineMs: 1500 }
   const both = loaded(
-    {
-      connections: [connection('one')],
-      verifiers: [verifier(['one']), verifier(['one'], { over: { version: '2', deadlineMs: 1500 } })],
-    },
+    { connections: [connection('one')], verifiers: [verifier(['one']), verifier(['one'], { over: second })] },
     { name: 'both' },
   )
   for (const plugins of [
-    [both, plugin('first', ['two'])],
-    [plugin('first', ['two']), both],
+    [both, plugin('new', ['two'], { over: second })],
+    [plugin('new', ['two'], { over: second }), both],
   ]) {
     t.strictSame(conflicts(plugins), [])
     const registry = createRegistry(plugins)
     t.equal(registry.verifierFor(ACTION)?.verifier.profile.version, '2')
-    t.strictSame(registry.verifierFor(ACTION)?.providers, ['one'])
-    t.strictSame([...registry.verifierFor(ACTION, '1')!.providers].sort(), ['one', 'two'])
+    t.strictSame([...registry.verifierFor(ACTION)!.providers].sort(), ['one', 'two'])
+    t.strictSame(registry.verifierFor(ACTION, '1')!.providers, ['one'])
   }
+})
+
+const PUBLIC: Reading = { over: { access: { permission: 'none', anonymous: true } } }
+t.test('an action whose profile is public is public where a plugin names the place', async (t) => {
+  const without = plugin('a', ['one'], PUBLIC)
+  const source = plugin('b', ['two'], { ...PUBLIC, anonymous: true })
+  t.match(missingSources([without]), [
+    /^a: no plugin has the anonymousSource of the action test\.outcome\.reach version 1/,
+  ])
+  t.equal(missingSources([without, plugin('b', ['two'], PUBLIC)]).length, 1, 'it is told once')
+  t.strictSame(missingSources([without, source]), [])
+  t.strictSame(createRegistry([without]).publicActions(), [])
+  t.strictSame(createRegistry([without, source]).publicActions(), [ACTION])
+})
+
+t.test("a claim may be read by the plugins of its workspace's connections, and without one", async (t) => {
+  const plugins = [plugin('a', ['one', 'three'], { ...PUBLIC, anonymous: true }), plugin('b', ['two'], PUBLIC)]
+  const registered = createRegistry(plugins).verifierFor(ACTION)!
+  const names = (providers: string[]) => possibleReaders(registered, providers).map(({ plugin }) => plugin.name)
+  t.strictSame(names(['one', 'three', 'four']), ['a'])
+  t.strictSame(names(['two']), ['b', 'a'])
+  t.strictSame(names([]), ['a'])
+  const closed = createRegistry([plugin('a', ['one']), plugin('b', ['two'])]).verifierFor(ACTION)!
+  t.strictSame(
+    possibleReaders(closed, ['two']).map(({ plugin }) => plugin.name),
+    ['b'],
+  )
+  t.strictSame(
+    possibleReaders(closed, []).map(({ plugin }) => plugin.name),
+    ['a', 'b'],
+    'nobody may: all are asked',
+  )
 })
 
 const anchorer = { chain: 'eip155:1' } as unknown as NonNullable<PluginParts['anchorer']>
@@ -132,17 +164,31 @@ const together: [what: string, plugins: readonly ReturnType<typeof plugin>[], pr
   [
     'have profiles that differ in a rule',
     [plugin('a', ['one']), plugin('b', ['two'], { over: { toleranceMs: 999 } })],
-    /^b: a already offers the action test\.outcome\.reach$/,
+    /^b: a already offers the action test\.outcome\.reach version 1, with another toleranceMs$/,
   ],
   [
     'have profiles that differ in a word',
     [plugin('a', ['one']), plugin('b', ['two'], { over: { summary: 'Another outcome.' } })],
-    /^b: a already offers the action test\.outcome\.reach$/,
+    /^b: a already offers the action test\.outcome\.reach version 1, with another summary$/,
   ],
   [
     'have different versions of one action, which the newer would take over',
     [plugin('a', ['one']), plugin('b', ['two'], { over: { version: '2' } })],
-    /^b: a already offers the action test\.outcome\.reach, and not in all its versions$/,
+    /^a: b offers version 2 of the action test\.outcome\.reach, which takes all new claims; it has version 1$/,
+  ],
+  [
+    'have different newest versions, of which one has both',
+    [
+      loaded(
+        {
+          connections: [connection('one')],
+          verifiers: [verifier(['one'], { over: { version: '10' } }), verifier(['one'], { over: { version: '9' } })],
+        },
+        { name: 'a' },
+      ),
+      plugin('b', ['two'], { over: { version: '9' } }),
+    ],
+    /^b: a offers version 10 of the action test\.outcome\.reach, which takes all new claims; it has version 9$/,
   ],
   [
     'mean different actions by one alias',

@@ -26,6 +26,7 @@ export const PLUGIN_METHODS = [
   'destination',
   'normalize',
   'check',
+  'checkMany',
   'baseUrl',
   'fits',
   'probe',
@@ -88,11 +89,11 @@ export interface DescribedPart {
   readonly address?: string
 }
 
-/** What a check gets, without what the process makes itself. */
+/** What checks get, without what the process makes itself. */
 export interface CheckArguments {
-  readonly claim: unknown
+  /** One for `check`. */
+  readonly checks: readonly { readonly claim: unknown; readonly previous: unknown }[]
   readonly connection: unknown
-  readonly previous: unknown
   readonly share: string
   readonly cacheKey: string
   readonly limits: unknown
@@ -118,6 +119,9 @@ export type WireError =
   | { readonly code: DestinationErrorCode; readonly retryAfterMs?: number; readonly status?: number }
   /** Any other error: its stack. */
   | { readonly text: string }
+
+/** What `checkMany` returned for one claim. */
+export type WireSeen = { readonly seen: unknown } | { readonly error: WireError }
 
 const MAX_ERROR_LENGTH = 4096
 

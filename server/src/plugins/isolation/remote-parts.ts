@@ -11,6 +11,8 @@ import {
 import { LRUCache } from 'lru-cache'
 import { copyJson } from '../../base/json-copy.ts'
 import type { Reach } from '../../outbound/outbound.ts'
+import { batched } from '../batches.ts'
+import { cacheKey } from '../cache-key.ts'
 import {
   type CheckCall,
   type HostedConnectionType,
@@ -18,10 +20,16 @@ import {
   type HostedVerifier,
   PluginEndedError,
 } from '../hosted.ts'
-import { cacheKey, onlyAddress, withHandles } from '../in-process.ts'
+import { onlyAddress, withHandles } from '../in-process.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
 import { createHostCalls, createSharedReadings, type SharedReadings } from './host-calls.ts'
-import type { CheckArguments, DescribedPart, DescribedParts, PluginMethod } from './messages.ts'
+import {
+  type CheckArguments,
+  type DescribedPart,
+  type DescribedParts,
+  fromWireError,
+  type PluginMethod,
+} from './messages.ts'
 import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
 
 /** A function of a plugin that needs nothing of the host answers within this, also while its process is started again. */
@@ -82,7 +90,9 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
       destination: async (claim, connection) => readText(await quick('destination', claim, shown(connection))),
     }),
     ...(functions.includes('normalize') && { normalize: (claim) => quick('normalize', claim) }),
-    check: (call) => check(call, index, { limits }, remote),
+    check: functions.includes('checkMany')
+      ? batched(async (calls) => readMany(await check('checkMany', calls, index, { limits }, remote)))
+      : (call) => check('check', [call], index, { limits }, remote),
   }
 }
 
@@ -99,14 +109,23 @@ function quickCalls(process: PluginProcess, index: number) {
   }
 }
 
-/** Makes a check again that went down with another one. */
+/** @returns what is no list as it is: the caller tells */
+function readMany(returned: unknown): unknown {
+  if (!Array.isArray(returned)) return returned
+  return returned.map((one: Partial<{ readonly seen: unknown; readonly error: unknown }> | null) =>
+    one?.error === undefined ? one?.seen : fromWireError(one.error),
+  )
+}
+
+/** Makes checks again that went down with another one. @param calls the first one makes the requests */
 async function check(
-  call: CheckCall,
+  method: 'check' | 'checkMany',
+  calls: readonly CheckCall[],
   index: number,
   { limits = {} }: { readonly limits: CheckLimits | undefined },
   { process, shared, now, types, alone, logger }: Remote,
 ): Promise<unknown> {
-  const { claim, connection, previous, requests, timer, share } = call
+  const { connection, requests, timer, share } = calls[0]!
   const key = cacheKey(connection)
   logger.conceal(requests.leaks)
   const { signal } = timer
@@ -115,10 +134,11 @@ async function check(
     const args = (run: number): readonly [CheckArguments] => {
       shared.keep(run, key, requests)
       const shown = connection && withHandles(connection, types)
-      return [{ claim, connection: shown, previous, share, cacheKey: key, limits, now: now() }]
+      const checks = calls.map(({ claim, previous }) => ({ claim, previous }))
+      return [{ checks, connection: shown, share, cacheKey: key, limits, now: now() }]
     }
     const hostCalls = createHostCalls({ requests, cacheKey: key, shared })
-    return process.call('check', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
+    return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
   }
 
   let isSuspect = false

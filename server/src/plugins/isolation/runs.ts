@@ -13,7 +13,14 @@ import {
 } from '@claimcheck/core'
 import { cacheFor, createCheckCache } from '../check-cache.ts'
 import type { Frames } from './frames.ts'
-import { type CheckArguments, fromWireError, type WireError, type WireResponse } from './messages.ts'
+import {
+  type CheckArguments,
+  fromWireError,
+  toWireError,
+  type WireError,
+  type WireResponse,
+  type WireSeen,
+} from './messages.ts'
 
 export interface Runs {
   readonly logger: Logger
@@ -21,6 +28,8 @@ export interface Runs {
   /** Runs a function of the plugin, and forgets the run when that ends. */
   within<T>(id: number, work: () => Promise<T>): Promise<T>
   check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown>
+  /** @returns null where the plugin returns no list */
+  checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null>
   probeContext(id: number, args: Pick<CheckArguments, 'now'>): ProbeContext
   abort(id: number): void
   answer(id: number, value: unknown): void
@@ -78,6 +87,26 @@ export function createRuns(frames: Frames): Runs {
     }
   }
 
+  function contextOf(id: number, args: CheckArguments): Omit<CheckContext, 'previous'> {
+    clock.set(args.now)
+    const { connection, share, cacheKey, limits } = args
+    const run = runs.get(id)!
+    const { signal } = run.aborted
+    return {
+      connection: connection as CheckContext['connection'],
+      ...requests(id, limits as CheckLimits),
+      signal,
+      logger,
+      cache: cacheFor(cacheKey, cache, {
+        // The host keeps what the answers told; a check that shares a read names the check that made it.
+        readings: () => id,
+        inherit: (other: number) => call<void>(id, 'inherit', other),
+        isEnded: () => signal.aborted || run.isEnded,
+      }),
+      share,
+    }
+  }
+
   async function connect(id: number, url: string): Promise<Socket> {
     const socket = await call<number>(id, 'connect', url)
     const close = () => call<void>(id, 'socketClose', socket)
@@ -112,25 +141,14 @@ export function createRuns(frames: Frames): Runs {
       }
     },
     async check(id, verifier, args) {
-      clock.set(args.now)
-      const { claim, connection, previous, share, cacheKey } = args
-      const run = runs.get(id)!
-      const { signal } = run.aborted
-      const context: CheckContext = {
-        connection: connection as CheckContext['connection'],
-        ...requests(id, args.limits as CheckLimits),
-        signal,
-        logger,
-        cache: cacheFor(cacheKey, cache, {
-          // The host keeps what the answers told; a check that shares a read names the check that made it.
-          readings: () => id,
-          inherit: (other: number) => call<void>(id, 'inherit', other),
-          isEnded: () => signal.aborted || run.isEnded,
-        }),
-        share,
-        previous: previous as CheckContext['previous'],
-      }
+      const { claim, previous } = args.checks[0]!
+      const context = { ...contextOf(id, args), previous: previous as CheckContext['previous'] }
       return verifier.check(claim as never, context)
+    },
+    async checkMany(id, verifier, args) {
+      const returned: unknown = await verifier.checkMany!(args.checks as never, contextOf(id, args))
+      if (!Array.isArray(returned)) return null
+      return Array.from(returned, (seen) => (seen instanceof Error ? { error: toWireError(seen) } : { seen }))
     },
     probeContext(id, { now }) {
       clock.set(now)

@@ -100,6 +100,8 @@ async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
       return verifier!.destination!(first, second)
     case 'check':
       return runs.check(id, verifier!, first)
+    case 'checkMany':
+      return runs.checkMany(id, verifier!, first)
     case 'baseUrl':
       return type!.baseUrl(first)
     case 'fits':

@@ -19,11 +19,18 @@ interface Line {
   readonly text: string
 }
 
-/** In a folder that is removed after the test. */
-export function installedPlugin(t: Test, built: string): { readonly folder: string; readonly use: string } {
+/**
+ * In a folder that is removed after the test.
+ * @param others the packages that it depends on beside core, and where they are
+ */
+export function installedPlugin(
+  t: Test,
+  built: string,
+  others: Readonly<Record<string, string>> = {},
+): { readonly folder: string; readonly use: string } {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return { folder, use: makePluginPackage(folder, built) }
+  return { folder, use: makePluginPackage(folder, built, others) }
 }
 
 /** Answers each page with JSON, and 404 for `missing`; `/echo` repeats the credential. */
@@ -76,7 +83,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
     const params = { ...(deed === undefined ? {} : { deed }), ...(at === undefined ? {} : { at }) }
     const claim = { action: 'test.deed.do', target, params, claimedAt: Date.now(), deadlineAt: Date.now() + 60_000 }
     try {
-      return await verifier.check({ claim, connection, previous: [], requests, timer, share: 'wsp_1' })
+      return await verifier.check({ claim, connection, previous: [], requests, timer, share: 'wsp_1', origin: url })
     } catch (error) {
       const { name, code } = error as { name: string; code?: string }
       return code === undefined ? name : `${name} ${code}`

@@ -1,0 +1,13 @@
+/** Names the part of a plugin's memory that belongs to one connection. */
+import { hash } from 'node:crypto'
+import type { Connection } from '@claimcheck/core'
+
+/**
+ * Of one connection with its current credentials. What those can read stays hidden from other connections, and from this connection after
+ * its credentials change.
+ */
+export function cacheKey(connection: Connection | null): string {
+  if (!connection) return ''
+  const { id, provider, options } = connection
+  return `${hash('sha256', JSON.stringify({ id, provider, options }), 'base64url')} `
+}
