@@ -109,6 +109,25 @@ const DEEDS: Readonly<Record<string, Deed>> = {
       }
     }
   },
+  'writes to its pipe': async (_, at) => {
+    writeSync(3, `${at}\n`)
+    await wait(60_000)
+    return PRESENT
+  },
+  async 'prints without end'() {
+    const line = Buffer.alloc(65_536, 'x')
+    for (;;) {
+      writeSync(1, line)
+      await new Promise(setImmediate)
+    }
+  },
+  async 'sends nested messages'() {
+    const nested = `{"k":"log","level":"info","text":"","fields":${'['.repeat(50_000)}${']'.repeat(50_000)}}\n`
+    for (;;) {
+      writeSync(3, nested)
+      await wait(1)
+    }
+  },
   'speaks another protocol': async () => {
     writeSync(3, '{"k":"what is this"}\n')
     await wait(60_000)
