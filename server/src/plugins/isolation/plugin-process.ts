@@ -4,13 +4,21 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
-import type { JsonValue, Logger } from '@claimcheck/core'
+import { type Instant, isDestinationError, type JsonValue, type Logger } from '@claimcheck/core'
 import type { PluginState } from '../hosted.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
 import { createFlood, type Flood } from './flood.ts'
 import { createFrames, type Frames } from './frames.ts'
+import { createHolding, type Holding } from './holding.ts'
 import type { HostCalls } from './host-calls.ts'
-import { type Described, type FromPlugin, fromWireError, type PluginMethod, toWireError } from './messages.ts'
+import {
+  type Described,
+  type FromPlugin,
+  fromWireError,
+  type PluginMethod,
+  toWireError,
+  type WireError,
+} from './messages.ts'
 import { processorTimeMs } from './processor-time.ts'
 import { readMessage } from './received.ts'
 
@@ -55,6 +63,7 @@ export interface ProcessOptions {
   readonly logger: Logger
   /** For what the plugin says. */
   readonly pluginLogger: PluginLogger
+  readonly now: () => Instant
   /** Sets the plugin up in a process that has just been started. Its result has to be the same each time. */
   readonly prepare: (plugin: Described, call: SetupCall) => Promise<string>
 }
@@ -64,6 +73,8 @@ export type SetupCall = (given: unknown) => Promise<JsonValue>
 
 interface Pending {
   readonly hostCalls: HostCalls | undefined
+  /** Calls of the host that are not answered yet. */
+  calls: number
   resolve(value: JsonValue | undefined): void
   reject(error: Error): void
 }
@@ -92,10 +103,13 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5000
 /** After so long without an end, the pauses begin anew. */
 const SOUND_MS = 60_000
+/** Of one run: a plugin that awaits nothing must not fill the host's memory. */
+const MOST_CALLS_AT_ONCE = 256
+const LARGE_BYTES = 64 * 1024
 const MAX_STDERR = 8192
 
 export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
-  const { launch, logger, pluginLogger, prepare } = options
+  const { launch, logger, pluginLogger, now, prepare } = options
   const pending = new Map<number, Pending>()
   let current: Live | undefined
   let available = newGate()
@@ -117,6 +131,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     isReady: boolean
     readonly pinger: NodeJS.Timeout
     readonly flood: Flood
+    readonly holding: Holding
     end(reason: EndReason): void
   }
 
@@ -126,8 +141,18 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     live.frames.send({ n, ...message })
   }
 
+  function sendNow(live: Live, run: number, message: object): void {
+    send(live, run, message)
+    live.frames.flush()
+  }
+
   /** Ends it when the oldest message keeps it busy, and sends one that shows whether it still works. */
   function watch(live: Live): void {
+    // Whatever it says that it has worked on.
+    if (live.holding.waitingMs() >= SILENT_MS) {
+      live.end('it looped')
+      return
+    }
     const [oldest] = live.undone
     if (oldest) {
       const spent = processorTimeMs(live.child.pid!)
@@ -174,6 +199,11 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       isReady: false,
       pinger: setInterval(() => watch(live), PING_MS),
       flood,
+      holding: createHolding(stream, {
+        onTooMuch(run) {
+          pending.get(run)?.reject(new Error('its requests take too much of the memory of the service'))
+        },
+      }),
       end(reason) {
         if (isOver) return
         isOver = true
@@ -249,13 +279,21 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
   }
 
   async function answer(live: Live, { id, run, method, args }: Extract<FromPlugin, { k: 'call' }>): Promise<void> {
-    const { hostCalls } = pending.get(run) ?? {}
+    const asked = pending.get(run)
+    const { hostCalls } = asked ?? {}
     try {
-      if (!hostCalls) throw new TypeError('this run is over, or may ask nothing')
-      const value = await hostCalls.answer(method, args)
-      send(live, run, { k: 'ok', id, value })
+      if (!asked || !hostCalls) throw new TypeError('this run is over, or may ask nothing')
+      if (asked.calls >= MOST_CALLS_AT_ONCE) throw new TypeError(`a run may wait for ${MOST_CALLS_AT_ONCE} calls`)
+      asked.calls++
+      const { bytes, value } = await hostCalls
+        .answer(method, args, (bytes) => live.holding.add(run, bytes))
+        .finally(() => asked.calls--)
+      if (bytes < LARGE_BYTES) send(live, run, { k: 'ok', id, value: value() })
+      // What is for a run that is over is not sent.
+      else await live.holding.inTurn(() => pending.has(run) && sendNow(live, run, { k: 'ok', id, value: value() }))
+      live.holding.add(run, -bytes)
     } catch (error) {
-      send(live, run, { k: 'err', id, error: toWireError(error), isEnded: hostCalls?.isEnded() === true })
+      send(live, run, { k: 'err', id, error: toPlugin(error), isEnded: hostCalls?.isEnded() === true })
     }
   }
 
@@ -289,8 +327,8 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       const setup: SetupCall = (given) =>
         new Promise((resolve, reject) => {
           const run = ++runs
-          pending.set(run, { hostCalls: undefined, resolve: resolve as Pending['resolve'], reject })
-          send(started, run, { k: 'run', id: run, method: 'setup', part: 0, args: [given] })
+          pending.set(run, { hostCalls: undefined, calls: 0, resolve: resolve as Pending['resolve'], reject })
+          send(started, run, { k: 'run', id: run, method: 'setup', part: 0, args: [given], now: now() })
         })
       const made = await prepare(plugin, setup)
       if (known !== undefined && known !== made) {
@@ -344,6 +382,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         }
         pending.set(run, {
           hostCalls,
+          calls: 0,
           resolve(value) {
             settle()
             resolve(value)
@@ -351,7 +390,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
           reject: fail,
         })
         live.flood.run()
-        send(live, run, { k: 'run', id: run, method, part, args: args(run) })
+        send(live, run, { k: 'run', id: run, method, part, args: args(run), now: now() })
       }
 
       if (current?.isReady) begin()
@@ -381,6 +420,11 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       }
     },
   }
+}
+
+/** Without the stack, which tells where the service stands. */
+function toPlugin(error: unknown): WireError {
+  return isDestinationError(error) ? toWireError(error) : { text: String(error) }
 }
 
 function blameOf(run: number, blamed: number | undefined): ProcessEnded['blame'] {

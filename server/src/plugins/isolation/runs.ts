@@ -18,10 +18,10 @@ import { type CheckArguments, fromWireError, type WireError, type WireResponse }
 export interface Runs {
   readonly logger: Logger
   readonly now: () => Instant
-  /** Runs a function of the plugin, and forgets the run when that ends. */
-  within<T>(id: number, work: () => Promise<T>): Promise<T>
+  /** Runs a function of the plugin, and forgets the run when that ends. @param now the host's clock */
+  within<T>(id: number, now: Instant, work: () => Promise<T>): Promise<T>
   check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown>
-  probeContext(id: number, args: Pick<CheckArguments, 'now'>): ProbeContext
+  probeContext(id: number): ProbeContext
   abort(id: number): void
   answer(id: number, value: unknown): void
   refuse(id: number, error: WireError, isEnded: boolean): void
@@ -102,7 +102,8 @@ export function createRuns(frames: Frames): Runs {
   return {
     logger,
     now: clock.now,
-    async within(id, work) {
+    async within(id, now, work) {
+      clock.set(now)
       runs.set(id, { aborted: new AbortController(), isEnded: false })
       try {
         return await work()
@@ -112,7 +113,6 @@ export function createRuns(frames: Frames): Runs {
       }
     },
     async check(id, verifier, args) {
-      clock.set(args.now)
       const { claim, connection, previous, share, cacheKey } = args
       const run = runs.get(id)!
       const { signal } = run.aborted
@@ -132,8 +132,7 @@ export function createRuns(frames: Frames): Runs {
       }
       return verifier.check(claim as never, context)
     },
-    probeContext(id, { now }) {
-      clock.set(now)
+    probeContext(id) {
       return { ...requests(id, {}), signal: runs.get(id)!.aborted.signal, logger }
     },
     abort(id) {

@@ -1,7 +1,7 @@
 /** What a process says that is written to harm its host, and not by mistake. */
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import t from 'tap'
-import { startDeeds } from './world.ts'
+import { LARGE_BYTES, startDeeds } from './world.ts'
 
 const skip = (await isolationProblem()) ?? false
 const PAGE = { kind: 'present', differs: [], facts: { status: 200 } }
@@ -50,3 +50,31 @@ for (const deed of ['prints without end', 'sends nested messages']) {
     t.strictSame(await check('page'), PAGE)
   })
 }
+
+t.test('no answer of a destination is too large for the process, whatever JSON makes of it', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  for (const [page, begin] of [
+    ['controls', '\u0001\u0001\u0001'],
+    ['quotes', '"""'],
+    ['large', 'xxx'],
+  ] as const) {
+    t.match(await check('page', 'reads a body', page), { facts: { told: `${LARGE_BYTES} ${begin}` } }, page)
+  }
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
+
+t.test('a check that has the service hold too much fails alone', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  const checks = ['reads many bodies at once', undefined, 'waits for many calls'].map((deed) => check('page', deed))
+  t.strictSame(await Promise.all(checks), ['Error', PAGE, { ...PAGE, facts: { told: 'true' } }])
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
+
+t.test('a plugin knows the time of the service from its setup on', { skip }, async (t) => {
+  const before = Date.now()
+  const { check } = await startDeeds(t)
+  const { facts } = (await check('page', 'tells the time')) as { facts: { told: string } }
+  const times = facts.told.split(' ').map(Number)
+  // A message takes a while.
+  for (const time of times) t.ok(time >= before - 1000 && time <= Date.now() + 1000, `${time}`)
+})
