@@ -21,12 +21,12 @@ async function start(t: Test, order: 'shipped first' | 'third party first') {
   })
   const shipped = { use: '@claimcheck/plugin-codehost', with: { public_base_url: github.url } }
   const third = { use }
-  const use = process.cwd()
+  const checkout = process.cwd()
   const installation = await Installation.start({
     plugins:
       order === 'shipped first'
-        ? [{ ...shipped, use: `${use}/plugins/codehost` }, third]
-        : [third, { ...shipped, use: `${use}/plugins/codehost` }],
+        ? [{ ...shipped, use: `${checkout}/plugins/codehost` }, third]
+        : [third, { ...shipped, use: `${checkout}/plugins/codehost` }],
     env: { ALLOW_PRIVATE: `${forge.host},${new URL(github.url).host}` },
     file: { sources: { github: [github.url] } },
   })

@@ -79,6 +79,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
   const { hostname } = socketAddress(origin) ?? new URL(origin)
   let requests = 0
   let sockets = 0
+  let resolved = 0
   let readings = NO_READINGS
   let breach: BreachError | undefined
 
@@ -173,6 +174,8 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
 
   async function resolve(text: string): Promise<ResolvedAddress> {
     const admitted = admit(text)
+    // Each may ask a name server.
+    if (++resolved > mostRequests) throw refusal(`a check may resolve ${mostRequests} names`)
     const { hostname, port, protocol } = admitted.url
     const [first] = await gate.lookUp(hostname, admitted).catch((error: unknown) => {
       throw toDestinationError(error, timer.signal)

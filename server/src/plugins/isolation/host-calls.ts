@@ -9,11 +9,19 @@ import { toWireError, type WireResponse } from './messages.ts'
 
 /** What one run of the plugin may ask. */
 export interface HostCalls {
-  answer(method: string, args: readonly JsonValue[]): Promise<unknown>
+  /** @param hold is told of the bytes of a body as they come */
+  answer(method: string, args: readonly JsonValue[], hold: (bytes: number) => void): Promise<Answer>
   /** Its own limits ended the run's requests. */
   isEnded(): boolean
   /** Closes what the run left open. */
   close(): void
+}
+
+export interface Answer {
+  /** Of its body. */
+  readonly bytes: number
+  /** Its form for the process, which takes several times the memory. */
+  value(): unknown
 }
 
 /** Whose answers a check may take over: those of checks that share its part of the cache. */
@@ -76,11 +84,6 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
   }
 
   const methods: Readonly<Record<string, (first: JsonValue, second: JsonValue | undefined) => Promise<unknown>>> = {
-    async fetch(url, init = {}) {
-      if (!Value.Check(text, url) || !Value.Check(Init, init))
-        throw new TypeError('fetch was called with other arguments')
-      return toWireResponse(await requests.fetch(url, init as FetchInit))
-    },
     async resolve(url) {
       return requests.resolve(String(url))
     },
@@ -105,10 +108,18 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
     },
   }
 
+  async function fetch(url: JsonValue | undefined, init: JsonValue, hold: (bytes: number) => void): Promise<Answer> {
+    if (!Value.Check(text, url) || !Value.Check(Init, init))
+      throw new TypeError('fetch was called with other arguments')
+    return toAnswer(await requests.fetch(url, init as FetchInit), hold)
+  }
+
   return {
-    async answer(method, args) {
+    async answer(method, args, hold) {
+      if (method === 'fetch') return fetch(args[0], args[1] ?? {}, hold)
       if (!Object.hasOwn(methods, method)) throw new TypeError('the host offers no such call')
-      return methods[method]!(args[0]!, args[1])
+      const value = await methods[method]!(args[0]!, args[1])
+      return { bytes: 0, value: () => value }
     },
     isEnded: () => requests.isEnded(),
     close() {
@@ -117,15 +128,41 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
   }
 }
 
-async function toWireResponse(response: Response): Promise<WireResponse> {
+async function toAnswer(response: Response, hold: (bytes: number) => void): Promise<Answer> {
   const { status, url } = response
   const answer = { status, url, headers: [...response.headers] }
-  let bytes: Buffer
+  const parts: Uint8Array[] = []
+  let bytes = 0
   try {
-    bytes = Buffer.from(await response.arrayBuffer())
+    for await (const part of response.body ?? []) {
+      bytes += part.length
+      hold(part.length)
+      parts.push(part)
+    }
   } catch (error) {
-    return { ...answer, failed: toWireError(error) }
+    hold(-bytes)
+    return { bytes: 0, value: () => ({ ...answer, failed: toWireError(error) }) }
   }
-  if (bytes.length === 0) return answer
-  return isUtf8(bytes) ? { ...answer, text: bytes.toString() } : { ...answer, base64: bytes.toString('base64') }
+  return { bytes, value: () => ({ ...answer, ...bodyOf(Buffer.concat(parts)) }) }
 }
+
+function bodyOf(bytes: Buffer): Pick<WireResponse, 'text' | 'base64'> {
+  if (bytes.length === 0) return {}
+  return isPlain(bytes) ? { text: bytes.toString() } : { base64: bytes.toString('base64') }
+}
+
+/** In base64, too, what JSON would make longer than that: a control character becomes six. */
+function isPlain(bytes: Buffer): boolean {
+  if (!isUtf8(bytes)) return false
+  let added = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte < SPACE) added += 5
+    else if (byte === QUOTE || byte === BACKSLASH) added++
+  }
+  return added <= bytes.length / 3
+}
+
+const SPACE = 0x20
+const QUOTE = 0x22
+const BACKSLASH = 0x5c

@@ -77,12 +77,12 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
   const launch = () =>
     startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
   const pluginLogger = createPluginLogger({ logger, now })
-  const process = await startPluginProcess({ launch, logger, pluginLogger, prepare })
+  const process = await startPluginProcess({ launch, logger, pluginLogger, now, prepare })
   const { definition, parts } = loaded!
   const reach = reachOf(definition.manifest, given, false)
   return {
     name: definition.name,
-    parts: remoteParts(parts, { process, manifest: definition.manifest, reach, now, types, logger: pluginLogger }),
+    parts: remoteParts(parts, { process, manifest: definition.manifest, reach, types, logger: pluginLogger }),
   }
 }
 

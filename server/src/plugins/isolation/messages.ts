@@ -18,6 +18,8 @@ export interface RunMessage {
   readonly method: PluginMethod
   readonly part: number
   readonly args: readonly unknown[]
+  /** The host's clock now. The process has no other: its own clock may be off. */
+  readonly now: number
 }
 
 export const PLUGIN_METHODS = [
@@ -97,8 +99,6 @@ export interface CheckArguments {
   readonly share: string
   readonly cacheKey: string
   readonly limits: unknown
-  /** The host's clock now. The process has no other: its own clock may be off. */
-  readonly now: number
 }
 
 /** An HTTP answer. */

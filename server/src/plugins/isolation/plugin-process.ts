@@ -4,13 +4,23 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
-import type { JsonValue, Logger } from '@claimcheck/core'
+import { type Instant, isDestinationError, type JsonValue, type Logger } from '@claimcheck/core'
 import type { PluginState } from '../hosted.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
+import { createFlood, type Flood } from './flood.ts'
 import { createFrames, type Frames } from './frames.ts'
+import { createHolding, type Holding } from './holding.ts'
 import type { HostCalls } from './host-calls.ts'
-import { type Described, type FromPlugin, fromWireError, type PluginMethod, toWireError } from './messages.ts'
+import {
+  type Described,
+  type FromPlugin,
+  fromWireError,
+  type PluginMethod,
+  toWireError,
+  type WireError,
+} from './messages.ts'
 import { processorTimeMs } from './processor-time.ts'
+import { readMessage } from './received.ts'
 
 /** The process ended while it worked on a call. */
 export class ProcessEnded extends Error {
@@ -53,6 +63,7 @@ export interface ProcessOptions {
   readonly logger: Logger
   /** For what the plugin says. */
   readonly pluginLogger: PluginLogger
+  readonly now: () => Instant
   /** Sets the plugin up in a process that has just been started. Its result has to be the same each time. */
   readonly prepare: (plugin: Described, call: SetupCall) => Promise<string>
 }
@@ -62,6 +73,8 @@ export type SetupCall = (given: unknown) => Promise<JsonValue>
 
 interface Pending {
   readonly hostCalls: HostCalls | undefined
+  /** Calls of the host that are not answered yet. */
+  calls: number
   resolve(value: JsonValue | undefined): void
   reject(error: Error): void
 }
@@ -75,8 +88,10 @@ interface Undone {
   processorMs: number | undefined
 }
 
-/** In bytes: an observation, a log line, a setup's schemas. */
-const MAX_MESSAGE_BYTES = 1024 * 1024
+/** In bytes: a setup's schemas. */
+const MAX_SETUP_BYTES = 1024 * 1024
+/** An observation, a log line, a request. What is nested takes the host 0.1 ms for each KiB. */
+const MAX_MESSAGE_BYTES = 256 * 1024
 const START_MS = 10_000
 const PING_MS = 250
 /** A process is ended when one message keeps its processor busy for this long. */
@@ -88,20 +103,20 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5000
 /** After so long without an end, the pauses begin anew. */
 const SOUND_MS = 60_000
-/** Messages and bytes a second. A busy plugin sends some five messages a check. */
-const MOST_MESSAGES = 30_000
-const MOST_BYTES = 64 * 1024 * 1024
+/** Of one run: a plugin that awaits nothing must not fill the host's memory. */
+const MOST_CALLS_AT_ONCE = 256
+const LARGE_BYTES = 64 * 1024
 const MAX_STDERR = 8192
 
 export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
-  const { launch, logger, pluginLogger, prepare } = options
+  const { launch, logger, pluginLogger, now, prepare } = options
   const pending = new Map<number, Pending>()
   let current: Live | undefined
   let available = newGate()
   let runs = 0
   let restarts = 0
   let pauseMs = 0
-  let soundSince = 0
+  let soundSince = Number.NEGATIVE_INFINITY
   let lastEnd: string | undefined
   let isClosed = false
   let known: string | undefined
@@ -115,23 +130,35 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     sent: number
     isReady: boolean
     readonly pinger: NodeJS.Timeout
+    readonly flood: Flood
+    readonly holding: Holding
     end(reason: EndReason): void
   }
 
   function send(live: Live, run: number | undefined, message: object): void {
     const n = ++live.sent
-    live.undone.push({ n, run, sentAt: Date.now(), processorMs: undefined })
+    live.undone.push({ n, run, sentAt: performance.now(), processorMs: undefined })
     live.frames.send({ n, ...message })
+  }
+
+  function sendNow(live: Live, run: number, message: object): void {
+    send(live, run, message)
+    live.frames.flush()
   }
 
   /** Ends it when the oldest message keeps it busy, and sends one that shows whether it still works. */
   function watch(live: Live): void {
+    // Whatever it says that it has worked on.
+    if (live.holding.waitingMs() >= SILENT_MS) {
+      live.end('it looped')
+      return
+    }
     const [oldest] = live.undone
     if (oldest) {
       const spent = processorTimeMs(live.child.pid!)
       oldest.processorMs ??= spent
       const isBusy = spent !== undefined && spent - (oldest.processorMs ?? spent) >= BUSY_MS
-      if (isBusy || Date.now() - oldest.sentAt >= SILENT_MS) {
+      if (isBusy || performance.now() - oldest.sentAt >= SILENT_MS) {
         live.end('it looped')
         return
       }
@@ -139,26 +166,30 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     if (!live.undone.some(({ run }) => run === undefined)) send(live, undefined, { k: 'ping' })
   }
 
+  /** Of one message. What a plugin offers is the same each time. */
+  function mostBytes(): number {
+    return known === undefined ? MAX_SETUP_BYTES : Math.max(MAX_MESSAGE_BYTES, 2 * Buffer.byteLength(known))
+  }
+
   function launched(onReady: (plugin: Described) => void, onFailed: (error: Error) => void): Live {
     const child = launch()
     const stream = child.stdio[3] as Duplex
     let stderr = ''
     let isOver = false
-    const budget = { from: Date.now(), messages: 0, bytes: 0 }
-    stream.on('data', (chunk: Buffer) => {
-      if (Date.now() - budget.from >= 1000) Object.assign(budget, { from: Date.now(), messages: 0, bytes: 0 })
-      budget.bytes += chunk.length
-      if (budget.bytes > MOST_BYTES) live.end('it flooded the host')
-    })
+    const flood = createFlood({ runs: () => pending.size, onFlood: () => live.end('it flooded the host') })
+    flood.watch(stream)
     const frames = createFrames(stream, {
-      maxBytes: MAX_MESSAGE_BYTES,
+      maxBytes: mostBytes(),
       onMessage(message) {
         if (isOver) return
-        if (++budget.messages > MOST_MESSAGES) live.end('it flooded the host')
-        else receive(live, message as unknown as FromPlugin, onReady, onFailed)
+        flood.message()
+        const known = readMessage(message, live.sent)
+        if (known) receive(live, known, onReady, onFailed)
+        else live.end('it flooded the host')
       },
       onEnd: (problem) => live.end(problem === 'ended' ? 'it exited' : 'it flooded the host'),
     })
+    flood.watchWork(stream)
     const live: Live = {
       child,
       frames,
@@ -167,6 +198,12 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       sent: 0,
       isReady: false,
       pinger: setInterval(() => watch(live), PING_MS),
+      flood,
+      holding: createHolding(stream, {
+        onTooMuch(run) {
+          pending.get(run)?.reject(new Error('its requests take too much of the memory of the service'))
+        },
+      }),
       end(reason) {
         if (isOver) return
         isOver = true
@@ -189,7 +226,8 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     child.on('error', () => live.end('it did not start'))
     child.on('close', () => live.end('it exited'))
     // Nobody needs what it prints, but for the last words of a process that dies. A full pipe would block it.
-    child.stdout!.resume()
+    flood.watchPrinted(child.stdout!)
+    flood.watchPrinted(child.stderr!)
     child.stderr!.on('data', (chunk: Buffer) => {
       stderr = (stderr + chunk.toString()).slice(0, MAX_STDERR)
     })
@@ -202,7 +240,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     onReady: (plugin: Described) => void,
     onFailed: (error: Error) => void,
   ): void {
-    switch (message?.k) {
+    switch (message.k) {
       case 'at':
         live.at = message.n
         while (live.undone.length > 0 && live.undone[0]!.n < message.n) live.undone.shift()
@@ -232,24 +270,30 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         else call?.reject(fromWireError(message.error))
         return
       }
-      default:
-        live.end('it flooded the host')
     }
   }
 
   function passOn({ level, fields, text }: Extract<FromPlugin, { k: 'log' }>): void {
     const to = level === 'debug' || level === 'info' ? level : 'warn'
-    pluginLogger[to](typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}, String(text))
+    pluginLogger[to](typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}, text)
   }
 
   async function answer(live: Live, { id, run, method, args }: Extract<FromPlugin, { k: 'call' }>): Promise<void> {
-    const { hostCalls } = pending.get(run) ?? {}
+    const asked = pending.get(run)
+    const { hostCalls } = asked ?? {}
     try {
-      if (!hostCalls || !Array.isArray(args)) throw new TypeError('this run is over, or may ask nothing')
-      const value = await hostCalls.answer(String(method), args)
-      send(live, run, { k: 'ok', id, value })
+      if (!asked || !hostCalls) throw new TypeError('this run is over, or may ask nothing')
+      if (asked.calls >= MOST_CALLS_AT_ONCE) throw new TypeError(`a run may wait for ${MOST_CALLS_AT_ONCE} calls`)
+      asked.calls++
+      const { bytes, value } = await hostCalls
+        .answer(method, args, (bytes) => live.holding.add(run, bytes))
+        .finally(() => asked.calls--)
+      if (bytes < LARGE_BYTES) send(live, run, { k: 'ok', id, value: value() })
+      // What is for a run that is over is not sent.
+      else await live.holding.inTurn(() => pending.has(run) && sendNow(live, run, { k: 'ok', id, value: value() }))
+      live.holding.add(run, -bytes)
     } catch (error) {
-      send(live, run, { k: 'err', id, error: toWireError(error), isEnded: hostCalls?.isEnded() === true })
+      send(live, run, { k: 'err', id, error: toPlugin(error), isEnded: hostCalls?.isEnded() === true })
     }
   }
 
@@ -262,8 +306,8 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     }
     // The first start fails by itself.
     if (known === undefined || isClosed) return
-    if (Date.now() - soundSince > SOUND_MS) pauseMs = 0
-    soundSince = Date.now()
+    if (performance.now() - soundSince > SOUND_MS) pauseMs = 0
+    soundSince = performance.now()
     const wait = pauseMs
     pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
     restarts++
@@ -283,8 +327,8 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       const setup: SetupCall = (given) =>
         new Promise((resolve, reject) => {
           const run = ++runs
-          pending.set(run, { hostCalls: undefined, resolve: resolve as Pending['resolve'], reject })
-          send(started, run, { k: 'run', id: run, method: 'setup', part: 0, args: [given] })
+          pending.set(run, { hostCalls: undefined, calls: 0, resolve: resolve as Pending['resolve'], reject })
+          send(started, run, { k: 'run', id: run, method: 'setup', part: 0, args: [given], now: now() })
         })
       const made = await prepare(plugin, setup)
       if (known !== undefined && known !== made) {
@@ -338,13 +382,15 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         }
         pending.set(run, {
           hostCalls,
+          calls: 0,
           resolve(value) {
             settle()
             resolve(value)
           },
           reject: fail,
         })
-        send(live, run, { k: 'run', id: run, method, part, args: args(run) })
+        live.flood.run()
+        send(live, run, { k: 'run', id: run, method, part, args: args(run), now: now() })
       }
 
       if (current?.isReady) begin()
@@ -374,6 +420,11 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       }
     },
   }
+}
+
+/** Without the stack, which tells where the service stands. */
+function toPlugin(error: unknown): WireError {
+  return isDestinationError(error) ? toWireError(error) : { text: String(error) }
 }
 
 function blameOf(run: number, blamed: number | undefined): ProcessEnded['blame'] {

@@ -4,7 +4,6 @@ import {
   type CheckLimits,
   type Connection,
   type ConnectionType,
-  type Instant,
   type JsonObject,
   withoutSecretValues,
 } from '@claimcheck/core'
@@ -46,7 +45,6 @@ interface RemoteOptions {
   readonly process: PluginProcess
   readonly manifest: HostedParts['manifest']
   readonly reach: Reach
-  readonly now: () => Instant
   readonly logger: PluginLogger
   /** Of all plugins: one may read through the connections of another. */
   readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
@@ -123,7 +121,7 @@ async function check(
   calls: readonly CheckCall[],
   index: number,
   { limits = {} }: { readonly limits: CheckLimits | undefined },
-  { process, shared, now, types, alone, logger }: Remote,
+  { process, shared, types, alone, logger }: Remote,
 ): Promise<unknown> {
   const { connection, requests, timer, share } = calls[0]!
   const key = cacheKey(connection)
@@ -135,7 +133,7 @@ async function check(
       shared.keep(run, key, requests)
       const shown = connection && withHandles(connection, types)
       const checks = calls.map(({ claim, previous }) => ({ claim, previous }))
-      return [{ checks, connection: shown, share, cacheKey: key, limits, now: now() }]
+      return [{ checks, connection: shown, share, cacheKey: key, limits }]
     }
     const hostCalls = createHostCalls({ requests, cacheKey: key, shared })
     return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
@@ -160,7 +158,7 @@ function remoteConnectionType(
 ): HostedConnectionType {
   const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'>
   const { provider, title, options, help } = type
-  const { process, reach, now } = remote
+  const { process, reach } = remote
   const quick = quickCalls(process, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
@@ -184,7 +182,7 @@ function remoteConnectionType(
     async probe(values, { requests, timer }) {
       remote.logger.conceal(requests.leaks)
       const hostCalls = createHostCalls({ requests, cacheKey: '', shared: remote.shared })
-      const args = () => [shown(values), { now: now() }]
+      const args = () => [shown(values)]
       return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
     },
   }

@@ -25,12 +25,12 @@ import {
 export interface Runs {
   readonly logger: Logger
   readonly now: () => Instant
-  /** Runs a function of the plugin, and forgets the run when that ends. */
-  within<T>(id: number, work: () => Promise<T>): Promise<T>
+  /** Runs a function of the plugin, and forgets the run when that ends. @param now the host's clock */
+  within<T>(id: number, now: Instant, work: () => Promise<T>): Promise<T>
   check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown>
   /** @returns null where the plugin returns no list */
   checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null>
-  probeContext(id: number, args: Pick<CheckArguments, 'now'>): ProbeContext
+  probeContext(id: number): ProbeContext
   abort(id: number): void
   answer(id: number, value: unknown): void
   refuse(id: number, error: WireError, isEnded: boolean): void
@@ -131,7 +131,8 @@ export function createRuns(frames: Frames): Runs {
   return {
     logger,
     now: clock.now,
-    async within(id, work) {
+    async within(id, now, work) {
+      clock.set(now)
       runs.set(id, { aborted: new AbortController(), isEnded: false })
       try {
         return await work()
@@ -150,8 +151,7 @@ export function createRuns(frames: Frames): Runs {
       if (!Array.isArray(returned)) return null
       return Array.from(returned, (seen) => (seen instanceof Error ? { error: toWireError(seen) } : { seen }))
     },
-    probeContext(id, { now }) {
-      clock.set(now)
+    probeContext(id) {
       return { ...requests(id, {}), signal: runs.get(id)!.aborted.signal, logger }
     },
     abort(id) {

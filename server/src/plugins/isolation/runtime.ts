@@ -69,7 +69,7 @@ function receive(message: ToPlugin): void {
 
 async function run(message: RunMessage): Promise<void> {
   try {
-    const value = await runs.within(message.id, () => call(message))
+    const value = await runs.within(message.id, message.now, () => call(message))
     // Here and not in the frames: a getter or a cycle in it is the plugin's error.
     const text = stringify(value === undefined ? null : value)
     frames.send({ k: 'ok', id: message.id, value: JSON.parse(text) })
@@ -107,7 +107,7 @@ async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
     case 'fits':
       return type!.fits(first, second)
     case 'probe':
-      return type!.probe(first, runs.probeContext(id, second))
+      return type!.probe(first, runs.probeContext(id))
     case 'close':
       return parts.close?.()
   }

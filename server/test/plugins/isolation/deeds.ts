@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import {
   bearer,
+  CEILING,
   type CheckContext,
   defineConnectionType,
   definePlugin,
@@ -53,6 +54,8 @@ async function hindrance(attempt: () => unknown): Promise<Seen> {
 function reached(options: { port: number; host: string } | { path: string }): Promise<void> {
   return new Promise((resolve, reject) => connect(options as never, resolve).on('error', reject))
 }
+
+let setUpAt = 0
 
 type Deed = (context: CheckContext, at: string) => Seen | Promise<Seen>
 
@@ -109,6 +112,25 @@ const DEEDS: Readonly<Record<string, Deed>> = {
       }
     }
   },
+  'writes to its pipe': async (_, at) => {
+    writeSync(3, `${at}\n`)
+    await wait(60_000)
+    return PRESENT
+  },
+  async 'prints without end'() {
+    const line = Buffer.alloc(65_536, 'x')
+    for (;;) {
+      writeSync(1, line)
+      await new Promise(setImmediate)
+    }
+  },
+  async 'sends nested messages'() {
+    const nested = `{"k":"log","level":"info","text":"","fields":${'['.repeat(50_000)}${']'.repeat(50_000)}}\n`
+    for (;;) {
+      writeSync(3, nested)
+      await wait(1)
+    }
+  },
   'speaks another protocol': async () => {
     writeSync(3, '{"k":"what is this"}\n')
     await wait(60_000)
@@ -159,6 +181,23 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     })
     return told(Buffer.from(value.sent).toString('base64'))
   },
+  async 'reads a body'({ fetch, connection }, at) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    const response = await fetch(`${base_url}/${at}`, { auth: bearer(token) })
+    const text = await response.text()
+    return told(`${text.length} ${text.slice(0, 3)}`)
+  },
+  async 'reads many bodies at once'({ fetch, connection }) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    const answers = Array.from({ length: 60 }, () => fetch(`${base_url}/large`, { auth: bearer(token) }))
+    return told(String((await Promise.all(answers)).length))
+  },
+  async 'waits for many calls'({ resolve, connection }) {
+    const { base_url } = connection!.options as { base_url: string }
+    const answers = await Promise.allSettled(Array.from({ length: 1000 }, () => resolve(base_url)))
+    return told(String(answers.filter(({ status }) => status === 'fulfilled').length <= 64))
+  },
+  'tells the time': ({ now }) => told(`${setUpAt} ${now()}`),
   'waits for ever': () => new Promise(() => {}),
 }
 
@@ -184,6 +223,7 @@ const verifier = defineVerifier<typeof Params, typeof Facts>({
     access: { permission: 'none', anonymous: false },
   },
   providers: ['deeds'],
+  limits: { requests: CEILING.requests, bodyBytes: CEILING.bodyBytes },
   async check({ target, params: { deed, at = '' } }, context) {
     if (deed !== undefined) return DEEDS[deed]!(context, at)
     const { base_url, token } = context.connection!.options as { base_url: string; token: string }
@@ -213,5 +253,8 @@ export default definePlugin({
   api: 2,
   manifest: { hosts: ['connection'] },
   options: Type.Object({}),
-  setup: () => ({ verifiers: [verifier], connections: [connection] }),
+  setup({ now }) {
+    setUpAt = now()
+    return { verifiers: [verifier], connections: [connection] }
+  },
 })

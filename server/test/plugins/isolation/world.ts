@@ -33,6 +33,14 @@ export function installedPlugin(
   return { folder, use: makePluginPackage(folder, built, others) }
 }
 
+/** As large as an answer may be. */
+export const LARGE_BYTES = 5 * 1024 * 1024
+const BODIES: Readonly<Record<string, Buffer>> = {
+  '/large': Buffer.alloc(LARGE_BYTES, 'x'),
+  '/controls': Buffer.alloc(LARGE_BYTES, 1),
+  '/quotes': Buffer.alloc(LARGE_BYTES, '"'),
+}
+
 /** Answers each page with JSON, and 404 for `missing`; `/echo` repeats the credential. */
 export async function destination(t: Test) {
   const server = createServer(({ url, headers }, response) => {
@@ -40,7 +48,9 @@ export async function destination(t: Test) {
     response.writeHead(headers.authorization === `Bearer ${TOKEN}` ? status : 401, {
       'content-type': 'application/json',
     })
-    response.end(url === '/echo' ? JSON.stringify({ sent: headers.authorization }) : '{}')
+    const body = BODIES[url!]
+    if (body !== undefined) response.end(body)
+    else response.end(url === '/echo' ? JSON.stringify({ sent: headers.authorization }) : '{}')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())

@@ -1,0 +1,80 @@
+/** What a process says that is written to harm its host, and not by mistake. */
+import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import t from 'tap'
+import { LARGE_BYTES, startDeeds } from './world.ts'
+
+const skip = (await isolationProblem()) ?? false
+const PAGE = { kind: 'present', differs: [], facts: { status: 200 } }
+/** JSON for an object that becomes neither number nor text: the attempt throws. */
+const ODD = '{"valueOf":1,"toString":1}'
+
+const LINES: readonly (readonly [what: string, line: string])[] = [
+  ['is at no number', `{"k":"at","n":${ODD}}`],
+  ['is at a message to come', '{"k":"at","n":1000000}'],
+  ['is at a number below all', '{"k":"at","n":-1}'],
+  ['is idle at no number', `{"k":"idle","n":${ODD}}`],
+  ['is idle for ever', '{"k":"idle","n":9007199254740991}'],
+  ['logs no text', `{"k":"log","level":"info","fields":{},"text":${ODD}}`],
+  ['calls no function', `{"k":"call","id":1,"run":1,"method":${ODD},"args":[]}`],
+  ['calls without arguments', '{"k":"call","id":1,"run":1,"method":"fetch"}'],
+  ['calls for no run', `{"k":"call","id":1,"run":${ODD},"method":"fetch","args":[]}`],
+  ['answers nothing', '{"k":"ok"}'],
+  ['says null', 'null'],
+  ['says a list', '[]'],
+]
+
+const stray: unknown[] = []
+const listener = (error: unknown) => void stray.push(error)
+process.on('uncaughtException', listener).on('unhandledRejection', listener)
+t.teardown(() => process.off('uncaughtException', listener).off('unhandledRejection', listener))
+
+t.jobs = 3
+for (const [what, line] of LINES) {
+  t.test(`a process that ${what} is ended, and nothing of it reaches the host`, { skip }, async (t) => {
+    const { check, plugin } = await startDeeds(t)
+    t.equal(await check('page', 'writes to its pipe', line), 'PluginEndedError')
+    t.match(plugin.parts.state(), { restarts: 1, lastEnd: 'it flooded the host' })
+    t.strictSame(await check('page'), PAGE)
+    t.strictSame(stray, [])
+  })
+}
+
+for (const deed of ['prints without end', 'sends nested messages']) {
+  t.test(`a process that ${deed} is ended before it takes the host's time`, { skip }, async (t) => {
+    const { check, plugin } = await startDeeds(t)
+    const before = process.cpuUsage()
+    t.match(await check('page', deed, undefined, 15_000), /PluginEndedError/)
+    const { user, system } = process.cpuUsage(before)
+    t.ok(user + system < 4_000_000, `${(user + system) / 1000} ms of processor time`)
+    t.match(plugin.parts.state(), { lastEnd: 'it flooded the host' })
+    t.strictSame(await check('page'), PAGE)
+  })
+}
+
+t.test('no answer of a destination is too large for the process, whatever JSON makes of it', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  for (const [page, begin] of [
+    ['controls', '\u0001\u0001\u0001'],
+    ['quotes', '"""'],
+    ['large', 'xxx'],
+  ] as const) {
+    t.match(await check('page', 'reads a body', page), { facts: { told: `${LARGE_BYTES} ${begin}` } }, page)
+  }
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
+
+t.test('a check that has the service hold too much fails alone', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  const checks = ['reads many bodies at once', undefined, 'waits for many calls'].map((deed) => check('page', deed))
+  t.strictSame(await Promise.all(checks), ['Error', PAGE, { ...PAGE, facts: { told: 'true' } }])
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
+
+t.test('a plugin knows the time of the service from its setup on', { skip }, async (t) => {
+  const before = Date.now()
+  const { check } = await startDeeds(t)
+  const { facts } = (await check('page', 'tells the time')) as { facts: { told: string } }
+  const times = facts.told.split(' ').map(Number)
+  // A message takes a while.
+  for (const time of times) t.ok(time >= before - 1000 && time <= Date.now() + 1000, `${time}`)
+})
