@@ -38,6 +38,9 @@ const LONGEST_CHECK_MS = 120_000
 /** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
 
+/** Of one call that others' calls end. */
+const MOST_CALLS = 20
+
 interface RemoteOptions {
   readonly process: PluginProcess
   readonly manifest: HostedParts['manifest']
@@ -73,7 +76,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
   }
   const { process, reach, types } = remote
   const quick = (method: PluginMethod, ...args: unknown[]) =>
-    process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+    again(() => process.call(method, index, () => args, { timeoutMs: QUICK_MS }), remote.alone)
   const shown = (connection: Connection) => withHandles(connection, types)
   return {
     profile,
@@ -125,15 +128,11 @@ async function check(
     return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
   }
 
-  let isSuspect = false
-  for (;;) {
-    try {
-      return await (isSuspect ? alone(once) : once())
-    } catch (error) {
-      if (!(error instanceof ProcessEnded) || signal.aborted) throw error
-      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw new PluginEndedError(error.message)
-      if (error.blame === 'unsure') isSuspect = true
-    }
+  try {
+    return await again(once, alone, () => !signal.aborted)
+  } catch (error) {
+    if (error instanceof ProcessEnded && error.blame !== 'other') throw new PluginEndedError(error.message)
+    throw error
   }
 }
 
@@ -146,7 +145,7 @@ function remoteConnectionType(
   const { provider, title, options, help } = type
   const { process, reach, now } = remote
   const quick = (method: PluginMethod, ...args: unknown[]) =>
-    process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+    again(() => process.call(method, index, () => args, { timeoutMs: QUICK_MS }), remote.alone)
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
   return {
     provider,
@@ -163,6 +162,20 @@ function remoteConnectionType(
       const args = () => [shown(values), { now: now() }]
       return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
     },
+  }
+}
+
+/** Calls again what went down with another call; alone, where nothing tells which call it was. @throws ProcessEnded when it was this one */
+async function again<T>(call: () => Promise<T>, alone: Remote['alone'], isWanted = () => true): Promise<T> {
+  let isSuspect = false
+  for (let calls = 1; ; calls++) {
+    try {
+      return await (isSuspect ? alone(call) : call())
+    } catch (error) {
+      if (!(error instanceof ProcessEnded) || !isWanted() || calls === MOST_CALLS) throw error
+      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw error
+      if (error.blame === 'unsure') isSuspect = true
+    }
   }
 }
 
