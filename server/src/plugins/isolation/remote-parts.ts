@@ -33,13 +33,15 @@ import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
 
 /** A function of a plugin that needs nothing of the host answers within this, also while its process is started again. */
 const QUICK_MS = 3000
-const QUICK_TRIES = 3
 /** A check has a time of its own, at whose end its signal aborts. */
 const LONGEST_CHECK_MS = 120_000
 /** An address follows from a connection's options alone. */
 const MAX_ADDRESSES = 1000
 /** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
+
+/** Of one call that others' calls end. */
+const MOST_CALLS = 20
 
 interface RemoteOptions {
   readonly process: PluginProcess
@@ -74,7 +76,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     readonly limits?: CheckLimits
   }
   const { process, reach, types } = remote
-  const quick = quickCalls(process, index)
+  const quick = quickCalls(remote, index)
   const shown = (connection: Connection) => withHandles(connection, types)
   return {
     profile,
@@ -94,17 +96,9 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
   }
 }
 
-/** Calls that go down with another one's are made again. */
-function quickCalls(process: PluginProcess, index: number) {
-  return async (method: PluginMethod, ...args: unknown[]): Promise<unknown> => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
-      } catch (error) {
-        if (!(error instanceof ProcessEnded) || error.blame === 'this' || tries === QUICK_TRIES) throw error
-      }
-    }
-  }
+function quickCalls({ process, alone }: Remote, index: number) {
+  return (method: PluginMethod, ...args: unknown[]) =>
+    again(() => process.call(method, index, () => args, { timeoutMs: QUICK_MS }), alone)
 }
 
 /** @returns what is no list as it is: the caller tells */
@@ -139,15 +133,11 @@ async function check(
     return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
   }
 
-  let isSuspect = false
-  for (;;) {
-    try {
-      return await (isSuspect ? alone(once) : once())
-    } catch (error) {
-      if (!(error instanceof ProcessEnded) || signal.aborted) throw error
-      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw new PluginEndedError(error.message)
-      if (error.blame === 'unsure') isSuspect = true
-    }
+  try {
+    return await again(once, alone, () => !signal.aborted)
+  } catch (error) {
+    if (error instanceof ProcessEnded && error.blame !== 'other') throw new PluginEndedError(error.message)
+    throw error
   }
 }
 
@@ -159,7 +149,7 @@ function remoteConnectionType(
   const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'>
   const { provider, title, options, help } = type
   const { process, reach } = remote
-  const quick = quickCalls(process, index)
+  const quick = quickCalls(remote, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
   return {
@@ -185,6 +175,20 @@ function remoteConnectionType(
       const args = () => [shown(values)]
       return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
     },
+  }
+}
+
+/** Calls again what went down with another call; alone, where nothing tells which call it was. @throws ProcessEnded when it was this one */
+async function again<T>(call: () => Promise<T>, alone: Remote['alone'], isWanted = () => true): Promise<T> {
+  let isSuspect = false
+  for (let calls = 1; ; calls++) {
+    try {
+      return await (isSuspect ? alone(call) : call())
+    } catch (error) {
+      if (!(error instanceof ProcessEnded) || !isWanted() || calls === MOST_CALLS) throw error
+      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw error
+      if (error.blame === 'unsure') isSuspect = true
+    }
   }
 }
 

@@ -88,7 +88,6 @@ export function createRuns(frames: Frames): Runs {
   }
 
   function contextOf(id: number, args: CheckArguments): Omit<CheckContext, 'previous'> {
-    clock.set(args.now)
     const { connection, share, cacheKey, limits } = args
     const run = runs.get(id)!
     const { signal } = run.aborted
