@@ -6,7 +6,7 @@ import type { WholeAnswer } from './exchange.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
 import { type CheckAsked, errorCode, type Outcome, thrownText } from './host.ts'
-import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
+import { described, isSame, observationProblem, PARTS, sayTheSame, showsClaimed } from './observation.ts'
 import type { Case, Sight } from './options.ts'
 import { type PreparedCase, prepareCase, tellWords } from './prepared.ts'
 import type { Run } from './run.ts'
@@ -113,7 +113,7 @@ function tellObservation(
 ): void {
   const place = { case: row.name }
   const wrong = observationProblem(verifier.profile, observation)
-  for (const name of ['form', 'facts', 'differs', 'mark', 'stays'].map((part) => `observation.${part}`)) {
+  for (const name of PARTS.map((part) => `observation.${part}`)) {
     findings.tell(name, wrong?.name === name ? wrong.problem : undefined, place)
   }
   if (observation?.kind !== 'absent' || outcome.secrets.length === 0) return

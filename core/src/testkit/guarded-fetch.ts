@@ -6,7 +6,7 @@ import { DestinationError, isDestinationError } from '../contract/destination-er
 import type { Manifest } from '../contract/plugin.ts'
 import { CEILING, type CheckLimits, type FetchInit, type GuardedFetch } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
-import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
+import { mergeReadings, NO_READINGS, type Readings, readAnswer } from '../hosting/readings.ts'
 
 export interface Guard {
   /** The origin that the plugin may ask. */

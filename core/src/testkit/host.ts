@@ -15,13 +15,13 @@ import {
   type Verifier,
 } from '../contract/verifier.ts'
 import type { DestinationErrorCode, Observation } from '../evidence.ts'
+import type { Readings } from '../hosting/readings.ts'
 import type { JsonObject } from '../json.ts'
 import { type CacheStore, cacheOf, createCacheStore } from './check-cache.ts'
 import type { KitClock } from './clock.ts'
 import { type FaultProxy, type ProxyOptions, type Route, type Strike, startFaultProxy } from './fault-proxy.ts'
 import { guardRequests } from './guarded-fetch.ts'
 import type { GivenConnection, OrAt } from './options.ts'
-import type { Readings } from './readings.ts'
 import { type Note, unwatched, watching } from './watch.ts'
 
 /** The plugin behind one proxy. Lanes work at the same time, and a lane makes one check at a time, unless its faults are none. */
