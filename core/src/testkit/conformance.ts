@@ -39,7 +39,7 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
   const clock = createClock()
   const startedAt = clock.now()
   const removeWatch = installWatch()
-  const stopWatchdog = await startWatchdog()
+  const stopWatchdog = startWatchdog()
   const running = await options.destination.start({ now: clock.now })
   const elsewhere = await listen(async (_request, response) => {
     findings.tell('fault.redirect-to-another-host', 'asks the host that a redirect names')

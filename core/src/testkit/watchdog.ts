@@ -44,9 +44,9 @@ let running: Running | undefined
 let users = 0
 
 /** Until the returned function is called. Not where a debugger may hold the process on purpose. */
-export async function startWatchdog(longestMs = LONGEST_MS): Promise<() => Promise<void>> {
+export function startWatchdog(): () => Promise<void> {
   users++
-  running ??= inspectorUrl() === undefined ? start(longestMs) : undefined
+  running ??= inspectorUrl() === undefined ? start() : undefined
   return async () => {
     if (--users > 0 || !running) return
     const { worker, beat } = running
@@ -56,8 +56,8 @@ export async function startWatchdog(longestMs = LONGEST_MS): Promise<() => Promi
   }
 }
 
-function start(longestMs: number): Running | undefined {
-  const workerData = { most: Math.ceil(longestMs / TICK_MS), tickMs: TICK_MS }
+function start(): Running | undefined {
+  const workerData = { most: LONGEST_MS / TICK_MS, tickMs: TICK_MS }
   try {
     const worker = new Worker(WATCH, { eval: true, workerData, execArgv: [], env: {} })
     // A process without threads, such as one under permissions, has no watchdog.

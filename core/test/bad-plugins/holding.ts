@@ -16,7 +16,9 @@ const plugins: Readonly<Record<string, () => ReturnType<typeof ticketPlugin>>> =
     ticketPlugin({
       parts: {
         check: (look, all) =>
-          parts.check(look, all).catch((error: { status?: number }) => (error.status === 502 ? loop() : Promise.reject(error))),
+          parts
+            .check(look, all)
+            .catch((error: { status?: number }) => (error.status === 502 ? loop() : Promise.reject(error))),
       },
     }),
 }
