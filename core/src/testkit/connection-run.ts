@@ -7,8 +7,10 @@ import type { Claim } from '../contract/verifier.ts'
 import { originOf } from '../hosting/base-address.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { Called } from './call.ts'
+import { headerOf } from './exchange.ts'
 import { type ExpectedError, echo, echoingFailure, FAULTS } from './faults.ts'
 import { errorCode, type ProbeAsked, thrownText } from './host.ts'
+import { NOT_RECORDED } from './recording.ts'
 import { inLanes, type Run, searchSecrets } from './run.ts'
 import { echoWritten, SOCKET_FAULTS } from './socket-faults.ts'
 
@@ -123,6 +125,10 @@ async function runProbe({ findings, lanes, memory }: Run, connection: ProbeAsked
   }
   memory.clear()
   const plain = await probe('probe.result')
+  if (plain.routes.some(({ answer }) => headerOf(answer, NOT_RECORDED) !== undefined)) {
+    findings.untested('probe: record what the probe asks, too')
+    return
+  }
   const problem = resultProblem(plain)
   tell('probe.result', problem)
   const hasAsked = plain.routes.length + plain.socketRoutes.length > 0

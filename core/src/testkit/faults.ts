@@ -27,7 +27,7 @@ export interface Fault extends ExpectedError {
   answer(struck: Struck): void | Promise<void>
 }
 
-export const SHORT_TIME_MS = 300
+export const SHORT_TIME_MS = 200
 const HUGE_BYTES = 50 * 1024 * 1024
 const CHUNK = Buffer.alloc(256 * 1024, ' ')
 const RETRY_AFTER_S = 7

@@ -13,30 +13,37 @@ export interface Doing {
 const LONGEST_MS = 10_000
 const TICK_MS = 250
 
+/** Memory that both threads see: how often the main thread has had its turn, how long the text is, and the text. */
+const BEATS = 0
+const LENGTH = 1
+const HEAD_BYTES = 8
+const MOST_BYTES = 1024
+
 /**
  * Runs in a thread of its own. It counts its own ticks and not time, so that a machine that slept ends nothing. The process gets a signal
  * that needs none of its help.
  */
 const WATCH = `
-const { parentPort, workerData } = require('node:worker_threads')
+const { workerData: { shared, most, tickMs } } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
-let [missed, doing] = [0, undefined]
-parentPort.on('message', (message) => {
-  missed = 0
-  if (message) doing = message
-})
+const numbers = new Int32Array(shared, 0, 2)
+let [missed, last] = [0, 0]
 setInterval(() => {
-  if (++missed < workerData.most || !doing) return
-  const { check, case: of, route } = doing
-  const place = [check, of === undefined ? undefined : 'case "' + of + '"', route].filter(Boolean).join(', ')
-  writeSync(2, 'The plugin holds the processor, since the kit was at the check ' + place + '. The process ends.\\n')
+  const beats = Atomics.load(numbers, ${BEATS})
+  missed = beats === last ? missed + 1 : 0
+  last = beats
+  if (missed < most || numbers[${LENGTH}] === 0) return
+  const text = Buffer.from(shared, ${HEAD_BYTES}, numbers[${LENGTH}]).toString()
+  writeSync(2, 'The plugin holds the processor, since the kit was at the check ' + text + '. The process ends.\\n')
   process.kill(process.pid, 'SIGKILL')
-}, workerData.tickMs)
+}, tickMs)
 `
 
 interface Running {
   readonly worker: Worker
   readonly beat: NodeJS.Timeout
+  readonly numbers: Int32Array
+  readonly text: Buffer
   doing: Doing | undefined
 }
 
@@ -57,12 +64,15 @@ export function startWatchdog(): () => Promise<void> {
 }
 
 function start(): Running | undefined {
-  const workerData = { most: LONGEST_MS / TICK_MS, tickMs: TICK_MS }
+  const shared = new SharedArrayBuffer(HEAD_BYTES + MOST_BYTES)
+  const numbers = new Int32Array(shared, 0, 2)
+  const workerData = { shared, most: LONGEST_MS / TICK_MS, tickMs: TICK_MS }
   try {
     const worker = new Worker(WATCH, { eval: true, workerData, execArgv: [], env: {} })
     // A process without threads, such as one under permissions, has no watchdog.
     worker.on('error', () => {}).unref()
-    return { worker, beat: setInterval(() => worker.postMessage(undefined), TICK_MS).unref(), doing: undefined }
+    const beat = setInterval(() => Atomics.add(numbers, BEATS, 1), TICK_MS).unref()
+    return { worker, beat, numbers, text: Buffer.from(shared, HEAD_BYTES), doing: undefined }
   } catch {
     return undefined
   }
@@ -72,5 +82,7 @@ function start(): Running | undefined {
 export function holds(doing: Doing): void {
   if (!running || running.doing === doing) return
   running.doing = doing
-  running.worker.postMessage(doing)
+  const { check, case: of, route } = doing
+  const place = [check, ...(of === undefined ? [] : [`case "${of}"`]), ...(route === undefined ? [] : [route])]
+  running.numbers[LENGTH] = running.text.write(place.join(', '))
 }
