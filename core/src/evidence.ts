@@ -31,12 +31,16 @@ export interface Stay {
 export const MARKS = ['final', 'never_before', 'may_have_been'] as const
 export type Mark = (typeof MARKS)[number]
 
+/** Of one observation. */
+export const MAX_STAYS = 8
+
 interface Observed<F> {
   /** Identifiers, times, counts, booleans and fingerprints. Never content, never a credential. */
   readonly facts: F
   /**
    * Every stay that the destination's own log shows, in any order; empty where the log shows none. Leave it out where no log can
-   * be read, or where the log has a gap after `claimed_at` less the profile's `removedWithinMs`.
+   * be read, or where the log has a gap after `claimed_at` less the profile's `removedWithinMs`. Eight at most: the latest, where the log
+   * shows more.
    */
   readonly stays?: readonly Stay[]
   readonly mark?: Mark

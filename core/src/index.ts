@@ -83,6 +83,7 @@ export {
   isRead,
   type LogTime,
   MARKS,
+  MAX_STAYS,
   type Mark,
   type Observation,
   type PluginName,
@@ -91,6 +92,28 @@ export {
   type Stay,
   showsOutcome,
 } from './evidence.ts'
+export {
+  isLiteral,
+  normalAddress,
+  originOf,
+  requireOrigin,
+  type SocketAddress,
+  socketAddress,
+  unbracketed,
+} from './hosting/base-address.ts'
+export { BreachError } from './hosting/breach.ts'
+export { callBody } from './hosting/calls.ts'
+export { declaredHosts, type Grant, grantOf } from './hosting/grants.ts'
+export { credentialHeader, requestHeaders } from './hosting/headers.ts'
+export {
+  LATEST_INSTANT,
+  MAX_AGE_MS,
+  type ObservationPart,
+  type ReadObservation,
+  readObservation,
+} from './hosting/observation.ts'
+export { hasHandle, putSecrets } from './hosting/put-secrets.ts'
+export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
 export type { JsonObject, JsonValue } from './json.ts'
 export { isJsonObject, setMember } from './json.ts'
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'

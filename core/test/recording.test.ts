@@ -3,7 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { readRecording, recorded, recordingProxy, verifierConformance, writeRecording } from '@claimcheck/core/testkit'
+import {
+  readRecording,
+  recorded,
+  recordingProxy,
+  runConformance,
+  verifierConformance,
+  writeRecording,
+} from '@claimcheck/core/testkit'
 import t, { type Test } from 'tap'
 import { examine, options } from './bad-plugins/cases.ts'
 import { ticketPlugin } from './bad-plugins/good.ts'
@@ -72,7 +79,8 @@ t.test('a file that is no recording is refused', async (t) => {
   await t.rejects(readRecording(join(folder, 'other.json')))
 })
 
-t.test('a plugin passes on recordings of its destination as it does live', async (t) => {
+/** @param more what is recorded besides what the checks ask */
+async function recordings(t: Test, more: readonly string[]): Promise<Record<string, string>> {
   const live = tracker()
   const running = await live.start({ now: Date.now })
   t.teardown(() => running.stop())
@@ -81,14 +89,20 @@ t.test('a plugin passes on recordings of its destination as it does live', async
   for (const situation of ['open', 'closed'] as const) {
     await live.set!(situation)
     const proxy = await recordingProxy({ to: running.url })
-    const paths = ['', '/tickets/7', ...(situation === 'closed' ? ['/tickets/7/events'] : [])]
+    const paths = ['/projects/ACME', '/projects/ACME/tickets/7', ...more]
+    if (situation === 'closed') paths.push('/projects/ACME/tickets/7/events')
     for (const path of paths) {
-      await (await fetch(`${proxy.url}/projects/ACME${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })).text()
+      await (await fetch(proxy.url + path, { headers: { authorization: `Bearer ${TOKEN}` } })).text()
     }
     files[situation] = join(folder, `${situation}.json`)
     await writeRecording(files[situation], proxy.recording())
     await proxy.stop()
   }
+  return files
+}
+
+t.test('a plugin passes on recordings of its destination as it does live', async (t) => {
+  const files = await recordings(t, ['/account'])
   const { unprivileged: _, ...rest } = options(ticketPlugin(), ['closed', 'open'])
   const tests: [string, () => Promise<void>][] = []
   // As `test` of another runner.
@@ -103,6 +117,14 @@ t.test('a plugin passes on recordings of its destination as it does live', async
   t.match(report.untested, [/^absence\.hides-permission/])
   t.ok(tests.length > 50)
   for (const [, run] of tests) await run()
+})
+
+t.test('a probe that was not recorded is not tested, and is no fault of the plugin', async (t) => {
+  const destination = recorded(await recordings(t, [])) as never
+  const { unprivileged: _, ...rest } = options(ticketPlugin(), ['closed'])
+  const { ok, untested } = await runConformance({ ...rest, destination })
+  t.ok(ok)
+  t.match(untested, [/^absence\.hides-permission/, /^probe: record what the probe asks/])
 })
 
 t.test('a check that fails is a test that fails, with the route in its text', async (t) => {

@@ -1,12 +1,18 @@
 /** The conformance kit: what it says of a good plugin, and that every check of it has a bad plugin that it catches. */
+import type { Plugin } from '@claimcheck/core/plugin'
 import { CHECKS } from '@claimcheck/core/testkit'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { ABSENCE } from './bad-plugins/absence.ts'
+import { CALLS, callPlugin } from './bad-plugins/calls.ts'
 import { examine } from './bad-plugins/cases.ts'
+import { CONNECTIONS } from './bad-plugins/connections.ts'
 import { FORMS } from './bad-plugins/forms.ts'
 import { ticketPlugin } from './bad-plugins/good.ts'
 import { LEAKS } from './bad-plugins/leaks.ts'
+import { LINES, linePlugin } from './bad-plugins/lines.ts'
+import { MANY, manyPlugin } from './bad-plugins/many.ts'
 import { REQUESTS } from './bad-plugins/requests.ts'
+import type { Way } from './bad-plugins/row.ts'
 
 t.setTimeout(120_000)
 
@@ -15,23 +21,38 @@ const UNTOLD: readonly string[] = ['case.read', 'close.throws']
 /** They find what is wrong with the test itself. */
 const OF_THE_TEST: readonly string[] = ['case.claim', 'case.read', 'secrets.long-enough']
 
-t.test('a good plugin passes every check, and none is left out', async (t) => {
-  const { ok, checks, untested } = await examine(ticketPlugin())
-  t.strictSame(
-    checks.filter(({ ok }) => !ok),
-    [],
-  )
-  t.ok(ok)
-  t.strictSame(untested, [])
-  const told = new Set(checks.map(({ name }) => name))
+/** A good plugin of each way to read. */
+const GOOD: readonly (readonly [way: Way, plugin: () => Plugin])[] = [
+  ['requests', ticketPlugin],
+  ['calls', callPlugin],
+  ['many', manyPlugin],
+  ['lines', linePlugin],
+]
+
+t.test('good plugins pass every check, and none is left out', async (t) => {
+  const told = new Set<string>()
+  for (const [way, plugin] of GOOD) {
+    await t.test(`one that reads by ${way}`, async (t) => passes(t, way, plugin, told))
+  }
   t.strictSame(
     Object.keys(CHECKS).filter((name) => !told.has(name)),
     UNTOLD,
   )
 })
 
+async function passes(t: Test, way: Way, plugin: () => Plugin, told: Set<string>): Promise<void> {
+  const { ok, checks, untested } = await examine(plugin(), undefined, way)
+  t.strictSame(
+    checks.filter(({ ok }) => !ok),
+    [],
+  )
+  t.ok(ok)
+  t.strictSame(untested, [])
+  for (const { name } of checks) told.add(name)
+}
+
 t.test('every check has a bad plugin', async (t) => {
-  const rows = [...ABSENCE, ...REQUESTS, ...LEAKS, ...FORMS]
+  const rows = [...ABSENCE, ...REQUESTS, ...LEAKS, ...FORMS, ...LINES, ...MANY, ...CALLS, ...CONNECTIONS]
   t.ok(rows.length >= 30)
   const caught = new Set([...rows.map(({ caughtBy }) => caughtBy), ...OF_THE_TEST])
   t.strictSame(

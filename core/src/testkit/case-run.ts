@@ -6,25 +6,29 @@ import type { WholeAnswer } from './exchange.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
 import { type CheckAsked, errorCode, type Outcome, thrownText } from './host.ts'
-import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
+import { described, isSame, observationProblem, PARTS, sayTheSame, showsClaimed } from './observation.ts'
 import type { Case, Sight } from './options.ts'
 import { type PreparedCase, prepareCase, tellWords } from './prepared.ts'
-import type { Run } from './run.ts'
+import { at, type Run } from './run.ts'
 import { runSecrets } from './secret-run.ts'
 import { previousOf, verdictOf } from './verdict-run.ts'
 
-/** A case whose check saw what it is to see. */
-export interface SeenCase extends PreparedCase {
+export interface CheckedCase extends PreparedCase {
   readonly asked: CheckAsked
-  readonly seen: Observation
   readonly outcome: Outcome
+}
+
+/** A case whose check saw what it is to see. */
+export interface SeenCase extends CheckedCase {
+  readonly seen: Observation
   /** What the destination answered before the situation, and what a check made of it. */
   readonly before?: { readonly seen: Observation; readonly answers: ReadonlyMap<string, WholeAnswer> }
 }
 
 const MANY = 50
 
-export async function runCase(run: Run, row: Case): Promise<void> {
+/** @returns what its check saw, where there was one */
+export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefined> {
   const { clock, findings, lanes, options } = run
   const place = { case: row.name }
   const [lane] = lanes
@@ -35,10 +39,10 @@ export async function runCase(run: Run, row: Case): Promise<void> {
       findings,
     })
   const prepared = await prepare()
-  if (!prepared) return
+  if (!prepared) return undefined
   clock.set(prepared.submittedAt)
   const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
-  const asked: CheckAsked = { claim: prepared.claim, connection }
+  const asked: CheckAsked = { claim: prepared.claim, connection, doing: { check: 'case.sees', case: row.name } }
   const earlier = await checkBefore(run, asked)
   if (earlier) await run.set(row.situation)
   const outcome = await run.check(lane!, asked)
@@ -65,10 +69,11 @@ export async function runCase(run: Run, row: Case): Promise<void> {
     const whole = before ? { ...seenCase, before } : seenCase
     await runFaults(run, whole)
     await runSecrets(run, whole)
-    await runMany(run, whole)
+    await runFifty(run, whole)
     await runUnprivileged(run, whole)
   }
   await runVerdict(run, prepared, asked)
+  return { ...prepared, asked, outcome }
 }
 
 /** The first of all checks of a case sees the earlier situation: what a plugin keeps of it is old from then on. */
@@ -113,10 +118,12 @@ function tellObservation(
 ): void {
   const place = { case: row.name }
   const wrong = observationProblem(verifier.profile, observation)
-  for (const name of ['form', 'facts', 'differs', 'mark', 'stays'].map((part) => `observation.${part}`)) {
+  for (const name of PARTS.map((part) => `observation.${part}`)) {
     findings.tell(name, wrong?.name === name ? wrong.problem : undefined, place)
   }
-  if (observation?.kind !== 'absent' || outcome.secrets.length === 0) return
+  // What a connection that is no HTTP says of the place, only the plugin knows.
+  const isTold = outcome.secrets.length > 0 && outcome.socketRoutes.length === 0
+  if (observation?.kind !== 'absent' || !isTold) return
   const { absentRoutes = [] } = row
   const sawParent = outcome.routes.some(
     ({ key, answer }) => answer.status >= 200 && answer.status < 300 && !absentRoutes.some((route) => route.test(key)),
@@ -138,7 +145,7 @@ async function runSame(
   const place = { case: prepared.row.name }
   clock.set(clock.now() + 1500)
   await sleep(5)
-  const again = await check(lanes[0]!, asked)
+  const again = await check(lanes[0]!, at(asked, 'same.observation'))
   const isEqual = isSame(outcome.observation, again.observation) && errorCode(outcome.error) === errorCode(again.error)
   findings.tell(
     'same.observation',
@@ -149,15 +156,16 @@ async function runSame(
   )
 }
 
-async function runMany(
+async function runFifty(
   { check, findings, lanes, memory }: Run,
   { asked, seen, row, verifier }: SeenCase,
 ): Promise<void> {
   const lane = lanes[0]!
   memory.clear()
   const store = createCacheStore()
-  const first = check(lane, { ...asked, store })
-  const others = Array.from({ length: MANY - 1 }, () => check(lane, { ...asked, store, joins: true }))
+  const fifty = { ...at(asked, 'load.fifty'), store }
+  const first = check(lane, fifty)
+  const others = Array.from({ length: MANY - 1 }, () => check(lane, { ...fifty, joins: true }))
   const outcomes = await Promise.all([first, ...others])
   const wrong = outcomes.find(
     ({ observation }) =>
@@ -175,7 +183,10 @@ async function runUnprivileged(
   if (unprivileged === undefined)
     return findings.untested('absence.hides-permission: bring `unprivileged`, credentials that may see less')
   if (!showsClaimed(seen) || asked.connection === null) return
-  const { observation, error } = await check(lanes[0]!, { ...asked, connection: unprivileged })
+  const { observation, error } = await check(lanes[0]!, {
+    ...at(asked, 'absence.hides-permission'),
+    connection: unprivileged,
+  })
   const isRight = observation
     ? !observationProblem(verifier.profile, observation) && sayTheSame(observation, seen)
     : errorCode(error) !== undefined
@@ -206,7 +217,7 @@ async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckAsked): 
       }
     },
     async check(records) {
-      const outcome = await check(lanes[0]!, { ...asked, store, previous: previousOf(records) })
+      const outcome = await check(lanes[0]!, { ...at(asked, 'case.verdict'), store, previous: previousOf(records) })
       facts = outcome.observation?.facts ?? facts
       return outcome
     },

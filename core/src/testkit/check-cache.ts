@@ -1,6 +1,6 @@
 /** A plugin's memory between checks as the contract has it: a caller of `share` never joins a read that has begun. */
 import type { CheckCache } from '../contract/verifier.ts'
-import type { Readings } from './readings.ts'
+import type { Readings } from '../hosting/readings.ts'
 
 interface Shared {
   readonly value: unknown

@@ -1,5 +1,6 @@
 /** The kit's checks by their stable names, each as the sentence that is true of a right plugin. */
 import { FAULTS } from './faults.ts'
+import { SOCKET_FAULTS } from './socket-faults.ts'
 
 /** By name. */
 export const CHECKS: Readonly<Record<string, string>> = {
@@ -25,8 +26,11 @@ export const CHECKS: Readonly<Record<string, string>> = {
   'same.observation': 'the same answers give the same observation',
   'same.requests': 'the same situation leads to the same requests',
   'clock.machine': "a check reads the host's clock only",
+  'requests.hosts': 'every base address is of a host that the manifest declares',
   'requests.origin': 'a check asks its base address only',
   'requests.methods': 'a check sends GET and HEAD, and the calls that its manifest declares',
+  'requests.headers': "a check sets no header that is the host's to set",
+  'requests.sockets': 'a check connects to the ports of its host that the manifest declares',
   'requests.limits': 'a check stays within its limit of requests',
   'requests.handles': "a secret's handle is given to auth alone",
   'requests.reveal': 'only a plugin with programs asks for a credential in clear',
@@ -42,10 +46,27 @@ export const CHECKS: Readonly<Record<string, string>> = {
   'absence.parent-read': 'absence needs an answer that shows that the credentials may see the place',
   'absence.hides-permission': 'what credentials may not see is not absent',
   'load.fifty': 'fifty checks at once see the same',
+  'many.each': 'checkMany gives a result for each claim',
+  'many.order': 'checkMany gives its results in the order of the claims',
+  'many.same': 'checkMany says of a claim what check says of it',
+  'many.errors': 'what goes wrong with one claim is an error of that claim alone',
+  'many.malformed': 'a malformed part of an answer is never a finding',
+  'connection.base-url': 'baseUrl gives the same address each time, for all options, without secrets',
+  'connection.fits': 'fits says the same each time, for all options, without secrets',
+  'probe.result': 'a probe of options that work gives scopes and warnings',
+  'probe.asks': 'a probe asks the destination',
+  'probe.unauthorized': 'a probe throws `unauthorized` for an answer 401',
+  'probe.forbidden': 'a probe throws `forbidden` for an answer 403',
+  'probe.errors': 'a probe throws the right error where the destination fails',
+  'probe.abort': 'a probe ends within 100 ms of its abort',
+  'probe.secrets': 'no secret comes into what a probe says',
   'close.throws': 'a plugin closes',
   'close.nothing-open': 'nothing is open after close',
   ...Object.fromEntries(
-    FAULTS.map(({ name, says, right }) => [name, `${says} is \`${right[0]}\`, and never a finding`]),
+    [...FAULTS, ...SOCKET_FAULTS].map(({ name, says, right }) => [
+      name,
+      `${says} is \`${right[0]}\`, and never a finding`,
+    ]),
   ),
   'fault.clock-off': 'a clock that is an hour ahead changes nothing of what is there',
   'fault.stale-replica': 'an answer from before, with an Age, is never marked as certain',

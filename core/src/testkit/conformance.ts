@@ -1,24 +1,30 @@
 /** The whole kit: runs a plugin through every check, gives a report of plain data, and makes tests of it for any runner. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Value } from 'typebox/value'
-import { runCase } from './case-run.ts'
+import { type CheckedCase, runCase } from './case-run.ts'
 import { describeCheck } from './checks.ts'
 import { createClock, type KitClock } from './clock.ts'
+import { runConnection } from './connection-run.ts'
 import { listen } from './exchange.ts'
 import type { Memory } from './fault-proxy.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { type Lane, type LaneOptions, openLane, valueAt } from './host.ts'
-import type { ConformanceOptions, Report } from './options.ts'
+import { runMany } from './many-run.ts'
+import type { ConformanceOptions, Report, RunningDestination } from './options.ts'
 import { lintPlugin } from './profile-lint.ts'
 import { checkAndSearch, type Run } from './run.ts'
 import { installWatch } from './watch.ts'
+import { startWatchdog } from './watchdog.ts'
 
 const LANES = 6
 /** What a plugin may do behind the host's back, or ask of it in vain. */
 const MISUSES = [
   'clock.machine',
+  'requests.hosts',
   'requests.origin',
   'requests.methods',
+  'requests.headers',
+  'requests.sockets',
   'requests.limits',
   'requests.handles',
   'requests.reveal',
@@ -33,6 +39,7 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
   const clock = createClock()
   const startedAt = clock.now()
   const removeWatch = installWatch()
+  const stopWatchdog = startWatchdog()
   const running = await options.destination.start({ now: clock.now })
   const elsewhere = await listen(async (_request, response) => {
     findings.tell('fault.redirect-to-another-host', 'asks the host that a redirect names')
@@ -43,6 +50,7 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
     plugin: options.plugin,
     options: options.options ?? {},
     proxy: { destination: running.url, elsewhere: elsewhere.url, clock, memory },
+    socketUrl: socketUrlOf(running),
     clock,
     note: (name, problem) => findings.tell(name, problem),
   }
@@ -66,11 +74,20 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
       },
       check: (lane, asked) => checkAndSearch(lane, asked, findings),
     }
+    const checked: CheckedCase[] = []
     for (const row of options.cases) {
-      await runCase(run, row).catch((error: unknown) => {
+      const one = await runCase(run, row).catch((error: unknown) => {
         findings.tell('case.read', `no check could be made: ${(error as Error)?.message ?? error}`, { case: row.name })
       })
+      if (one) checked.push(one)
     }
+    await runMany(run, checked)
+    await runConnection(
+      run,
+      checked.map(({ claim }) => claim),
+    ).catch((error: unknown) => {
+      findings.tell('case.read', `the connection could not be tried: ${(error as Error)?.message ?? error}`)
+    })
     if (options.cases.length === 0) findings.tell('case.read', 'there are no cases')
   } catch (error) {
     findings.tell('plugin.setup', `setup fails: ${(error as Error)?.message ?? error}`)
@@ -80,7 +97,12 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
   await elsewhere.stop()
   await running.stop()
   removeWatch()
+  await stopWatchdog()
   return withMisuses(findings)
+}
+
+function socketUrlOf({ url, socketUrl }: RunningDestination): string | undefined {
+  return socketUrl ?? (url.startsWith('tcp://') ? url : undefined)
 }
 
 function tellOptions({ plugin, options = {} }: ConformanceOptions, url: string, { tell }: Findings): void {
@@ -111,7 +133,7 @@ async function tellOpen(
     const claimedAt = row.claim.claimedAt ?? clock.now()
     const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
     const claim = { action: verifier?.profile.action ?? '', claimedAt, deadlineAt: claimedAt + 60_000, ...row.claim }
-    if (verifier) await lane.check({ claim, connection }).catch(() => {})
+    if (verifier) await lane.check({ claim, connection, doing: { check: 'close.nothing-open' } }).catch(() => {})
   }
   await lane.close().catch(() => {})
   const deadline = performance.now() + CLOSING_MS

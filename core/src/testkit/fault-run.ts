@@ -1,14 +1,15 @@
 /** Strikes every route of a case's check with every fault, in several lanes at a time. */
 import type { SeenCase } from './case-run.ts'
 import type { Route } from './fault-proxy.ts'
-import { clockAhead, FAULTS, type Fault, staleAnswer } from './faults.ts'
+import { clockAhead, type ExpectedError, FAULTS, staleAnswer } from './faults.ts'
 import type { CheckAsked, Lane, Outcome } from './host.ts'
 import { judgeClock, judgeFault, judgeStale } from './judge.ts'
-import { inLanes, type Run } from './run.ts'
+import { at, inLanes, type Run } from './run.ts'
+import { SOCKET_FAULTS } from './socket-faults.ts'
 
 interface Task {
   readonly name: string
-  readonly route: Route | undefined
+  readonly route: string | undefined
   readonly asked: CheckAsked
   judge(outcome: Outcome): string | undefined
 }
@@ -26,13 +27,13 @@ export async function runFaults(run: Run, seenCase: SeenCase): Promise<void> {
     // Once more, alone: a busy machine is slow, too.
     const { ignoredAbort } = await run.check(lanes[0]!, task.asked)
     const problem = `goes on for 100 ms after its signal was aborted, where the destination gave ${task.name}`
-    findings.tell('abort.heeded', ignoredAbort ? problem : undefined, { case: row.name, route: task.route?.key })
+    findings.tell('abort.heeded', ignoredAbort ? problem : undefined, { case: row.name, route: task.route })
   }
 }
 
 async function strike({ check, findings }: Run, lane: Lane, task: Task, name: string): Promise<Outcome> {
   const outcome = await check(lane, task.asked)
-  const place = { case: name, route: task.route?.key }
+  const place = { case: name, route: task.route }
   if (!outcome.wasStruck) {
     findings.tell('same.requests', 'does not ask this again in the same situation', place)
     return outcome
@@ -43,55 +44,71 @@ async function strike({ check, findings }: Run, lane: Lane, task: Task, name: st
 }
 
 function tasksOf(seenCase: SeenCase): Task[] {
-  const { asked, outcome, verifier, seen, before } = seenCase
-  const { profile } = verifier
-  const { routes } = outcome
-  const stale = before && staleAnswer(before.answers)
-  const on =
-    ({ key }: Route) =>
-    (asked: string) =>
-      asked === key
-  const whole = [
-    { name: 'fault.clock-off', fault: clockAhead, judge: (one: Outcome) => judgeClock(one, { profile, seen }) },
-  ]
+  const { routes, socketRoutes } = seenCase.outcome
   return [
     ...routes.flatMap((route) =>
-      FAULTS.filter(({ applies }) => applies?.(route) ?? true).map((fault) => taskOf(fault, route, seenCase)),
+      FAULTS.filter(({ applies }) => applies?.(route) ?? true).map((fault) =>
+        taskOf(fault, route.key, { strike: { on: (key) => key === route.key, fault: fault.answer } }, seenCase),
+      ),
     ),
-    ...whole.map(
-      ({ name, fault, judge }): Task => ({ name, route: undefined, asked: { ...asked, strike: { fault } }, judge }),
+    ...socketRoutes.flatMap((route) =>
+      SOCKET_FAULTS.map((fault) =>
+        taskOf(fault, route, { socketStrike: { on: (key) => key === route, fault: fault.answer } }, seenCase),
+      ),
     ),
-    ...(stale
-      ? [undefined, ...(routes.length > 1 ? routes : [])].map(
-          (route): Task => ({
-            name: 'fault.stale-replica',
-            route,
-            asked: { ...asked, strike: { fault: stale, ...(route ? { on: on(route) } : {}) } },
-            judge: (one) => judgeStale(one, { profile, seen }, before.seen),
-          }),
-        )
-      : []),
+    ...(routes.length > 0 ? [clockTask(seenCase), ...staleTasks(seenCase)] : []),
   ]
 }
 
-function taskOf(fault: Fault, route: Route, { asked, row, outcome, seen, verifier }: SeenCase): Task {
+function taskOf(
+  fault: ExpectedError,
+  route: string,
+  strike: Pick<CheckAsked, 'strike' | 'socketStrike'>,
+  { asked, row, outcome, seen, verifier }: SeenCase,
+): Task {
   const { absentRoutes = [], extraRoutes = [] } = row
   const judged = {
     profile: verifier.profile,
     seen,
-    route,
-    isOnly: outcome.routes.length === 1,
-    tellsAbsence: absentRoutes.some((pattern) => pattern.test(route.key)),
-    isExtra: extraRoutes.some((pattern) => pattern.test(route.key)),
+    isOnly: outcome.routes.length + outcome.socketRoutes.length === 1,
+    tellsAbsence: absentRoutes.some((pattern) => pattern.test(route)),
+    isExtra: extraRoutes.some((pattern) => pattern.test(route)),
   }
   return {
     name: fault.name,
     route,
     asked: {
-      ...asked,
-      strike: { on: (key) => key === route.key, fault: fault.answer },
+      ...at(asked, fault.name, route),
+      ...strike,
       ...(fault.endAfterMs === undefined ? {} : { endAfterStrikeMs: fault.endAfterMs }),
     },
     judge: (one) => judgeFault(fault, one, judged),
   }
+}
+
+function clockTask({ asked, seen, verifier }: SeenCase): Task {
+  const name = 'fault.clock-off'
+  return {
+    name,
+    route: undefined,
+    asked: { ...at(asked, name), strike: { fault: clockAhead } },
+    judge: (one) => judgeClock(one, { profile: verifier.profile, seen }),
+  }
+}
+
+function staleTasks({ asked, outcome, seen, verifier, before }: SeenCase): Task[] {
+  if (!before) return []
+  const fault = staleAnswer(before.answers)
+  const name = 'fault.stale-replica'
+  const routes: readonly (Route | undefined)[] =
+    outcome.routes.length > 1 ? [undefined, ...outcome.routes] : [undefined]
+  return routes.map((route) => ({
+    name,
+    route: route?.key,
+    asked: {
+      ...at(asked, name, route?.key),
+      strike: { fault, ...(route ? { on: (key: string) => key === route.key } : {}) },
+    },
+    judge: (one) => judgeStale(one, { profile: verifier.profile, seen }, before.seen),
+  }))
 }

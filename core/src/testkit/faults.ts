@@ -2,16 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { DestinationErrorCode } from '../evidence.ts'
+import { isJsonObject } from '../json.ts'
 import { answerWith, headerOf, jsonOf, type WholeAnswer, withHeaders } from './exchange.ts'
 import type { Route, Struck } from './fault-proxy.ts'
 
-export interface Fault {
+/** What a check must make of a fault. */
+export interface ExpectedError {
   /** Of the kit's check. */
   readonly name: `fault.${string}`
   /** As a phrase: `an answer 401`. */
   readonly says: string
-  applies?(route: Route): boolean
-  answer(struck: Struck): void | Promise<void>
   /** The errors that are right. */
   readonly right: readonly DestinationErrorCode[]
   /** The check's time ends so long after it. Milliseconds. */
@@ -22,7 +22,12 @@ export interface Fault {
   readonly retryAfterMs?: number
 }
 
-const SHORT_TIME_MS = 300
+export interface Fault extends ExpectedError {
+  applies?(route: Route): boolean
+  answer(struck: Struck): void | Promise<void>
+}
+
+export const SHORT_TIME_MS = 200
 const HUGE_BYTES = 50 * 1024 * 1024
 const CHUNK = Buffer.alloc(256 * 1024, ' ')
 const RETRY_AFTER_S = 7
@@ -66,6 +71,13 @@ export const FAULTS: readonly Fault[] = [
     applies: isJson,
     answer: altered((answer) => ({ ...answer, status: 200, body: Buffer.from(otherShape(answer)) })),
     right: ['unexpected_response'],
+  },
+  {
+    name: 'fault.refused-call',
+    says: 'a refusal of a call in an answer 200',
+    applies: ({ method }) => method === 'POST',
+    answer: refusedCall,
+    right: ['unexpected_response', 'unavailable', 'forbidden', 'rate_limited'],
   },
   {
     name: 'fault.large-body',
@@ -234,6 +246,23 @@ function html(code: number) {
       ],
       body: Buffer.from('<!doctype html><title>Sign in</title><p>Please sign in to this network.'),
     })
+}
+
+function refusedCall({ asked, send, clock }: Struck): void {
+  const message = 'Not now.'
+  const call = jsonOf(asked)
+  const refusal =
+    isJsonObject(call) && 'method' in call
+      ? { jsonrpc: '2.0', id: call.id ?? null, error: { code: -32_000, message } }
+      : { data: null, errors: [{ message }] }
+  send({
+    status: 200,
+    headers: [
+      ['content-type', 'application/json'],
+      ['date', new Date(clock.now()).toUTCString()],
+    ],
+    body: Buffer.from(JSON.stringify(refusal)),
+  })
 }
 
 function altered(alter: (answer: WholeAnswer) => WholeAnswer) {

@@ -5,7 +5,8 @@ import { createCacheStore } from './check-cache.ts'
 import type { Struck } from './fault-proxy.ts'
 import type { Outcome } from './host.ts'
 import { described, isSame, observationProblem } from './observation.ts'
-import type { Run } from './run.ts'
+import { at, type Run } from './run.ts'
+import type { StruckSocket } from './socket-proxy.ts'
 
 /** Long enough for a check to ask what it would join. */
 const JOINING_MS = 40
@@ -23,7 +24,7 @@ export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCa
   }
   await run.set(options.before)
   const store = createCacheStore()
-  const first = await run.check(lanes[0]!, { ...asked, store })
+  const first = await run.check(lanes[0]!, { ...at(asked, 'cache.serves-old'), store })
   const { observation } = first
   if (!observation || observationProblem(verifier.profile, observation)) return undefined
   if (isSame(observation, seen)) return undefined
@@ -36,9 +37,9 @@ export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCa
   )
 
   await run.set(row.situation)
-  const later = await run.check(lanes[0]!, { ...asked, store })
+  const later = await run.check(lanes[0]!, { ...at(asked, 'cache.serves-old'), store })
   findings.tell('cache.serves-old', changeProblem(later, seenCase, 'had changed since an earlier check'), place)
-  for (const { key: route } of first.routes) {
+  for (const route of [...first.routes.map(({ key }) => key), ...first.socketRoutes]) {
     const problem = changeProblem(
       await besideOne(run, seenCase, route),
       seenCase,
@@ -56,20 +57,33 @@ async function besideOne(run: Run, { asked, row }: SeenCase, route: string): Pro
   const held = gate()
   const released = gate()
   let isFirst = true
+  const wait = async () => {
+    if (!isFirst) return
+    isFirst = false
+    held.open()
+    await released.opened
+  }
   const hold = async ({ real, send }: Struck) => {
     const answer = await real()
-    if (isFirst) {
-      isFirst = false
-      held.open()
-      await released.opened
-    }
+    await wait()
     send(answer)
   }
+  const holdSocket = async ({ pass }: StruckSocket) => {
+    await wait()
+    pass()
+  }
+  const on = (key: string) => key === route
+  const joining = at(asked, 'share.joins-old-read', route)
   const lane = run.lanes[0]!
-  const reading = run.check(lane, { ...asked, store, strike: { on: (key) => key === route, fault: hold } })
+  const reading = run.check(lane, {
+    ...joining,
+    store,
+    strike: { on, fault: hold },
+    socketStrike: { on, fault: holdSocket },
+  })
   await Promise.race([held.opened, reading])
   await run.set(row.situation)
-  const beside = run.check(lane, { ...asked, store, joins: true })
+  const beside = run.check(lane, { ...joining, store, joins: true })
   await Promise.race([beside, sleep(JOINING_MS)])
   released.open()
   await reading

@@ -1,41 +1,60 @@
-/** The requests of one check as a host guards them: one origin, declared methods, bounded time and size, credentials put in. */
+/** The requests of one check as a host guards them: declared hosts and calls, bounded time and size, credentials put in. */
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { authHeader, type SecretValues } from '../contract/auth.ts'
+import type { SecretValues } from '../contract/auth.ts'
 import { DestinationError, isDestinationError } from '../contract/destination-error.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import { CEILING, type CheckLimits, type FetchInit, type GuardedFetch } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
-import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
+import { requireOrigin } from '../hosting/base-address.ts'
+import { BreachError } from '../hosting/breach.ts'
+import { callBody } from '../hosting/calls.ts'
+import { requestHeaders } from '../hosting/headers.ts'
+import { mergeReadings, NO_READINGS, type Readings, readAnswer } from '../hosting/readings.ts'
 
 export interface Guard {
-  /** The origin that the plugin may ask. */
-  readonly origin: string
+  /** The base address, whose origin the plugin may ask. */
+  readonly baseUrl: string
   /** Where its requests go. */
   readonly proxy: string
-  readonly manifest: Manifest
+  /** @throws BreachError where the manifest allows no check at the base address */
+  readonly grant: () => void
+  readonly manifest: Pick<Manifest, 'methods' | 'sockets'>
   readonly secrets: SecretValues
   readonly limits: CheckLimits
   readonly signal: AbortSignal
   readonly now: () => Instant
   /** Told of what the host refuses. @param name of the kit's check */
-  readonly misused: (name: string, problem: string) => void
+  readonly misused: (name: string, problem: string, error?: BreachError) => void
+  /** Code of the plugin goes on. */
+  readonly resumed: () => void
 }
 
 export interface GuardedRequests {
   readonly fetch: GuardedFetch
   readings(): Readings
   inherit(readings: Readings): void
+  /** For what is sent by no request. @throws DestinationError after too many */
+  count(): void
+  heard(headers: Headers, sentAt: Instant): void
   /** A body was larger than a check may read. */
   isTooLarge(): boolean
 }
 
+interface Sent {
+  readonly method: FetchInit['method']
+  readonly headers: Headers
+  readonly body: string | undefined
+}
+
+const USER_AGENT = 'claimcheck-testkit'
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 export function guardRequests(guard: Guard): GuardedRequests {
-  const { origin, proxy, manifest, secrets, limits, signal, now, misused } = guard
+  const { baseUrl, proxy, grant, manifest, secrets, limits, signal, now, misused, resumed } = guard
+  const origin = requireOrigin(baseUrl)
   const { requests: mostRequests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = limits
   let requests = 0
   let readings = NO_READINGS
@@ -46,7 +65,23 @@ export function guardRequests(guard: Guard): GuardedRequests {
     return new DestinationError('unavailable', { cause: new Error(`the request was not sent: ${problem}`) })
   }
 
+  /** @param name of the kit's check that a breach belongs to */
+  function told<T>(name: string, run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      if (error instanceof BreachError) misused(name, `is refused: ${error.message}`, error)
+      throw error
+    }
+  }
+
+  function count(): void {
+    if (++requests > mostRequests)
+      throw refuse('requests.limits', `sends more than ${mostRequests} requests in a check`)
+  }
+
   function checkUrl(text: string): URL {
+    told('requests.hosts', grant)
     const url = URL.canParse(text) ? new URL(text) : undefined
     if (url?.username !== '' || url.password !== '') {
       throw refuse('requests.origin', 'asks an address that is none, or that has credentials in it')
@@ -55,54 +90,48 @@ export function guardRequests(guard: Guard): GuardedRequests {
     return url
   }
 
-  function checkMethod({ method = 'GET', call }: FetchInit): void {
+  /** @returns the body of a call; undefined for GET and HEAD */
+  function bodyOf(url: URL, { method, call }: FetchInit): string | undefined {
     if (call === undefined) {
-      if (method !== 'GET' && method !== 'HEAD') throw refuse('requests.methods', `sends ${method}: use GET or HEAD`)
-      return
+      if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
+      throw new BreachError(`a check may use GET and HEAD only, and not ${method}`)
     }
-    const { jsonRpc = [], graphql = [] } = manifest.methods ?? {}
-    const isDeclared = 'jsonRpc' in call ? jsonRpc.includes(call.jsonRpc) : graphql.includes(call.graphql)
-    if (isDeclared) return
-    const named = 'jsonRpc' in call ? call.jsonRpc : call.graphql
-    throw refuse('requests.methods', `calls ${named}, which manifest.methods does not declare`)
+    if (method !== undefined) throw new BreachError('a call has no other method')
+    const { pathname, search } = new URL(baseUrl)
+    return callBody(call, manifest.methods, { path: url.pathname + url.search, basePath: pathname + search })
   }
 
-  async function send(url: URL, init: FetchInit): Promise<Response> {
-    if (++requests > mostRequests)
-      throw refuse('requests.limits', `sends more than ${mostRequests} requests in a check`)
-    const { method = 'GET', headers = {}, auth, call } = init
-    for (const value of [url.href, ...Object.values(headers)]) {
-      if (
-        [...secrets.keys()].some(
-          (handle) => String(value).includes(handle) || value.includes(encodeURIComponent(handle)),
-        )
-      ) {
-        throw refuse(
-          'requests.handles',
-          'sends a handle of a secret: give it to `auth`, and the host puts the secret in',
-        )
-      }
+  function checkHandles(url: URL, { headers = {} }: FetchInit): void {
+    for (const value of [url.href, ...Object.values(headers)].map(String)) {
+      if (![...secrets.keys()].some((one) => value.includes(one) || value.includes(encodeURIComponent(one)))) continue
+      throw refuse('requests.handles', 'sends a handle of a secret: give it to `auth`, and the host puts the secret in')
     }
-    const body = call && Buffer.from(JSON.stringify(callBody(call)))
-    const credential = auth ? authHeader(auth, secrets) : undefined
-    const sent = {
-      'user-agent': 'claimcheck-testkit',
-      'accept-encoding': 'gzip, deflate, br',
-      ...headers,
-      ...(credential ? { [credential.name]: credential.value } : {}),
-      ...(body ? { 'content-type': 'application/json', 'content-length': String(body.length) } : {}),
-      host: url.host,
-    }
+  }
+
+  async function send(url: URL, { method = 'GET', headers, body }: Sent): Promise<Response> {
+    count()
     const sentAt = now()
     const answer = await exchange(new URL(proxy), {
-      method: call ? 'POST' : method,
+      method: body === undefined ? method : 'POST',
       path: url.pathname + url.search,
-      headers: sent,
+      headers: {
+        'accept-encoding': 'gzip, deflate, br',
+        ...Object.fromEntries(headers),
+        ...(body === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+        host: url.host,
+      },
       body,
     })
     const response = toResponse(answer, url)
-    readings = mergeReadings(readings, readAnswer(response.headers, sentAt, now()))
+    heard(response.headers, sentAt)
+    resumed()
     return response
+  }
+
+  function heard(headers: Headers, sentAt: Instant): void {
+    readings = mergeReadings(readings, readAnswer(headers, sentAt, now()))
   }
 
   function exchange(
@@ -112,7 +141,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
       path,
       headers,
       body,
-    }: { method: string; path: string; headers: Record<string, string>; body: Buffer | undefined },
+    }: { method: string; path: string; headers: Record<string, string>; body: string | undefined },
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const fail = (error: unknown) => reject(toDestinationError(error))
@@ -157,6 +186,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
         async pull(controller) {
           try {
             const { done, value } = await chunks.next()
+            resumed()
             if (done) return controller.close()
             size += value.length
             if (size > bodyBytes) {
@@ -185,15 +215,18 @@ export function guardRequests(guard: Guard): GuardedRequests {
 
   return {
     async fetch(text, init = {}) {
-      checkMethod(init)
+      const headers = told('requests.headers', () => requestHeaders({ ...init, userAgent: USER_AGENT }, secrets))
       let url = checkUrl(text)
+      checkHandles(url, init)
+      const body = told('requests.methods', () => bodyOf(url, init))
       for (let redirects = 0; ; redirects++) {
-        const response = await send(url, init)
+        const response = await send(url, { method: init.method, headers, body })
         const location = response.headers.get('location')
         if (!REDIRECTS.has(response.status) || location === null) return response
         await response.body?.cancel()
         const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
-        if (next?.origin !== url.origin || redirects === MAX_REDIRECTS) {
+        // A call is declared for its path alone.
+        if (next?.origin !== origin || redirects === MAX_REDIRECTS || body !== undefined) {
           throw new DestinationError('unexpected_response', { status: response.status })
         }
         url = next
@@ -204,13 +237,9 @@ export function guardRequests(guard: Guard): GuardedRequests {
       readings = mergeReadings(readings, others)
     },
     isTooLarge: () => isTooLarge,
+    count,
+    heard,
   }
-}
-
-function callBody(call: NonNullable<FetchInit['call']>): object {
-  return 'jsonRpc' in call
-    ? { jsonrpc: '2.0', id: 1, method: call.jsonRpc, params: call.params }
-    : { query: call.graphql, variables: call.variables }
 }
 
 function decoderFor(coding: string | undefined) {

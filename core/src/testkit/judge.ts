@@ -2,8 +2,7 @@
 import { isDestinationError } from '../contract/destination-error.ts'
 import type { Mark, Observation } from '../evidence.ts'
 import type { ActionProfile } from '../profile.ts'
-import type { Route } from './fault-proxy.ts'
-import type { Fault } from './faults.ts'
+import type { ExpectedError } from './faults.ts'
 import { errorCode, type Outcome, thrownText } from './host.ts'
 import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
 
@@ -11,7 +10,6 @@ export interface Judged {
   readonly profile: ActionProfile
   /** What the check sees without the fault. */
   readonly seen: Observation
-  readonly route: Route
   /** It asked nothing else. */
   readonly isOnly: boolean
   /** A 404 there says that something is not there. */
@@ -20,7 +18,7 @@ export interface Judged {
 }
 
 /** @returns what the plugin did wrong */
-export function judgeFault(fault: Fault, outcome: Outcome, judged: Judged): string | undefined {
+export function judgeFault(fault: ExpectedError, outcome: Outcome, judged: Judged): string | undefined {
   const { right } = fault
   if (!outcome.observation) return judgeError(fault, outcome.error, judged)
   const { observation } = outcome
@@ -30,7 +28,7 @@ export function judgeFault(fault: Fault, outcome: Outcome, judged: Judged): stri
   return `says \`${described(observation)}\`, where the destination gave ${fault.says}: throw a DestinationError \`${right[0]}\``
 }
 
-function judgeError(fault: Fault, error: unknown, { tellsAbsence }: Judged): string | undefined {
+function judgeError(fault: ExpectedError, error: unknown, { tellsAbsence }: Judged): string | undefined {
   if (!isDestinationError(error)) return `throws ${thrownText(error)}, which is no DestinationError, for ${fault.says}`
   const { code, retryAfterMs } = error
   if (fault.name === 'fault.404' && tellsAbsence) return undefined
@@ -41,7 +39,7 @@ function judgeError(fault: Fault, error: unknown, { tellsAbsence }: Judged): str
   return undefined
 }
 
-function mayGoOn(fault: Fault, observation: Observation, outcome: Outcome, judged: Judged): boolean {
+function mayGoOn(fault: ExpectedError, observation: Observation, outcome: Outcome, judged: Judged): boolean {
   const { seen, isOnly, tellsAbsence, isExtra } = judged
   if (fault.name === 'fault.404' && tellsAbsence) return true
   if (!sayTheSame(observation, seen)) return false

@@ -41,7 +41,10 @@ export interface Destination<S = unknown, P = unknown> {
 }
 
 export interface RunningDestination {
+  /** `http://127.0.0.1:4000`; `tcp://127.0.0.1:4000` where it speaks another protocol than HTTP. */
   readonly url: string
+  /** Where it speaks both: where its sockets lead, `tcp://127.0.0.1:4001`. */
+  readonly socketUrl?: string
   stop(): unknown
 }
 
@@ -65,7 +68,8 @@ export interface Case<S = unknown, P = unknown> {
    * see it: its 404 hides.
    */
   readonly absentRoutes?: readonly RegExp[]
-  /** The requests that only add facts or certainty: without their answers the check says the same, with a weaker mark at most. */
+  /**
+   * The requests, and answers on connections as `SOCKET 1, answer 2`, that only add facts or certainty: without their answers the check says the same, with a weaker mark at most. */
   readonly extraRoutes?: readonly RegExp[]
 }
 

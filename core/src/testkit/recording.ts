@@ -95,10 +95,16 @@ function replayed({ exchanges }: Recording, asked: Asked): WholeAnswer | undefin
 function notRecorded({ method, path }: Asked): WholeAnswer {
   return {
     status: 501,
-    headers: [['content-type', 'application/json']],
+    headers: [
+      ['content-type', 'application/json'],
+      [NOT_RECORDED, '1'],
+    ],
     body: Buffer.from(JSON.stringify({ message: `${method} ${withoutCredentials(path)} is not in the recording` })),
   }
 }
+
+/** Marks the answer to what was not recorded. */
+export const NOT_RECORDED = 'x-claimcheck-not-recorded'
 
 export interface RecordingProxy {
   /** Ask here what is to be recorded. */

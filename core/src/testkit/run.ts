@@ -21,9 +21,18 @@ export interface Run {
 
 export async function checkAndSearch(lane: Lane, asked: CheckAsked, { tell }: Findings): Promise<Outcome> {
   const outcome = await lane.check(asked)
-  const { observation, error, logs, secrets } = outcome
+  searchSecrets(outcome, outcome.observation, { tell })
+  return outcome
+}
+
+/** @param value what the plugin returned */
+export function searchSecrets(
+  { error, logs, secrets }: Pick<Outcome, 'error' | 'logs' | 'secrets'>,
+  value: unknown,
+  { tell }: Pick<Findings, 'tell'>,
+): void {
   const given: readonly [name: string, where: string, text: string][] = [
-    ['secrets.in-facts', 'its observation', JSON.stringify(observation) ?? ''],
+    ['secrets.in-facts', 'what it returns', textOf(value)],
     ['secrets.in-errors', 'what it throws', error === undefined ? '' : wholeText(error)],
     ['secrets.in-logs', 'its log', logs.length === 0 ? '' : wholeText(logs)],
   ]
@@ -34,7 +43,19 @@ export async function checkAndSearch(lane: Lane, asked: CheckAsked, { tell }: Fi
         tell(name, `has a secret of the connection ${form} in ${where}, after the destination repeated it`)
     }
   }
-  return outcome
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return wholeText(value)
+  }
+}
+
+/** The same, made for another check of the kit. */
+export function at<A extends CheckAsked>(asked: A, check: string, route?: string): A {
+  return { ...asked, doing: { ...asked.doing, check, route } }
 }
 
 /** Does each task in one of the lanes, several at a time. */

@@ -1,15 +1,16 @@
 /** Lets the destination repeat the credential in all that it says: none of it may come out of a check. */
 import type { SeenCase } from './case-run.ts'
-import type { Strike } from './fault-proxy.ts'
 import { echo, echoingFailure, echoingText } from './faults.ts'
-import { inLanes, type Run } from './run.ts'
+import type { CheckAsked } from './host.ts'
+import { at, inLanes, type Run } from './run.ts'
 import { SHORTEST_SECRET } from './secrets.ts'
+import { echoWritten } from './socket-faults.ts'
 
 const FAILURES = [400, 401, 403, 422, 429, 500]
 
 export async function runSecrets(run: Run, { asked, outcome, row }: SeenCase): Promise<void> {
   const { findings, lanes } = run
-  const { secrets, routes } = outcome
+  const { secrets, routes, socketRoutes } = outcome
   if (secrets.length === 0) return
   const place = { case: row.name }
   const short = secrets.some((secret) => secret.length < SHORTEST_SECRET)
@@ -22,10 +23,14 @@ export async function runSecrets(run: Run, { asked, outcome, row }: SeenCase): P
   )
   if (short) return
   const faults = [...FAILURES.map(echoingFailure), echoingText]
-  const strikes: Strike[] = [
-    { fault: echo },
-    ...routes.flatMap(({ key }) => faults.map((fault): Strike => ({ on: (asked) => asked === key, fault }))),
+  const on = (key: string) => (asked: string) => asked === key
+  const strikes: Pick<CheckAsked, 'strike' | 'socketStrike'>[] = [
+    { strike: { fault: echo } },
+    ...routes.flatMap(({ key }) => faults.map((fault) => ({ strike: { on: on(key), fault } }))),
+    ...socketRoutes.map((key) => ({ socketStrike: { on: on(key), fault: echoWritten } })),
   ]
-  await inLanes(lanes, strikes, async (lane, strike) => void (await run.check(lane, { ...asked, strike })))
+  await inLanes(lanes, strikes, async (lane, strike) => {
+    await run.check(lane, { ...at(asked, 'secrets.in-errors'), ...strike })
+  })
   for (const name of ['secrets.in-facts', 'secrets.in-errors', 'secrets.in-logs']) findings.tell(name, undefined, place)
 }

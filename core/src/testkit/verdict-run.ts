@@ -1,6 +1,7 @@
 /** The verdict on a case's claim by the rules, over all the checks that a claim in that situation gets. */
 import type { Claim } from '../contract/verifier.ts'
 import { type CheckRecord, isRead } from '../evidence.ts'
+import { clockOffset } from '../hosting/readings.ts'
 import type { ActionProfile } from '../profile.ts'
 import { decide } from '../rules/decide.ts'
 import { nextCheck } from '../schedule.ts'
@@ -8,7 +9,6 @@ import { CLOSING, type VerdictValue } from '../verdict.ts'
 import type { KitClock } from './clock.ts'
 import { errorCode, type Outcome } from './host.ts'
 import { observationProblem } from './observation.ts'
-import { clockOffset } from './readings.ts'
 
 interface VerdictRun {
   readonly profile: ActionProfile

@@ -1,6 +1,8 @@
 /** What the kit is given of the tracker, for the good plugin and the bad ones. */
 import type { Plugin } from '@claimcheck/core/plugin'
 import { type Case, type ConformanceOptions, type Report, runConformance } from '@claimcheck/core/testkit'
+import { lineTracker } from './line-tracker.ts'
+import type { Way } from './row.ts'
 import { GUEST_TOKEN, MINUTE, NOON, type Situation, TOKEN, tracker } from './tracker.ts'
 
 const claim = { target: 'ACME-7', params: { resolution: 'Fixed' }, claimedAt: NOON }
@@ -25,18 +27,51 @@ const ROWS: readonly Omit<Case<Situation, undefined>, 'claim' | 'absentRoutes' |
   },
 ]
 
-export function options(plugin: Plugin, situations?: readonly Situation[]): ConformanceOptions<Situation, undefined> {
-  const rows = ROWS.filter(({ situation }) => situations?.includes(situation!) ?? true)
+/** Other tickets of the tracker, for checks that serve many claims. */
+const OTHERS: ReadonlyMap<string, Pick<Case<Situation, undefined>, 'sees' | 'verdict'>> = new Map([
+  ['ACME-8', { sees: { kind: 'absent', facts: { state: 'open' } }, verdict: 'failed' }],
+  ['ACME-9', { sees: { kind: 'absent' }, verdict: 'failed' }],
+])
+
+const NO_LINE: readonly Situation[] = ['closed after many events']
+
+export function options(
+  plugin: Plugin,
+  situations?: readonly Situation[],
+  way: Way = 'requests',
+): ConformanceOptions<Situation, undefined> {
+  const known = ROWS.filter(({ situation }) => way !== 'lines' || !NO_LINE.includes(situation!))
+  const rows = known.filter(({ situation }) => situations?.includes(situation!) ?? true)
   return {
     plugin,
     connection: { provider: 'tracker', options: { token: TOKEN } },
     unprivileged: { provider: 'tracker', options: { token: GUEST_TOKEN } },
-    destination: tracker(),
+    destination: way === 'lines' ? lineTracker() : tracker(),
     before: 'open',
-    cases: rows.map((row) => ({ ...row, name: `the ticket is ${row.situation}`, claim, absentRoutes })),
+    cases: [
+      ...rows.map((row) => ({
+        ...row,
+        name: `the ticket is ${row.situation}`,
+        claim,
+        absentRoutes,
+        // Nothing tells the clock of a place that does not speak HTTP.
+        ...(way === 'lines' && row.verdict === 'late' ? { verdict: 'unverifiable' as const } : {}),
+      })),
+      ...(way === 'many' ? otherCases(rows[0]!.situation!) : []),
+    ],
   }
 }
 
-export function examine(plugin: Plugin, situations?: readonly Situation[]): Promise<Report> {
-  return runConformance(options(plugin, situations))
+function otherCases(situation: Situation): Case<Situation, undefined>[] {
+  return [...OTHERS].map(([target, row]) => ({
+    ...row,
+    name: `the ticket is ${target}`,
+    situation,
+    claim: { ...claim, target },
+    absentRoutes,
+  }))
+}
+
+export function examine(plugin: Plugin, situations?: readonly Situation[], way?: Way): Promise<Report> {
+  return runConformance(options(plugin, situations, way))
 }

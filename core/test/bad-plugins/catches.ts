@@ -11,9 +11,9 @@ const USUAL: readonly Situation[] = ['closed']
 
 export function catches(rows: readonly BadPlugin[]): void {
   t.setTimeout(LONGEST_MS)
-  for (const { what, caughtBy, plugin, situations = USUAL } of rows) {
+  for (const { what, caughtBy, plugin, situations = USUAL, way } of rows) {
     t.test(`${caughtBy} catches a plugin that ${what}`, async (t) => {
-      const { ok, checks } = await examine(plugin(), situations)
+      const { ok, checks } = await examine(plugin(), situations, way)
       endLeft()
       t.notOk(ok)
       const failed = new Set(checks.filter(({ ok }) => !ok).map(({ name }) => name))

@@ -4,6 +4,7 @@ import {
   bearer,
   type CheckContext,
   type Claim,
+  type ConnectionType,
   DestinationError,
   defineConnectionType,
   definePlugin,
@@ -138,7 +139,9 @@ function closedAt(stays: readonly Stay[]) {
   return first ? { closed_at: new Date(first.appeared.notAfter).toISOString() } : {}
 }
 
-const tracker = defineConnectionType({
+const Account = Type.Object({ scopes: Type.Array(Type.String()) })
+
+export const connection = defineConnectionType({
   provider: 'tracker',
   title: 'Tracker',
   options: Type.Object(
@@ -148,13 +151,17 @@ const tracker = defineConnectionType({
   help: 'Make a token that can read.',
   baseUrl: () => BASE,
   fits: (_options, { target }) => target.startsWith('ACME-'),
-  probe: async () => ({ scopes: [], warnings: [] }),
+  async probe({ token }, { http }) {
+    const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: bearer(token) })
+    return { scopes: value.scopes, warnings: [] }
+  },
 })
 
 export interface Replaced {
   readonly parts?: Partial<Parts>
   readonly profile?: object
   readonly verifier?: Partial<Verifier>
+  readonly connection?: Partial<ConnectionType>
   readonly plugin?: Partial<Plugin>
   readonly setup?: () => Partial<PluginParts>
 }
@@ -185,7 +192,11 @@ export function ticketPlugin(replaced: Replaced = {}): Plugin {
     api: 2,
     manifest: { hosts: ['tracker.example.com'] },
     options: Type.Object({}, { additionalProperties: false }),
-    setup: () => ({ verifiers: [verifier], connections: [tracker], ...replaced.setup?.() }),
+    setup: () => ({
+      verifiers: [verifier],
+      connections: [{ ...connection, ...replaced.connection }],
+      ...replaced.setup?.(),
+    }),
     ...replaced.plugin,
   }) as Plugin
 }

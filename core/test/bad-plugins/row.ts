@@ -2,6 +2,9 @@
 import type { Plugin } from '@claimcheck/core/plugin'
 import type { Situation } from './tracker.ts'
 
+/** Where it reads: by requests, by calls, by requests for many claims, or over a connection that is no HTTP. */
+export type Way = 'requests' | 'calls' | 'many' | 'lines'
+
 export interface BadPlugin {
   /** What is wrong with it, as `a plugin that ...`. */
   readonly what: string
@@ -10,4 +13,6 @@ export interface BadPlugin {
   readonly plugin: () => Plugin
   /** In which it shows. `closed`, when left out. */
   readonly situations?: readonly Situation[]
+  /** `requests`, when left out. */
+  readonly way?: Way
 }

@@ -28,12 +28,13 @@ const event = (kind: TrackerEvent['kind'], at: number, says = at): TrackerEvent 
 const OPENED = event('opened', NOON - 60 * MINUTE)
 const labels = [-50, -40, -30].map((minutes) => event('labelled', NOON + minutes * MINUTE))
 
-interface Ticket {
+export interface Ticket {
   readonly resolution: 'fixed' | 'wontfix' | null
   readonly events: readonly TrackerEvent[]
 }
 
-const TICKETS: Readonly<Record<Situation, Ticket | undefined>> = {
+/** Ticket 7. There are ticket 8, which is always open, and no ticket 9. */
+export const TICKETS: Readonly<Record<Situation, Ticket | undefined>> = {
   open: { resolution: null, events: [OPENED] },
   closed: { resolution: 'fixed', events: [OPENED, event('closed', NOON)] },
   'closed after many events': { resolution: 'fixed', events: [OPENED, ...labels, event('closed', NOON)] },
@@ -41,12 +42,27 @@ const TICKETS: Readonly<Record<Situation, Ticket | undefined>> = {
   'closed late': { resolution: 'fixed', events: [OPENED, event('closed', NOON + 12 * MINUTE, NOON)] },
   missing: undefined,
 }
+const OPEN: Ticket = { resolution: null, events: [OPENED] }
 const PER_PAGE = 2
 
 export function tracker(): Destination<Situation, undefined> {
   let situation: Situation = 'open'
 
-  function answer({ url = '/', headers }: IncomingMessage, response: ServerResponse): ServerResponse {
+  function ticketOf(number: number): Ticket | undefined {
+    if (number === 7) return TICKETS[situation]
+    return number === 8 ? OPEN : undefined
+  }
+
+  /** What is read by calls. */
+  function called({ method, params }: { method: string; params: { number?: number } }, isMember: boolean): unknown {
+    if (method === 'project.get') return { id: 17, may_read: isMember }
+    const ticket = isMember ? ticketOf(params.number ?? 0) : undefined
+    if (method === 'ticket.events') return ticket?.events ?? []
+    return ticket ? toWire(params.number!, ticket) : null
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<ServerResponse> {
+    const { url = '/', headers, method } = request
     const send = (status: number, body: unknown, more: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(body))
     const isMember = headers.authorization === `Bearer ${TOKEN}`
@@ -55,13 +71,26 @@ export function tracker(): Destination<Situation, undefined> {
     }
     const { pathname, searchParams } = new URL(url, 'http://tracker')
     if (pathname === '/projects/ACME') return send(200, { id: 17, key: 'ACME', may_read: isMember })
-    const ticket = isMember ? TICKETS[situation] : undefined
-    if (!ticket) return send(404, { message: 'No such ticket' })
-    if (pathname === '/projects/ACME/tickets/7') {
-      const { resolution } = ticket
-      return send(200, { number: 7, state: resolution === null ? 'open' : 'closed', resolution, votes: 2.5 })
+    if (pathname === '/account') return send(200, { scopes: isMember ? ['tickets:read'] : [] })
+    if (method === 'POST' && pathname === '/rpc') {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const call = JSON.parse(Buffer.concat(chunks).toString())
+      return send(200, { jsonrpc: '2.0', id: call.id, result: called(call, isMember) })
     }
-    if (pathname !== '/projects/ACME/tickets/7/events') return send(404, { message: 'Not found' })
+    if (pathname === '/projects/ACME/tickets' && isMember) {
+      const numbers = (searchParams.get('numbers') ?? '').split(',').map(Number)
+      const found = numbers.toSorted().flatMap((number) => {
+        const ticket = ticketOf(number)
+        return ticket ? [toWire(number, ticket)] : []
+      })
+      return send(200, found)
+    }
+    const [, number] = /^\/projects\/ACME\/tickets\/(\d+)/.exec(pathname) ?? []
+    const ticket = isMember ? ticketOf(Number(number)) : undefined
+    if (!ticket) return send(404, { message: 'No such ticket' })
+    if (pathname === `/projects/ACME/tickets/${number}`) return send(200, toWire(Number(number), ticket))
+    if (pathname !== `/projects/ACME/tickets/${number}/events`) return send(404, { message: 'Not found' })
     const page = Number(searchParams.get('page') ?? '1')
     const isMore = ticket.events.length > page * PER_PAGE
     const next = `<http://${headers.host}${pathname}?page=${page + 1}>; rel="next"`
@@ -85,4 +114,8 @@ export function tracker(): Destination<Situation, undefined> {
       return undefined
     },
   }
+}
+
+function toWire(number: number, { resolution }: Ticket): object {
+  return { number, state: resolution === null ? 'open' : 'closed', resolution, votes: 2.5 }
 }

@@ -29,8 +29,9 @@ export function ownerOf(target: string): string {
   return target.split('/')[0]!.toLowerCase()
 }
 
-/** The name that claims give a base address: its host and path, less the path under which a provider has its API. */
+/** The name that claims give a base address: its host and path, less the path under which a provider has its API. None, for no URL. */
 export function hostName(baseUrl: string, apiPath = ''): string {
+  if (!URL.canParse(baseUrl)) return ''
   const { host, pathname } = new URL(baseUrl)
   const path = withoutTrailingSlash(pathname)
   return (host + (apiPath !== '' && path.endsWith(apiPath) ? path.slice(0, -apiPath.length) : path)).toLowerCase()

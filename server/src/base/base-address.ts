@@ -1,53 +1,10 @@
-/** Reads the base address of a destination: a URL of http or https, or `tls://host:port` and `tcp://host:port` for other protocols. */
-import { isIP } from 'node:net'
-
-/** Where a socket connects. */
-export interface SocketAddress {
-  /** As a URL of https would have it, an IPv6 address in brackets. */
-  readonly hostname: string
-  readonly port: number
-  readonly isTls: boolean
-}
-
-/** A host and a port, and nothing else: no credentials, no path. */
-const SOCKET = /^(tls|tcp):\/\/(\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+):([0-9]{1,5})\/?$/i
-const LARGEST_PORT = 65_535
-
-/** Undefined for what is no address of a socket. */
-export function socketAddress(text: string): SocketAddress | undefined {
-  const [, scheme, host, digits] = SOCKET.exec(text) ?? []
-  // As https, because the URL parser brings names and IP addresses into one form for the schemes that it knows only.
-  if (host === undefined || !URL.canParse(`https://${host}`)) return undefined
-  const port = Number(digits)
-  if (port === 0 || port > LARGEST_PORT) return undefined
-  return { hostname: new URL(`https://${host}`).hostname, port, isTls: scheme!.toLowerCase() === 'tls' }
-}
-
-/** The scheme, host and port of a base address, in one form; undefined for what is none. */
-export function originOf(text: string): string | undefined {
-  const socket = socketAddress(text)
-  if (socket) return `${socket.isTls ? 'tls' : 'tcp'}://${socket.hostname}:${socket.port}`
-  const origin = URL.canParse(text) ? new URL(text).origin : 'null'
-  return origin === 'null' ? undefined : origin
-}
-
-/** @throws TypeError for what is no base address. Its text does not repeat what was given */
-export function requireOrigin(text: string): string {
-  const origin = originOf(text)
-  if (origin === undefined) throw new TypeError('a base address is not a URL of http, https, tls or tcp')
-  return origin
-}
-
-/** The one form of a base address. @throws TypeError for what is no URL */
-export function normalAddress(text: string): string {
-  return socketAddress(text) ? requireOrigin(text) : new URL(text).href.replace(/\/+$/, '')
-}
-
-export function unbracketed(hostname: string): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
-}
-
-/** @param hostname of a URL */
-export function isLiteral(hostname: string): boolean {
-  return isIP(unbracketed(hostname)) !== 0
-}
+/** Reads the base address of a destination, by the rules that every host of plugins has. */
+export {
+  isLiteral,
+  normalAddress,
+  originOf,
+  requireOrigin,
+  type SocketAddress,
+  socketAddress,
+  unbracketed,
+} from '@claimcheck/core'

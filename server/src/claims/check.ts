@@ -6,8 +6,10 @@ import {
   type CheckRecord,
   type Claim,
   type Connection,
+  clockOffset,
   DestinationError,
   type Failure,
+  hasHandle,
   type Instant,
   isRead,
   type PluginName,
@@ -22,8 +24,6 @@ import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { hasHandle } from '../outbound/put-secrets.ts'
-import { clockOffset } from '../outbound/readings.ts'
 import { type HostedVerifier, PluginEndedError } from '../plugins/hosted.ts'
 import { nameInReceipts } from '../plugins/identity.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'

@@ -1,7 +1,6 @@
 /** Whether this host's clock is to be doubted: all listed places that it heard from lately disagree with it, in the same direction. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant, Readings } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Readings } from '../outbound/readings.ts'
 
 export interface ClockDoubt {
   /** A listed place has answered. */

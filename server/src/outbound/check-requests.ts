@@ -1,24 +1,30 @@
 /** What one check may ask of its destination, within its manifest and its limits. */
 import {
+  BreachError,
   CEILING,
   type CheckContext,
   type CheckLimits,
+  callBody,
+  credentialHeader,
   DestinationError,
   type FetchInit,
   type GuardedFetch,
   type Instant,
+  mergeReadings,
+  NO_READINGS,
+  type Readings,
   type ResolvedAddress,
+  readAnswer,
+  requestHeaders,
   type SecretValues,
 } from '@claimcheck/core'
 import { requireOrigin, socketAddress, unbracketed } from '../base/base-address.ts'
 import { type LeakFinder, leakFinder } from '../base/leaks.ts'
+import { VERSION } from '../base/version.ts'
 import type { Spending } from './allowances.ts'
-import { callBody } from './calls.ts'
 import { type Grant, grantOf, type Reach } from './declared.ts'
-import { BreachError, refusal, toDestinationError } from './failures.ts'
+import { refusal, toDestinationError } from './failures.ts'
 import type { AdmittedUrl, Gate } from './gate.ts'
-import { credentialHeader, requestHeaders } from './headers.ts'
-import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
 import { type OpenSocketOptions, openSocket } from './sockets.ts'
 
 /** What one check may do. */
@@ -68,6 +74,7 @@ export interface SendInit {
   readonly signal: AbortSignal
 }
 
+const USER_AGENT = `claimcheck/${VERSION}`
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_SOCKETS = 4
@@ -120,7 +127,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
 
   async function fetch(text: string, init: FetchInit = {}): Promise<Response> {
     const { call, method = 'GET' } = init
-    const headers = requestHeaders(init, secrets)
+    const headers = requestHeaders({ ...init, userAgent: USER_AGENT }, secrets)
     let admitted = admit(text)
     if (call !== undefined) {
       if (init.method !== undefined) throw new BreachError('a call has no other method')

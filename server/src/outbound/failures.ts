@@ -1,13 +1,5 @@
-/** The errors of outgoing requests: those that say that a destination could not be read, and those that are the plugin's fault. */
+/** The errors of outgoing requests that say that a destination could not be read. */
 import { DestinationError } from '@claimcheck/core'
-
-/**
- * A plugin asked for what its manifest does not declare, or the contract does not allow. Its check becomes a `verifier_error`, also when
- * the plugin catches this.
- */
-export class BreachError extends TypeError {
-  override readonly name = 'BreachError'
-}
 
 export function refusal(reason: string): DestinationError {
   return new DestinationError('unavailable', { cause: new Error(`the request was not sent: ${reason}`) })

@@ -1,10 +1,9 @@
 /** Opens a bounded TCP connection for a check that speaks another protocol than HTTP. */
 import { connect as connectTcp, type LookupFunction, type Socket as NodeSocket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { DestinationError, type SecretValues, type Socket } from '@claimcheck/core'
+import { DestinationError, putSecrets, type SecretValues, type Socket } from '@claimcheck/core'
 import { isLiteral, type SocketAddress, unbracketed } from '../base/base-address.ts'
 import { refusal, toDestinationError } from './failures.ts'
-import { putSecrets } from './put-secrets.ts'
 
 export interface OpenSocketOptions {
   /** Finds addresses that may be reached. */

@@ -1,8 +1,8 @@
 import { createServer as createHttpsServer } from 'node:https'
 import { inspect } from 'node:util'
+import { clockOffset } from '@claimcheck/core'
 import { bearer } from '@claimcheck/core/plugin'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
-import { clockOffset } from '@claimcheck/server/outbound/readings'
 import t, { type Test } from 'tap'
 import {
   code,

@@ -1,9 +1,9 @@
 /** Connections of checks that speak another protocol than HTTP, over loopback with real TLS. */
 import type { Socket as NodeSocket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { clockOffset } from '@claimcheck/core'
 import type { Socket } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
-import { clockOffset } from '@claimcheck/server/outbound/readings'
 import t, { type Test } from 'tap'
 import { AUTHORITY, code, guardOf, OTHER, outboundTo, resolveTo, serveSockets, serveTls } from '../support/loopback.ts'
 

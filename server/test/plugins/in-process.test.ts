@@ -1,9 +1,15 @@
 /** What reaches a plugin that runs in the service's own process: handles in place of secrets, and copies. */
-import { type CheckContext, type Claim, defineConnectionType, defineVerifier, secret } from '@claimcheck/core'
+import {
+  type CheckContext,
+  type Claim,
+  defineConnectionType,
+  defineVerifier,
+  NO_READINGS,
+  secret,
+} from '@claimcheck/core'
 import { bearer } from '@claimcheck/core/plugin'
 import { leakFinder } from '@claimcheck/server/base/leaks'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
-import { NO_READINGS } from '@claimcheck/server/outbound/readings'
 import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'
 import t from 'tap'
 import { Type } from 'typebox'

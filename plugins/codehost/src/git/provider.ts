@@ -61,12 +61,12 @@ const connectionType: ConnectionType = defineConnectionType({
   help: HELP,
   baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
   fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
-  async probe(options, { fetch }) {
+  async probe(options, { fetch, now }) {
     const auth = authOf(options)
     const response = await fetch(options.base_url, { auth })
     await response.body?.cancel()
     // The base URL need not be a page of the server: only errors of the server itself and refused credentials count.
-    const failure = httpFailure(response, Date.now())
+    const failure = httpFailure(response, now())
     if (failure.code === 'unavailable' || failure.code === 'rate_limited') throw failure
     if (response.status === 401 && auth) throw new DestinationError('unauthorized', { status: 401 })
     const isUnencrypted = auth !== undefined && new URL(options.base_url).protocol === 'http:'

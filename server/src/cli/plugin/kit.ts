@@ -21,13 +21,17 @@ export async function runKit(folder: string, timeoutMs: number): Promise<Report>
   child.on('message', (sent) => {
     message = sent as KitMessage
   })
-  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    child.kill('SIGKILL')
+  }, timeoutMs)
   const [code, signal] = await once(child, 'close')
   clearTimeout(timer)
   if (message && 'report' in message) return message.report
   if (message) throw couldNotRun(message.problem)
   throw couldNotRun(
-    signal === 'SIGKILL' ? 'it took too long.' : `the process ended with ${signal ?? code} before there was a report.`,
+    isLate ? 'it took too long.' : `the process ended with ${signal ?? code} before there was a report.`,
   )
 }
 

@@ -1,5 +1,5 @@
 /** What the answers of a check tell of the destination's clock, and of how old they are. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '../evidence.ts'
 
 export interface Readings {
   /** Just before the first request; undefined while there was none. */

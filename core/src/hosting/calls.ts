@@ -1,6 +1,8 @@
 /** Writes the bodies of calls that only read: JSON-RPC methods and GraphQL queries that the manifest declares, and nothing else. */
-import type { Manifest, ReadCall } from '@claimcheck/core'
-import { BreachError } from './failures.ts'
+import type { Manifest } from '../contract/plugin.ts'
+import type { ReadCall } from '../contract/verifier.ts'
+import { utf8 } from '../encoding.ts'
+import { BreachError } from './breach.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 
@@ -19,7 +21,7 @@ export function callBody(
     throw new BreachError('the manifest declares no call at this path')
   }
   const body = JSON.stringify(declaredCall(call, methods))
-  if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw new BreachError('a call is too large')
+  if (utf8(body).length > MAX_BODY_BYTES) throw new BreachError('a call is too large')
   return body
 }
 

@@ -1,7 +1,7 @@
 /** Makes the headers of a request: what a plugin gives, the credential, and nothing by which either could change what is sent. */
-import { type Auth, authHeader, DestinationError, type SecretValues } from '@claimcheck/core'
-import { VERSION } from '../base/version.ts'
-import { BreachError } from './failures.ts'
+import { type Auth, authHeader, type SecretValues } from '../contract/auth.ts'
+import { DestinationError } from '../contract/destination-error.ts'
+import { BreachError } from './breach.ts'
 
 /**
  * Where a message ends, who gets it, and what kind of request it is, is the host's to say. Some servers take a header for the method: a GET
@@ -30,6 +30,8 @@ const REFUSED: ReadonlySet<string> = new Set([
 const REFUSED_PREFIXES = ['proxy-', 'sec-', 'x-forwarded-', 'x-original-', 'x-rewrite-']
 
 interface Given {
+  /** Who asks, where the plugin does not say. */
+  readonly userAgent: string
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly auth?: Auth | undefined
 }
@@ -39,7 +41,7 @@ interface Given {
  * @throws BreachError for headers that a plugin may not set
  * @throws DestinationError `misconfigured` for a secret that no header can carry
  */
-export function requestHeaders({ headers = {}, auth }: Given, secrets: SecretValues): Headers {
+export function requestHeaders({ headers = {}, auth, userAgent }: Given, secrets: SecretValues): Headers {
   const made = readHeaders(headers)
   for (const name of made.keys()) checkName(name)
   if (auth !== undefined) {
@@ -51,7 +53,7 @@ export function requestHeaders({ headers = {}, auth }: Given, secrets: SecretVal
       throw new DestinationError('misconfigured')
     }
   }
-  if (!made.has('user-agent')) made.set('user-agent', `claimcheck/${VERSION}`)
+  if (!made.has('user-agent')) made.set('user-agent', userAgent)
   return made
 }
 

@@ -1,0 +1,157 @@
+/** Validates the observation that a verifier returned, before a host uses, stores or signs any of it. */
+import { type Instant, type LogTime, MARKS, MAX_STAYS, type Observation, type Stay } from '../evidence.ts'
+import type { JsonObject } from '../json.ts'
+import type { ActionProfile } from '../profile.ts'
+
+const MAX_FACTS_BYTES = 8192
+export const MAX_AGE_MS = 24 * 60 * 60_000
+/** The latest time that a receipt's timestamp can express. */
+export const LATEST_INSTANT: Instant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+/** A receipt can still express a time by the destination after the largest clock offset is added. */
+const LATEST_LOG_TIME = LATEST_INSTANT - 24 * 60 * 60_000
+
+/** In which part of the observation a problem is. */
+export type ObservationPart = 'form' | 'facts' | 'differs' | 'mark' | 'stays'
+
+/** The observation to record; or the problem, as a clause for the log. */
+export type ReadObservation =
+  | { readonly observation: Observation; readonly problem?: never }
+  | { readonly observation?: never; readonly problem: string; readonly part: ObservationPart }
+
+/**
+ * @param factsProblem why the profile's schema does not allow the facts, by the host's own validator
+ * @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express
+ */
+export function readObservation(
+  profile: Pick<ActionProfile, 'required'>,
+  returned: unknown,
+  factsProblem: (facts: JsonObject) => string | undefined,
+): ReadObservation {
+  if (typeof returned !== 'object' || returned === null) return { part: 'form', problem: 'it is not an object' }
+  const observation = copyOf(returned as Observation)
+  for (const [part, problemOf] of PARTS) {
+    const problem = problemOf(observation, { profile, factsProblem })
+    if (problem !== undefined) return { part, problem }
+  }
+  return { observation }
+}
+
+/** Copies the members of the contract as they will be stored, so that the verifier cannot change them between decision and storage. */
+function copyOf(returned: Observation): Observation {
+  const { kind, facts, mark, stays, ageMs, settled, ...rest } = returned
+  const { differs, appeared } = rest as Partial<Extract<Observation, { kind: 'present' }>>
+  const copy = {
+    kind,
+    facts,
+    mark,
+    stays: Array.isArray(stays) ? stays.map(copyStay) : stays,
+    ageMs,
+    settled,
+    ...(kind === 'present' && { differs, appeared: appeared && copyTime(appeared) }),
+  }
+  return JSON.parse(JSON.stringify(copy))
+}
+
+function copyStay({ appeared, removed, removedWhole }: Stay) {
+  return { appeared: copyTime(appeared), removed: removed && copyTime(removed), removedWhole }
+}
+
+function copyTime(time: LogTime) {
+  return { notBefore: time?.notBefore, notAfter: time?.notAfter }
+}
+
+interface By {
+  readonly profile: Pick<ActionProfile, 'required'>
+  readonly factsProblem: (facts: JsonObject) => string | undefined
+}
+
+type ProblemOf = (observation: Observation, by: By) => string | undefined
+
+/** In their order: each may rely on those before it. */
+const PARTS: readonly (readonly [part: ObservationPart, problemOf: ProblemOf])[] = [
+  ['form', kindProblem],
+  ['mark', markProblem],
+  ['form', ageProblem],
+  ['stays', staysProblem],
+  ['form', settledProblem],
+  ['facts', ({ facts }, { factsProblem }) => factsProblem(facts) ?? factsFormProblem(facts)],
+  ['differs', differsProblem],
+  ['form', appearedProblem],
+]
+
+function kindProblem({ kind }: Observation): string | undefined {
+  return kind === 'present' || kind === 'absent' ? undefined : 'kind is neither present nor absent'
+}
+
+function markProblem(observation: Observation): string | undefined {
+  const { mark } = observation
+  if (mark === undefined) return undefined
+  if (!MARKS.includes(mark)) return 'mark is not one of the contract'
+  return showsAsClaimed(observation) ? 'a mark is given with what is there as claimed' : undefined
+}
+
+function ageProblem({ ageMs = 0 }: Observation): string | undefined {
+  const isAge = Number.isSafeInteger(ageMs) && ageMs >= 0 && ageMs <= MAX_AGE_MS
+  return isAge ? undefined : 'ageMs is not a length of time up to a day'
+}
+
+function staysProblem({ stays = [] }: Observation): string | undefined {
+  if (!Array.isArray(stays) || stays.length > MAX_STAYS) return `stays is not a list of ${MAX_STAYS} at most`
+  return stays.map(stayProblem).find((problem) => problem !== undefined)
+}
+
+function settledProblem({ settled }: Observation): string | undefined {
+  return settled === undefined || typeof settled === 'boolean' ? undefined : 'settled is not a boolean'
+}
+
+function factsFormProblem(facts: JsonObject): string | undefined {
+  if (JSON.stringify(facts).length > MAX_FACTS_BYTES) return 'facts are too large'
+  return isReceiptJson(facts)
+    ? undefined
+    : 'facts contain a number that is not an integer, or text that is not well-formed'
+}
+
+function differsProblem(observation: Observation, { profile }: By): string | undefined {
+  if (observation.kind === 'absent') return undefined
+  const { differs } = observation
+  const isRight =
+    Array.isArray(differs) &&
+    differs.every((field) => typeof field === 'string' && Object.hasOwn(profile.required, field))
+  return isRight ? undefined : 'differs names a field that is not required'
+}
+
+function appearedProblem(observation: Observation): string | undefined {
+  if (observation.kind === 'absent' || observation.appeared === undefined) return undefined
+  return timeProblem('appeared', observation.appeared)
+}
+
+function stayProblem({ appeared, removed, removedWhole }: Stay): string | undefined {
+  if (removedWhole !== undefined && typeof removedWhole !== 'boolean') return 'removedWhole is not a boolean'
+  return timeProblem('appeared', appeared) ?? (removed === undefined ? undefined : timeProblem('removed', removed))
+}
+
+function timeProblem(name: string, time: LogTime | null): string | undefined {
+  if (time === null) return `${name} is not a time`
+  const { notBefore, notAfter } = time
+  if (!isInstant(notAfter)) return `${name}.notAfter is not a time`
+  const isBefore = notBefore === undefined || (isInstant(notBefore) && notBefore <= notAfter)
+  return isBefore ? undefined : `${name}.notBefore is not a time, or is after notAfter`
+}
+
+function showsAsClaimed(observation: Observation): boolean {
+  return observation.kind === 'present' && Array.isArray(observation.differs) && observation.differs.length === 0
+}
+
+function isInstant(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LATEST_LOG_TIME
+}
+
+/** Receipts are I-JSON and their numbers are integers. */
+function isReceiptJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value)
+  if (typeof value === 'string') return value.isWellFormed()
+  if (value === null || typeof value === 'boolean') return true
+  if (Array.isArray(value)) return value.every(isReceiptJson)
+  if (typeof value !== 'object') return false
+  return Object.entries(value).every(([name, item]) => name.isWellFormed() && isReceiptJson(item))
+}

@@ -1,0 +1,197 @@
+/** Tries what a connection type says of its options: a base address and what fits, without secrets, and a probe that tells what is wrong. */
+import { Value } from 'typebox/value'
+import { secretNames } from '../contract/auth.ts'
+import type { ConnectionType, ProbeResult } from '../contract/connection.ts'
+import { isDestinationError } from '../contract/destination-error.ts'
+import type { Claim } from '../contract/verifier.ts'
+import { originOf } from '../hosting/base-address.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import type { Called } from './call.ts'
+import { headerOf } from './exchange.ts'
+import { type ExpectedError, echo, echoingFailure, FAULTS } from './faults.ts'
+import { errorCode, type ProbeAsked, thrownText } from './host.ts'
+import { NOT_RECORDED } from './recording.ts'
+import { inLanes, type Run, searchSecrets } from './run.ts'
+import { echoWritten, SOCKET_FAULTS } from './socket-faults.ts'
+
+/** @param claims of the cases */
+export async function runConnection(run: Run, claims: readonly Claim[]): Promise<void> {
+  const { connection, before, cases } = run.options
+  if (connection === undefined) return
+  const { type, options } = run.lanes[0]!.given(connection)
+  tellOptions(type, options, claims, run)
+  await run.set(before ?? cases[0]?.situation)
+  await runProbe(run, connection)
+}
+
+function tellOptions(type: ConnectionType, options: JsonObject, claims: readonly Claim[], { findings }: Run): void {
+  const rows = oddOptions(type, options)
+  findings.tell(
+    'connection.base-url',
+    firstProblem(rows, (one) => baseUrlProblem(type, one, options)),
+  )
+  const fitsProblems = claims.map((claim) => firstProblem(rows, (one) => fitsProblem(type, one, options, claim)))
+  findings.tell(
+    'connection.fits',
+    fitsProblems.find((problem) => problem !== undefined),
+  )
+}
+
+interface Odd {
+  readonly options: JsonObject
+  /** As a phrase: `without base_url`. */
+  readonly says: string
+  /** What they do not change, the plugin must not either. */
+  readonly isSame: boolean
+}
+
+const ODD_TEXTS = ['x', ' ', '-', '..', 'https://', 'http://[', '\u{1f600}', 'x'.repeat(4096)]
+
+/** Options that the schema allows, and that a workspace may give. */
+function oddOptions(type: ConnectionType, options: JsonObject): Odd[] {
+  const secrets = secretNames(type)
+  const others = Object.keys(type.options.properties).filter((name) => !secrets.includes(name))
+  const without = (names: readonly string[]) =>
+    Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name))) as JsonObject
+  const replaced = (name: string, value: JsonValue) => ({ ...options, [name]: value })
+  const valid = (one: Odd) => Value.Check(type.options, one.options)
+  return [
+    { options, says: 'the given options', isSame: true },
+    ...secrets.map((name) => ({ options: replaced(name, 'secret:another'), says: `another ${name}`, isSame: true })),
+    // A host asks for the base address of options that have no secrets yet.
+    { options: without(secrets), says: 'the options without their secrets', isSame: true },
+    ...[
+      ...others.map((name) => ({ options: without([name]), says: `no ${name}`, isSame: false })),
+      { options: without(others), says: 'the secrets alone', isSame: false },
+      ...others.flatMap((name) =>
+        ODD_TEXTS.map((text) => ({
+          options: replaced(name, text),
+          says: `${name} ${JSON.stringify(text.slice(0, 20))}`,
+          isSame: false,
+        })),
+      ),
+    ].filter(valid),
+  ]
+}
+
+function firstProblem(rows: readonly Odd[], problemOf: (odd: Odd) => string | undefined): string | undefined {
+  for (const odd of rows) {
+    const problem = problemOf(odd)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function baseUrlProblem(type: ConnectionType, { options, says, isSame }: Odd, given: JsonObject): string | undefined {
+  try {
+    const [one, again] = [type.baseUrl(copy(options)), type.baseUrl(copy(options))] as readonly unknown[]
+    if (typeof one !== 'string') return `baseUrl gives no text for ${says}`
+    if (one !== again) return `baseUrl gives another address each time for ${says}`
+    if (!isSame) return undefined
+    if (originOf(one) === undefined) return `baseUrl gives ${one}, which is no address, for ${says}`
+    return one === type.baseUrl(copy(given)) ? undefined : `baseUrl gives another address for ${says}`
+  } catch (error) {
+    return `baseUrl throws ${thrownText(error)} for ${says}, which the schema of the options allows`
+  }
+}
+
+function fitsProblem(
+  type: ConnectionType,
+  { options, says, isSame }: Odd,
+  given: JsonObject,
+  claim: Claim,
+): string | undefined {
+  const fits = (one: JsonObject) => type.fits(copy(one), structuredClone(claim)) as unknown
+  try {
+    const [one, again] = [fits(options), fits(options)]
+    if (typeof one !== 'boolean') return `fits gives no boolean for ${says}`
+    if (one !== again) return `fits says something else each time for ${says}`
+    return !isSame || one === fits(given) ? undefined : `fits says something else for ${says}`
+  } catch (error) {
+    return `fits throws ${thrownText(error)} for ${says}, which the schema of the options allows`
+  }
+}
+
+function copy(options: JsonObject): never {
+  return structuredClone(options) as never
+}
+
+async function runProbe({ findings, lanes, memory }: Run, connection: ProbeAsked['connection']): Promise<void> {
+  const { tell } = findings
+  const probe = async (check: string, more: Partial<ProbeAsked> = {}, lane = lanes[0]!) => {
+    const called = await lane.probe({ connection, doing: { check }, ...more })
+    searchSecrets(called, called.value, { tell: (_, problem) => tell('probe.secrets', problem) })
+    return called
+  }
+  memory.clear()
+  const plain = await probe('probe.result')
+  if (plain.routes.some(({ answer }) => headerOf(answer, NOT_RECORDED) !== undefined)) {
+    findings.untested('probe: record what the probe asks, too')
+    return
+  }
+  const problem = resultProblem(plain)
+  tell('probe.result', problem)
+  const hasAsked = plain.routes.length + plain.socketRoutes.length > 0
+  tell('probe.asks', hasAsked ? undefined : 'returns without asking the destination whether the options work')
+  if (problem !== undefined || !hasAsked) return
+  const faults: readonly (ExpectedError & Partial<ProbeAsked>)[] =
+    plain.routes.length > 0
+      ? FAULTS.filter(({ name }) => PROBED.has(name)).map((one) => ({ ...one, strike: { fault: one.answer } }))
+      : SOCKET_FAULTS.map((one) => ({ ...one, socketStrike: { fault: one.answer } }))
+  await inLanes(lanes, faults, async (lane, { name, says, right, endAfterMs, strike, socketStrike }) => {
+    const check = NAMES.get(name) ?? 'probe.errors'
+    const called = await probe(
+      check,
+      {
+        ...(strike ? { strike } : {}),
+        ...(socketStrike ? { socketStrike } : {}),
+        ...(endAfterMs === undefined ? {} : { endAfterStrikeMs: endAfterMs }),
+      },
+      lane,
+    )
+    if (endAfterMs !== undefined) {
+      tell('probe.abort', called.ignoredAbort ? 'goes on for 100 ms after its signal was aborted' : undefined)
+    }
+    tell(check, errorProblem(called, says, right))
+  })
+  const echoes = [echo, ...[401, 403, 500].map(echoingFailure)]
+  await inLanes(lanes, echoes, async (lane, fault) => {
+    await probe('probe.secrets', { strike: { fault }, socketStrike: { fault: echoWritten } }, lane)
+  })
+  tell('probe.secrets', undefined)
+}
+
+/** They strike all that a probe asks. */
+const PROBED: ReadonlySet<string> = new Set([
+  'fault.401',
+  'fault.403',
+  'fault.429-without-retry-after',
+  'fault.500',
+  'fault.502',
+  'fault.reset',
+  'fault.silence',
+])
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['fault.401', 'probe.unauthorized'],
+  ['fault.403', 'probe.forbidden'],
+])
+
+function resultProblem({ value, error }: Called<ProbeResult>): string | undefined {
+  if (error !== undefined) return `throws ${thrownText(error)} for credentials that work`
+  const { scopes, warnings } = (value ?? {}) as Partial<ProbeResult>
+  const isRight = [scopes, warnings].every(
+    (list) => Array.isArray(list) && list.every((one) => typeof one === 'string'),
+  )
+  return isRight ? undefined : 'returns no lists of texts as scopes and warnings'
+}
+
+function errorProblem(called: Called<ProbeResult>, says: string, right: ExpectedError['right']): string | undefined {
+  if (!('error' in called)) return `says that the options work, where the destination gave ${says}`
+  const code = errorCode(called.error)
+  if (!isDestinationError(called.error)) {
+    return `throws ${thrownText(called.error)}, which is no DestinationError, for ${says}`
+  }
+  return code !== undefined && right.includes(code)
+    ? undefined
+    : `throws \`${code}\` for ${says}, which is \`${right[0]}\``
+}

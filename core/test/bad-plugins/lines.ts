@@ -1,0 +1,260 @@
+/** A verifier that reads a protocol of lines, and bad ones: what is no HTTP has nobody to say how far an answer goes but its reader. */
+import {
+  type ActionProfile,
+  type CheckContext,
+  DestinationError,
+  defineConnectionType,
+  definePlugin,
+  defineVerifier,
+  isDestinationError,
+  type Observation,
+  type Plugin,
+  type Socket,
+} from '@claimcheck/core/plugin'
+import { connection, profile } from './good.ts'
+import type { BadPlugin } from './row.ts'
+
+const PLACE = 'tls://lines.example.com:4190'
+const LONGEST_LINE = 1024
+
+interface Session {
+  /** Without its line break. */
+  line(): Promise<string>
+  say(line: string): Promise<void>
+  readonly socket: Socket
+}
+
+interface Parts {
+  readonly place: string
+  /** Of a connection that has ended. */
+  ended(): string
+  /** The lines up to the one that ends the list. */
+  list(session: Session): Promise<string[]>
+  /** @throws DestinationError for what is no line of a list */
+  ticket(line: string): readonly [number: string, state: string, resolution?: string, at?: string]
+  refused(line: string): unknown
+  check(read: () => Promise<Observation>, context: CheckContext): Promise<Observation>
+}
+
+const parts: Parts = {
+  place: PLACE,
+  ended() {
+    throw new DestinationError('unavailable')
+  },
+  async list({ line }) {
+    const lines: string[] = []
+    for (let one = await line(); one !== '.'; one = await line()) lines.push(one)
+    return lines
+  },
+  ticket(line) {
+    const [, number, state, resolution, at] = /^T (\d+) (open|closed)(?: (\w+) (\S+))?$/.exec(line) ?? []
+    if (number === undefined) throw new DestinationError('unexpected_response')
+    return [number, state!, resolution!, at!]
+  },
+  refused: (line) => new DestinationError(line === 'NO login' ? 'unauthorized' : 'unexpected_response'),
+  check: (read) => read(),
+}
+
+async function open(context: Pick<CheckContext, 'connect'>, token: string, all: Parts): Promise<Session> {
+  const socket = await context.connect(all.place)
+  const reader = socket.readable.getReader()
+  const writer = socket.writable.getWriter()
+  const decoder = new TextDecoder()
+  let rest = ''
+  const session: Session = {
+    socket,
+    async line() {
+      for (;;) {
+        const end = rest.indexOf('\r\n')
+        if (end >= 0) {
+          const line = rest.slice(0, end)
+          rest = rest.slice(end + 2)
+          return line
+        }
+        if (rest.length > LONGEST_LINE) throw new DestinationError('too_large')
+        const { done, value } = await reader.read()
+        if (done) return all.ended()
+        rest += decoder.decode(value, { stream: true })
+      }
+    },
+    say: (line) => writer.write(new TextEncoder().encode(`${line}\r\n`)),
+  }
+  if ((await session.line()) !== '* READY') throw new DestinationError('unexpected_response')
+  await session.say(`LOGIN ${token}`)
+  const answer = await session.line()
+  if (answer !== 'OK') throw all.refused(answer)
+  return session
+}
+
+async function read(context: CheckContext, target: string, resolution: unknown, all: Parts): Promise<Observation> {
+  const [key, number] = target.split('-')
+  const session = await open(context, (context.connection!.options as { token: string }).token, all)
+  try {
+    await session.say(`OPEN ${key}`)
+    const [, id, access] = /^OK (\d+) (full|limited)$/.exec(await session.line()) ?? []
+    if (id === undefined) throw new DestinationError('unexpected_response')
+    if (access !== 'full') throw new DestinationError('forbidden')
+    await session.say('LIST')
+    const tickets = (await all.list(session)).map(all.ticket)
+    const [, state, closedAs, at] = tickets.find(([one]) => one === number) ?? []
+    const facts = {
+      project_id: Number(id),
+      ...(state === undefined ? {} : { state }),
+      ...(at ? { closed_at: at } : {}),
+    }
+    if (state !== 'closed') return { kind: 'absent', facts }
+    const time = Date.parse(at!)
+    if (closedAs !== resolution) return { kind: 'present', facts, differs: ['resolution'] }
+    return { kind: 'present', facts, differs: [], stays: [{ appeared: { notBefore: time, notAfter: time } }] }
+  } finally {
+    await session.socket.close()
+  }
+}
+
+export function linePlugin(replaced: Partial<Parts> = {}): Plugin {
+  const all = { ...parts, ...replaced }
+  const { target, params, facts } = profile
+  const verifier = defineVerifier({
+    profile: { ...profile, target, params, facts } as unknown as ActionProfile,
+    providers: ['tracker'],
+    normalize: ({ target, params }) => ({
+      target,
+      params: { resolution: String((params as { resolution: string }).resolution).toLowerCase() },
+    }),
+    check: ({ target, params }, context) =>
+      all.check(
+        () => read(context, target, (params as { resolution: string }).resolution, all),
+        context,
+      ) as Promise<never>,
+  })
+  const type = defineConnectionType({
+    ...connection,
+    baseUrl: () => PLACE,
+    async probe({ token }, context) {
+      const session = await open(context, token as string, parts)
+      await session.socket.close()
+      return { scopes: [], warnings: [] }
+    },
+  })
+  return definePlugin({
+    name: 'lines',
+    api: 2,
+    manifest: { hosts: ['lines.example.com'], sockets: [{ port: 4190, tls: true }] },
+    options: { type: 'object', properties: {}, additionalProperties: false } as never,
+    setup: () => ({ verifiers: [verifier], connections: [type] }),
+  }) as Plugin
+}
+
+const way = 'lines'
+
+/** Reads the list as far as it goes, whatever ends it. */
+async function asFarAsItGoes({ line }: Session, mayEnd: (error: unknown) => boolean): Promise<string[]> {
+  const lines: string[] = []
+  try {
+    for (let one = await line(); one !== '.'; one = await line()) lines.push(one)
+  } catch (error) {
+    if (!mayEnd(error)) throw error
+  }
+  return lines.filter((one) => one.startsWith('T '))
+}
+
+const codeOf = (error: unknown) => (isDestinationError(error) ? error.code : undefined)
+
+export const LINES: readonly BadPlugin[] = [
+  {
+    what: 'waits for an answer for ever',
+    caughtBy: 'abort.heeded',
+    way,
+    plugin: () =>
+      linePlugin({
+        check: (read) =>
+          read().catch((error: unknown) => {
+            if (codeOf(error) !== 'timeout') throw error
+            return new Promise<never>(() => {})
+          }),
+      }),
+  },
+  {
+    what: 'takes a closed connection for the end of a list',
+    caughtBy: 'fault.socket-closed',
+    way,
+    situations: ['open'],
+    plugin: () => linePlugin({ ended: () => '.' }),
+  },
+  {
+    what: 'takes the beginning of a list for the list',
+    caughtBy: 'fault.socket-cut',
+    way,
+    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'unavailable') }),
+  },
+  {
+    what: 'takes what came before a reset for the list',
+    caughtBy: 'fault.socket-reset',
+    way,
+    situations: ['missing'],
+    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'unavailable') }),
+  },
+  {
+    what: 'reads without bounds, and takes what it got for the list',
+    caughtBy: 'fault.socket-flood',
+    way,
+    situations: ['missing'],
+    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'too_large') }),
+  },
+  {
+    what: 'takes what it does not understand for no ticket',
+    caughtBy: 'fault.socket-garbage',
+    way,
+    situations: ['missing'],
+    plugin: () =>
+      linePlugin({
+        list: async (session) => {
+          const first = await session.line()
+          return first.startsWith('T ') ? [first, ...(await parts.list(session))] : []
+        },
+      }),
+  },
+  {
+    what: 'takes silence for the end of a list',
+    caughtBy: 'fault.socket-silence',
+    way,
+    situations: ['missing'],
+    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'timeout') }),
+  },
+  {
+    what: 'calls a slow answer an outage',
+    caughtBy: 'fault.socket-one-byte-a-second',
+    way,
+    plugin: () =>
+      linePlugin({
+        check: (read) =>
+          read().catch((error: unknown) => {
+            throw codeOf(error) === 'timeout' ? new DestinationError('unavailable') : error
+          }),
+      }),
+  },
+  {
+    what: 'connects to a port that its manifest does not declare',
+    caughtBy: 'requests.sockets',
+    way,
+    plugin: () => linePlugin({ place: 'tls://lines.example.com:25' }),
+  },
+  {
+    what: 'connects without the encryption that its manifest declares',
+    caughtBy: 'requests.sockets',
+    way,
+    plugin: () => linePlugin({ place: 'tcp://lines.example.com:4190' }),
+  },
+  {
+    what: 'connects to another host',
+    caughtBy: 'requests.sockets',
+    way,
+    plugin: () => linePlugin({ place: 'tls://example.com:4190' }),
+  },
+  {
+    what: 'repeats a line of the destination in an error',
+    caughtBy: 'secrets.in-errors',
+    way,
+    plugin: () => linePlugin({ refused: (line) => new DestinationError('unexpected_response', { cause: line }) }),
+  },
+]
