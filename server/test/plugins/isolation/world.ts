@@ -78,7 +78,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
   const connection: Connection = { id: 'conn_1', provider: 'deeds', options: { base_url: url, token: TOKEN } }
 
   /** What the check returns; its error's name and code as a text. */
-  async function check(target: string, deed?: string, at?: string, limitMs = 20_000): Promise<unknown> {
+  async function check(target: string, deed?: string, at?: string, limitMs = 60_000): Promise<unknown> {
     const timer = new AbortController()
     const limit = setTimeout(() => timer.abort(), limitMs)
     const requests = outbound.forCheck({
