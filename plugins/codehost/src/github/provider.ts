@@ -41,7 +41,7 @@ export const github: Provider = {
     fits: ({ base_url, owners }, claim) =>
       fitsClaim(claim, githubNames(withoutTrailingSlash(base_url ?? PUBLIC_API)), owners),
     async probe(options, context) {
-      const api = createGitHubApi(access(options), { ...context, now: Date.now })
+      const api = createGitHubApi(access(options), context)
       // An Enterprise server without rate limits answers 404, but only after it has accepted the token.
       const answer = await api.get('/rate_limit', RateLimitAnswer, [404])
       const granted = 'value' in answer ? (answer.headers.get('x-oauth-scopes') ?? '') : ''

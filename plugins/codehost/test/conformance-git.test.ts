@@ -1,0 +1,78 @@
+/**
+ * The plugin passes the conformance kit at a git server, but for what the git program keeps to itself. The program sends requests of its
+ * own, which meet the kit's faults by the address that the connection has.
+ */
+import { runConformance } from '@claimcheck/core/testkit'
+import codehost from '@claimcheck/plugin-codehost'
+import t from 'tap'
+import { GitServer } from '../../../test/destinations/git-server.ts'
+import { MINUTE, NOON } from './github-fixture.ts'
+
+t.setTimeout(500_000)
+
+const credentials = { username: 'reader', password: 'a-password-that-is-long' }
+
+/** The checks that fail, and why it is right that they do: none of them is about what was found. */
+const KNOWN: readonly (readonly [name: string, problem: RegExp, why: string])[] = [
+  ['clock.machine', /machine's clock/, 'it compares the ages of folders, which the file system has from the machine'],
+  ['fault.large-body', /throws `unavailable`/, 'the program gives up by itself and says that it failed'],
+  ['fault.compression-bomb', /throws `unavailable`/, 'as above'],
+  ['fault.401', /throws `unavailable`/, 'the program had been let in by the request before'],
+  ['fault.429-with-retry-after', /gives retryAfterMs 60000/, 'the program tells no headers'],
+  ['probe.forbidden', /options work/, 'the base address need not be a page that may be read'],
+]
+
+interface Commits {
+  readonly sha: string
+}
+
+t.test('at a git server', async (t) => {
+  let server: GitServer
+  let repository: Awaited<ReturnType<GitServer['createRepository']>>
+  let [sha, base] = ['', '']
+  const claim = ({ sha }: Commits) => ({ target: 'acme/app', params: { sha, branch: 'main' }, claimedAt: NOON })
+  const { checks, untested } = await runConformance<'pushed' | 'not pushed', Commits>({
+    plugin: codehost,
+    connection: (url) => ({ provider: 'git', options: { base_url: url, ...credentials } }),
+    destination: {
+      async start({ now }) {
+        server = await GitServer.start(0, now)
+        repository = await server.createRepository('acme/app', { credentials })
+        const dated = (minutes: number, ...parents: string[]) =>
+          repository.commit({ parents, date: new Date(NOON - minutes * MINUTE) })
+        base = await dated(50, await dated(60))
+        sha = await dated(40, base)
+        await repository.push('main', base)
+        return { url: server.url, stop: () => server.close() }
+      },
+      async set(situation) {
+        await repository.push('main', situation === 'pushed' ? sha : base)
+        return { sha }
+      },
+    },
+    before: 'not pushed',
+    cases: [
+      { name: 'pushed', situation: 'pushed', claim, sees: { kind: 'present' }, verdict: 'verified' },
+      {
+        name: 'known to the server, and on no branch',
+        situation: 'not pushed',
+        claim,
+        sees: { kind: 'absent', mark: 'may_have_been' },
+        verdict: 'unverifiable',
+      },
+    ],
+  })
+  const failed = checks.filter(({ ok }) => !ok)
+  const isKnown = (name: string, problem = '') => KNOWN.some(([one, text]) => one === name && text.test(problem))
+  t.strictSame(
+    failed.filter(({ name, problem }) => !isKnown(name, problem)),
+    [],
+  )
+  t.ok(checks.length > 100)
+  for (const [name, , why] of KNOWN)
+    t.ok(
+      failed.some((check) => check.name === name),
+      `${name}: ${why}`,
+    )
+  t.match(untested, [/^absence\.hides-permission/])
+})
