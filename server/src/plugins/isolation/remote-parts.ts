@@ -91,7 +91,10 @@ function quickCalls(process: PluginProcess, index: number) {
       try {
         return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
       } catch (error) {
-        if (!(error instanceof ProcessEnded) || error.blame === 'this' || tries === QUICK_TRIES) throw error
+        if (!(error instanceof ProcessEnded)) throw error
+        // Also a claim whose address ends the process is poison.
+        if (error.blame === 'this') throw new PluginEndedError(error.message)
+        if (tries === QUICK_TRIES) throw error
       }
     }
   }
