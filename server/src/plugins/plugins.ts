@@ -51,7 +51,14 @@ export async function loadPlugins(
     try {
       const expire = () => new Error(`its setup takes longer than ${limitMs} ms`)
       const located = await locatePlugin(entry.use, pluginDir, [dataDir])
-      plugins.push(await withinTime(loadPlugin(entry, located, types, options), limitMs, expire))
+      const loading = loadPlugin(entry, located, types, options)
+      try {
+        plugins.push(await withinTime(loading, limitMs, expire))
+      } catch (error) {
+        // What is set up after all would run on, and keep the service from ending.
+        void loading.then(({ parts }) => parts.close()).catch(() => {})
+        throw error
+      }
     } catch (error) {
       problems.push(...problemsOf(error).map((problem) => `${entry.use}: ${problem}`))
     }

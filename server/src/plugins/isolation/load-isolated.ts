@@ -61,14 +61,9 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
     if (loaded && (await rehash(located)) !== located.codeHash)
       throw new Error('its files changed: start the service again')
     const definition = readDefinition(plugin)
-    refuse(linearProblems('options', definition.options))
-    refuse(definitionProblems(definition, given))
-    refuse(isolationLimits(definition.manifest))
+    if (!loaded) refuseDefinition(definition, given)
     const parts = readParts(await setup(given))
-    refuse(parts.verifiers.flatMap(({ data }, index) => profileLinearProblems(data.profile, index)))
-    refuse(parts.connections.flatMap(({ data }, index) => linearProblems(`connections.${index}.options`, data.options)))
-    refuse(partsProblems(shapeOf(parts)))
-    if (parts.data.anchorer !== undefined) refuse(['it offers an anchorer, which the operator has to trust'])
+    if (!loaded) refuseParts(parts)
     loaded ??= { definition, parts }
     return canonicalize({ definition: definition as unknown as JsonObject, parts: parts as unknown as JsonObject })
   }
@@ -84,6 +79,20 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
     name: definition.name,
     parts: remoteParts(parts, { process, manifest: definition.manifest, reach, types, logger: pluginLogger }),
   }
+}
+
+// Once: what a process offers that is started again has to be the same, and compiling its schemas holds up the service.
+function refuseDefinition(definition: Definition, given: IsolatedOptions['given']): void {
+  refuse(linearProblems('options', definition.options))
+  refuse(definitionProblems(definition, given))
+  refuse(isolationLimits(definition.manifest))
+}
+
+function refuseParts(parts: DescribedParts): void {
+  refuse(parts.verifiers.flatMap(({ data }, index) => profileLinearProblems(data.profile, index)))
+  refuse(parts.connections.flatMap(({ data }, index) => linearProblems(`connections.${index}.options`, data.options)))
+  refuse(partsProblems(shapeOf(parts)))
+  if (parts.data.anchorer !== undefined) refuse(['it offers an anchorer, which the operator has to trust'])
 }
 
 /** A claimant's text must not hold up the service: patterns of strangers match in linear time, or are refused. */

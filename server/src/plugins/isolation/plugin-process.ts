@@ -106,6 +106,7 @@ const SOUND_MS = 60_000
 /** Of one run: a plugin that awaits nothing must not fill the host's memory. */
 const MOST_CALLS_AT_ONCE = 256
 const LARGE_BYTES = 64 * 1024
+const STOPPED = 'the plugin is stopped'
 const MAX_STDERR = 8192
 
 export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
@@ -212,7 +213,10 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         stream.destroy()
         const [oldest] = live.undone
         const blamed = oldest && oldest.n === live.at ? oldest.run : undefined
-        if (isClosed) return
+        if (isClosed) {
+          onFailed(new Error(STOPPED))
+          return
+        }
         lastEnd = reason
         logger.warn(
           { reason, stderr: pluginLogger.redact(stderr.trim()) || undefined },
@@ -304,6 +308,10 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       pending.delete(run)
       reject(new ProcessEnded(reason, blameOf(run, blamed)))
     }
+    restart()
+  }
+
+  function restart(): void {
     // The first start fails by itself.
     if (known === undefined || isClosed) return
     if (performance.now() - soundSince > SOUND_MS) pauseMs = 0
@@ -339,7 +347,9 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       started.isReady = true
       available.open()
     } catch (error) {
-      live?.end('it did not start')
+      if (live) live.end('it did not start')
+      // The system gave no process, for want of memory or handles, which may pass.
+      else restart()
       throw error
     } finally {
       clearTimeout(limit)
@@ -375,6 +385,10 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       }
 
       function begin(): void {
+        if (isClosed) {
+          fail(new Error(STOPPED))
+          return
+        }
         const live = current
         if (!live?.isReady) {
           fail(new ProcessEnded('it did not start', 'other'))
@@ -393,7 +407,9 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         send(live, run, { k: 'run', id: run, method, part, args: args(run), now: now() })
       }
 
-      if (current?.isReady) begin()
+      // Of an aborted signal no event tells.
+      if (signal?.aborted) expire()
+      else if (isClosed || current?.isReady) begin()
       else void available.opened.then(() => isOver || begin())
     })
   }
@@ -415,6 +431,8 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       isClosed = true
       const { child } = current ?? {}
       current?.end('it exited')
+      for (const { reject } of [...pending.values()]) reject(new Error(STOPPED))
+      available.open()
       if (child && child.exitCode === null && child.signalCode === null) {
         await new Promise((resolve) => child.once('close', resolve))
       }

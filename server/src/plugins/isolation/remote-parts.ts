@@ -133,12 +133,7 @@ async function check(
     return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
   }
 
-  try {
-    return await again(once, alone, () => !signal.aborted)
-  } catch (error) {
-    if (error instanceof ProcessEnded && error.blame !== 'other') throw new PluginEndedError(error.message)
-    throw error
-  }
+  return again(once, alone, () => !signal.aborted)
 }
 
 function remoteConnectionType(
@@ -178,15 +173,19 @@ function remoteConnectionType(
   }
 }
 
-/** Calls again what went down with another call; alone, where nothing tells which call it was. @throws ProcessEnded when it was this one */
+/**
+ * Calls again what went down with another call; alone, where nothing tells which call it was.
+ * @throws PluginEndedError when it was this one: also a claim whose address ends the process is poison
+ */
 async function again<T>(call: () => Promise<T>, alone: Remote['alone'], isWanted = () => true): Promise<T> {
   let isSuspect = false
   for (let calls = 1; ; calls++) {
     try {
       return await (isSuspect ? alone(call) : call())
     } catch (error) {
-      if (!(error instanceof ProcessEnded) || !isWanted() || calls === MOST_CALLS) throw error
-      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw error
+      if (!(error instanceof ProcessEnded)) throw error
+      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw new PluginEndedError(error.message)
+      if (!isWanted() || calls === MOST_CALLS) throw error
       if (error.blame === 'unsure') isSuspect = true
     }
   }

@@ -78,3 +78,22 @@ t.test('a plugin knows the time of the service from its setup on', { skip }, asy
   // A message takes a while.
   for (const time of times) t.ok(time >= before - 1000 && time <= Date.now() + 1000, `${time}`)
 })
+
+t.test('a plugin that is closed while it starts again leaves nothing that waits', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  t.equal(await check('page', 'exits'), 'PluginEndedError')
+  const waiting = [check('page'), check('missing')]
+  const before = performance.now()
+  await plugin.parts.close()
+  t.strictSame(await Promise.all(waiting), ['Error', 'Error'])
+  t.equal(await check('page'), 'Error')
+  t.ok(performance.now() - before < 5000)
+  t.match(plugin.parts.state(), { status: 'stopped' })
+})
+
+t.test('a check whose time was over before it began is not given to the plugin', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  const before = performance.now()
+  t.equal(await check('page', 'waits for ever', undefined, 0), 'Error')
+  t.ok(performance.now() - before < 5000)
+})
