@@ -22,6 +22,7 @@ import type { PluginLogger } from '../plugin-logger.ts'
 import { createHostCalls, createSharedReadings, type SharedReadings } from './host-calls.ts'
 import type { CheckArguments, DescribedPart, DescribedParts, PluginMethod } from './messages.ts'
 import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
+import { createSuspects, type Suspects } from './suspects.ts'
 
 /** A function of a plugin that needs nothing of the host answers within this, also while its process is started again. */
 const QUICK_MS = 3000
@@ -44,12 +45,12 @@ interface RemoteOptions {
 
 interface Remote extends RemoteOptions {
   readonly shared: SharedReadings
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+  readonly suspects: Suspects
 }
 
 /** @param described passed `partsProblems` */
 export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
-  const remote: Remote = { ...options, shared: createSharedReadings(), alone: createTurns() }
+  const remote: Remote = { ...options, shared: createSharedReadings(), suspects: createSuspects(options.process.lagMs) }
   return {
     manifest: options.manifest,
     verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
@@ -105,7 +106,7 @@ async function check(
   call: CheckCall,
   index: number,
   { limits = {} }: { readonly limits: CheckLimits | undefined },
-  { process, shared, types, alone, logger }: Remote,
+  { process, shared, types, suspects, logger }: Remote,
 ): Promise<unknown> {
   const { claim, connection, previous, requests, timer, share } = call
   const key = cacheKey(connection)
@@ -125,11 +126,16 @@ async function check(
   let isSuspect = false
   for (;;) {
     try {
-      return await (isSuspect ? alone(once) : once())
+      if (isSuspect) return await suspects.alone(once)
+      await suspects.passed()
+      return await once()
     } catch (error) {
       if (!(error instanceof ProcessEnded) || signal.aborted) throw error
-      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw new PluginEndedError(error.message)
+      const isFound = error.blame === 'unsure' && isSuspect && error.wasAlone
+      if (error.blame === 'this' || isFound) throw new PluginEndedError(error.message)
       if (error.blame === 'unsure') isSuspect = true
+      // Its plugin knows nothing of what it asked before.
+      requests.again()
     }
   }
 }
@@ -180,14 +186,4 @@ function readSource(value: unknown) {
   if (value === null || value === undefined) return undefined
   const { provider, baseUrl } = value as Record<string, unknown>
   return { provider: readText(provider), baseUrl: readText(baseUrl) }
-}
-
-/** Work that is done one after another. */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work, work)
-    last = mine.catch(() => {})
-    return mine
-  }
 }
