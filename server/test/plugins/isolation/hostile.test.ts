@@ -121,3 +121,15 @@ t.test('a check that is made again may ask as much as one that was not', { skip 
   t.equal(await check('page', 'exits'), 'PluginEndedError')
   t.strictSame(await asking, { ...PAGE, facts: {} })
 })
+
+t.test('a plugin that gets as many checks as it can make floods nobody', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  const end = performance.now() + 3000
+  const outcomes = new Set<unknown>()
+  const one = async () => {
+    while (performance.now() < end) outcomes.add(JSON.stringify(await check('page', 'waits a while', '0')))
+  }
+  await Promise.all(Array.from({ length: 200 }, one))
+  t.strictSame([...outcomes], [JSON.stringify({ ...PAGE, facts: {} })])
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
