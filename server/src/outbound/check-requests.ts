@@ -52,6 +52,8 @@ export interface CheckRequests extends Pick<CheckContext, 'connect' | 'reveal'> 
   readings(): Readings
   /** Its own limits ended the check's requests: its time is over, or it may send no more. */
   isEnded(): boolean
+  /** The check is made again, because its plugin's process ended with another one: its requests are counted anew. What was told stays. */
+  again(): void
   /** Takes over what a read told that another check made for this one as well. */
   inherit(readings: Readings): void
   /** The first thing that the plugin asked for without being allowed to. What it then reports is no evidence. */
@@ -207,6 +209,9 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
     },
     readings: () => readings,
     isEnded: () => timer.signal.aborted || spending?.isRefused === true,
+    again() {
+      requests = sockets = resolved = 0
+    },
     inherit(others) {
       readings = mergeReadings(readings, others)
     },

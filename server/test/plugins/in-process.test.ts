@@ -81,6 +81,7 @@ function requests() {
     reveal: () => ({ name: 'authorization', value: TOKEN }),
     readings: () => NO_READINGS,
     isEnded: () => false,
+    again() {},
     inherit() {},
     breach: () => undefined,
     leaks: leakFinder([TOKEN]),

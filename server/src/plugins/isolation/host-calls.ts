@@ -30,7 +30,8 @@ export interface SharedReadings {
   inherit(run: number, cacheKey: string, requests: CheckRequests): void
 }
 
-const MAX_KEPT = 2000
+/** More than begin while one read is under way: a check that joins it finds it here. */
+const MAX_KEPT = 20_000
 
 export function createSharedReadings(): SharedReadings {
   const kept = new LRUCache<number, { readonly cacheKey: string; readonly requests: CheckRequests }>({ max: MAX_KEPT })

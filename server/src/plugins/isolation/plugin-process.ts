@@ -27,10 +27,13 @@ export class ProcessEnded extends Error {
   override readonly name = 'ProcessEnded'
   /** `this`: it worked on this call. `other`: on another one. `unsure`: nothing tells. */
   readonly blame: 'this' | 'other' | 'unsure'
+  /** It worked on no other call. */
+  readonly wasAlone: boolean
 
-  constructor(reason: EndReason, blame: ProcessEnded['blame']) {
+  constructor(reason: EndReason, blame: ProcessEnded['blame'], wasAlone: boolean) {
     super(`the process of the plugin ended: ${reason}`)
     this.blame = blame
+    this.wasAlone = wasAlone
   }
 }
 
@@ -48,6 +51,8 @@ export interface PluginProcess {
     options: CallOptions,
   ): Promise<unknown>
   state(): PluginState
+  /** For how long it has not answered what it was sent; infinite while it is started. Milliseconds. */
+  lagMs(): number
   /** Ends the process, after the plugin's own `close`. */
   close(): Promise<void>
 }
@@ -304,9 +309,10 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
   function ended(live: Live, reason: EndReason, blamed: number | undefined): void {
     if (current === live) current = undefined
     if (live.isReady) available = newGate()
+    const wasAlone = pending.size === 1
     for (const [run, { reject }] of [...pending]) {
       pending.delete(run)
-      reject(new ProcessEnded(reason, blameOf(run, blamed)))
+      reject(new ProcessEnded(reason, blameOf(run, blamed), wasAlone))
     }
     restart()
   }
@@ -391,7 +397,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         }
         const live = current
         if (!live?.isReady) {
-          fail(new ProcessEnded('it did not start', 'other'))
+          fail(new ProcessEnded('it did not start', 'other', false))
           return
         }
         pending.set(run, {
@@ -426,6 +432,12 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       restarts,
       ...(lastEnd === undefined ? {} : { lastEnd }),
     }),
+    lagMs() {
+      if (isClosed) return 0
+      if (!current?.isReady) return Number.POSITIVE_INFINITY
+      const [oldest] = current.undone
+      return oldest ? performance.now() - oldest.sentAt : 0
+    },
     async close() {
       if (current?.isReady) await call('close', 0, () => [], { timeoutMs: CLOSE_MS }).catch(() => {})
       isClosed = true

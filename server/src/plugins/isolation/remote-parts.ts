@@ -30,6 +30,7 @@ import {
   type PluginMethod,
 } from './messages.ts'
 import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
+import { createSuspects, type Suspects } from './suspects.ts'
 
 /** A function of a plugin that needs nothing of the host answers within this, also while its process is started again. */
 const QUICK_MS = 3000
@@ -40,8 +41,7 @@ const MAX_ADDRESSES = 1000
 /** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
 
-/** Of one call that others' calls end. */
-const MOST_CALLS = 20
+const QUICK_TRIES = 3
 
 interface RemoteOptions {
   readonly process: PluginProcess
@@ -54,12 +54,12 @@ interface RemoteOptions {
 
 interface Remote extends RemoteOptions {
   readonly shared: SharedReadings
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+  readonly suspects: Suspects
 }
 
 /** @param described passed `partsProblems` */
 export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
-  const remote: Remote = { ...options, shared: createSharedReadings(), alone: createTurns() }
+  const remote: Remote = { ...options, shared: createSharedReadings(), suspects: createSuspects(options.process.lagMs) }
   return {
     manifest: options.manifest,
     verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
@@ -76,7 +76,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     readonly limits?: CheckLimits
   }
   const { process, reach, types } = remote
-  const quick = quickCalls(remote, index)
+  const quick = quickCalls(process, index)
   const shown = (connection: Connection) => withHandles(connection, types)
   return {
     profile,
@@ -96,9 +96,20 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
   }
 }
 
-function quickCalls({ process, alone }: Remote, index: number) {
-  return (method: PluginMethod, ...args: unknown[]) =>
-    again(() => process.call(method, index, () => args, { timeoutMs: QUICK_MS }), alone)
+/** Calls that go down with another one's are made again. */
+function quickCalls(process: PluginProcess, index: number) {
+  return async (method: PluginMethod, ...args: unknown[]): Promise<unknown> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+      } catch (error) {
+        if (!(error instanceof ProcessEnded)) throw error
+        // Also a claim whose address ends the process is poison.
+        if (error.blame === 'this') throw new PluginEndedError(error.message)
+        if (tries === QUICK_TRIES) throw error
+      }
+    }
+  }
 }
 
 /** @returns what is no list as it is: the caller tells */
@@ -115,7 +126,7 @@ async function check(
   calls: readonly CheckCall[],
   index: number,
   { limits = {} }: { readonly limits: CheckLimits | undefined },
-  { process, shared, types, alone, logger }: Remote,
+  { process, shared, types, suspects, logger }: Remote,
 ): Promise<unknown> {
   const { connection, requests, timer, share } = calls[0]!
   const key = cacheKey(connection)
@@ -133,7 +144,21 @@ async function check(
     return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
   }
 
-  return again(once, alone, () => !signal.aborted)
+  let isSuspect = false
+  for (;;) {
+    try {
+      if (isSuspect) return await suspects.alone(once)
+      await suspects.passed()
+      return await once()
+    } catch (error) {
+      if (!(error instanceof ProcessEnded) || signal.aborted) throw error
+      const isFound = error.blame === 'unsure' && isSuspect && error.wasAlone
+      if (error.blame === 'this' || isFound) throw new PluginEndedError(error.message)
+      if (error.blame === 'unsure') isSuspect = true
+      // Its plugin knows nothing of what it asked before.
+      requests.again()
+    }
+  }
 }
 
 function remoteConnectionType(
@@ -144,7 +169,7 @@ function remoteConnectionType(
   const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'>
   const { provider, title, options, help } = type
   const { process, reach } = remote
-  const quick = quickCalls(remote, index)
+  const quick = quickCalls(process, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
   return {
@@ -173,24 +198,6 @@ function remoteConnectionType(
   }
 }
 
-/**
- * Calls again what went down with another call; alone, where nothing tells which call it was.
- * @throws PluginEndedError when it was this one: also a claim whose address ends the process is poison
- */
-async function again<T>(call: () => Promise<T>, alone: Remote['alone'], isWanted = () => true): Promise<T> {
-  let isSuspect = false
-  for (let calls = 1; ; calls++) {
-    try {
-      return await (isSuspect ? alone(call) : call())
-    } catch (error) {
-      if (!(error instanceof ProcessEnded)) throw error
-      if (error.blame === 'this' || (error.blame === 'unsure' && isSuspect)) throw new PluginEndedError(error.message)
-      if (!isWanted() || calls === MOST_CALLS) throw error
-      if (error.blame === 'unsure') isSuspect = true
-    }
-  }
-}
-
 function readText(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('the plugin returned no text')
   return value
@@ -200,14 +207,4 @@ function readSource(value: unknown) {
   if (value === null || value === undefined) return undefined
   const { provider, baseUrl } = value as Record<string, unknown>
   return { provider: readText(provider), baseUrl: readText(baseUrl) }
-}
-
-/** Work that is done one after another. */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work, work)
-    last = mine.catch(() => {})
-    return mine
-  }
 }

@@ -192,6 +192,16 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const answers = Array.from({ length: 60 }, () => fetch(`${base_url}/large`, { auth: bearer(token) }))
     return told(String((await Promise.all(answers)).length))
   },
+  async 'asks as often as it may'({ fetch, connection }) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    for (let count = 0; count < CEILING.requests; count++) await fetch(`${base_url}/page`, { auth: bearer(token) })
+    await wait(300)
+    return PRESENT
+  },
+  async 'waits a while'(_, at) {
+    await wait(Number(at))
+    return PRESENT
+  },
   async 'waits for many calls'({ resolve, connection }) {
     const { base_url } = connection!.options as { base_url: string }
     const answers = await Promise.allSettled(Array.from({ length: 1000 }, () => resolve(base_url)))

@@ -97,3 +97,39 @@ t.test('a check whose time was over before it began is not given to the plugin',
   t.equal(await check('page', 'waits for ever', undefined, 0), 'Error')
   t.ok(performance.now() - before < 5000)
 })
+
+t.test('no check is blamed for what others, submitted later, do to the process', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  const culprit = check('page', 'loops in a timer')
+  const slow = ['300', '400', '500'].map((ms) => check('page', 'waits a while', ms))
+  // While the innocent are made again, more of the kind come.
+  const later: Promise<unknown>[] = []
+  const timer = setInterval(() => later.length < 3 && later.push(check('page', 'loops in a timer')), 700)
+  t.teardown(() => clearInterval(timer))
+  const outcomes = await Promise.all(slow)
+  clearInterval(timer)
+  t.notOk(outcomes.includes('PluginEndedError'), JSON.stringify(outcomes))
+  t.equal(await culprit, 'PluginEndedError')
+  t.ok(plugin.parts.state().restarts >= 2)
+  await Promise.all(later)
+})
+
+t.test('a check that is made again may ask as much as one that was not', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  const asking = check('page', 'asks as often as it may')
+  await check('page', 'waits a while', '200')
+  t.equal(await check('page', 'exits'), 'PluginEndedError')
+  t.strictSame(await asking, { ...PAGE, facts: {} })
+})
+
+t.test('a plugin that gets as many checks as it can make floods nobody', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  const end = performance.now() + 3000
+  const outcomes = new Set<unknown>()
+  const one = async () => {
+    while (performance.now() < end) outcomes.add(JSON.stringify(await check('page', 'waits a while', '0')))
+  }
+  await Promise.all(Array.from({ length: 200 }, one))
+  t.strictSame([...outcomes], [JSON.stringify({ ...PAGE, facts: {} })])
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
