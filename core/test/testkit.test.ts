@@ -14,7 +14,7 @@ import { MANY, manyPlugin } from './bad-plugins/many.ts'
 import { REQUESTS } from './bad-plugins/requests.ts'
 import type { Way } from './bad-plugins/row.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 /** Told only of a plugin that fails them. */
 const UNTOLD: readonly string[] = ['case.read', 'close.throws']
