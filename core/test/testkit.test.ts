@@ -1,4 +1,5 @@
 /** The conformance kit: what it says of a good plugin, and that every check of it has a bad plugin that it catches. */
+import type { Plugin } from '@claimcheck/core/plugin'
 import { CHECKS } from '@claimcheck/core/testkit'
 import t from 'tap'
 import { ABSENCE } from './bad-plugins/absence.ts'
@@ -28,6 +29,26 @@ t.test('a good plugin passes every check, and none is left out', async (t) => {
     Object.keys(CHECKS).filter((name) => !told.has(name)),
     UNTOLD,
   )
+})
+
+t.test('a plugin that asks for no more requests than it needs is not blamed for redirects', async (t) => {
+  const plugin = ticketPlugin()
+  const few: Plugin = {
+    ...plugin,
+    async setup(host, options) {
+      const { verifiers = [], ...parts } = await plugin.setup(host, options)
+      return {
+        ...parts,
+        verifiers: verifiers.map((verifier) => ({ ...verifier, limits: { ...verifier.limits, requests: 3 } })),
+      }
+    },
+  }
+  const { ok, checks } = await examine(few, ['closed late'])
+  t.strictSame(
+    checks.filter(({ ok }) => !ok),
+    [],
+  )
+  t.ok(ok)
 })
 
 t.test('every check has a bad plugin', async (t) => {

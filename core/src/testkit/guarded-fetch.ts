@@ -193,7 +193,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
         if (!REDIRECTS.has(response.status) || location === null) return response
         await response.body?.cancel()
         const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
-        if (next?.origin !== url.origin || redirects === MAX_REDIRECTS) {
+        if (next?.origin !== url.origin || redirects === MAX_REDIRECTS || requests === mostRequests) {
           throw new DestinationError('unexpected_response', { status: response.status })
         }
         url = next
