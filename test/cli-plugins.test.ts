@@ -1,5 +1,7 @@
 /** `claimcheck plugins`: what it lists of trusted plugins, of those in a sandbox, and of those that run open. */
+import { once } from 'node:events'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
@@ -97,4 +99,15 @@ t.test('a plugin that cannot be loaded is named, and none is listed', async (t) 
   t.equal(code, 1)
   t.equal(stdout, '')
   t.match(stderr, 'nowhere.js')
+})
+
+t.test('a server whose port is taken ends, with a plugin in its sandbox, too', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const cli = await commandLine(t, { plugins: [{ use: acmePlugin(t) }] })
+  const { port } = other.address() as AddressInfo
+  const { code, stderr } = await cli.run(['serve'], { PORT: String(port) })
+  t.equal(code, 1)
+  t.match(stderr, `Another program listens on 127.0.0.1:${port}`)
 })

@@ -152,6 +152,27 @@ t.test('a plugin that does not load is refused with every problem', async (t) =>
   for (const named of [/verifiers\.0\.check/, /action/, /version/, /verifiers\.1\.providers/]) t.match(stderr, named)
 })
 
+const unloadable: [what: string, code: string, said: RegExp][] = [
+  ['with a mistake in its syntax', 'export default {', /failed as it was loaded: SyntaxError: /],
+  ['that imports what is not installed', "import 'not-installed'", /failed as it was loaded: .*not-installed/],
+  [
+    'that throws as it is loaded',
+    "throw new Error('a mistake\\u001b[2J of mine')",
+    /failed as it was loaded: Error: a mistake \[2J of mine at file:.*plugin\.mjs:1:7/,
+  ],
+]
+
+for (const [what, code, said] of unloadable) {
+  t.test(`the author of a plugin ${what} reads the mistake, in one line`, async (t) => {
+    const folder = files(t)
+    writeFileSync(join(folder, 'plugin.mjs'), code)
+    const { code: exitCode, stderr } = await runClaimcheck(folder, ['try', './plugin.mjs', ...WITH])
+    t.equal(exitCode, 1)
+    t.match(stderr, said)
+    t.equal(stderr.trim().split('\n').length, 2)
+  })
+}
+
 /** A plugin in one file that reads nothing, with this code in its check. */
 const plugin = (check: string) => `import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
   const closed = { additionalProperties: false }

@@ -222,8 +222,9 @@ async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckAsked): 
       return outcome
     },
   })
-  const problem =
-    verdict === row.verdict ? undefined : `the rules make it ${verdict ?? 'nothing'} in place of ${row.verdict}`
+  const { value = 'nothing', reasonCode } = verdict ?? {}
+  const made = reasonCode === undefined ? value : `${value} (${reasonCode})`
+  const problem = value === row.verdict ? undefined : `the rules make it ${made} in place of ${row.verdict}`
   findings.tell('case.verdict', problem, { case: row.name })
   if (problem === undefined) tellWords(prepared, facts, findings)
 }

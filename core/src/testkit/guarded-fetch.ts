@@ -226,7 +226,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
         await response.body?.cancel()
         const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
         // A call is declared for its path alone.
-        if (next?.origin !== origin || redirects === MAX_REDIRECTS || body !== undefined) {
+        if (next?.origin !== origin || redirects === MAX_REDIRECTS || requests === mostRequests || body !== undefined) {
           throw new DestinationError('unexpected_response', { status: response.status })
         }
         url = next

@@ -5,7 +5,7 @@ import { clockOffset } from '../hosting/readings.ts'
 import type { ActionProfile } from '../profile.ts'
 import { decide } from '../rules/decide.ts'
 import { nextCheck } from '../schedule.ts'
-import { CLOSING, type VerdictValue } from '../verdict.ts'
+import { CLOSING, type Verdict } from '../verdict.ts'
 import type { KitClock } from './clock.ts'
 import { errorCode, type Outcome } from './host.ts'
 import { observationProblem } from './observation.ts'
@@ -23,7 +23,7 @@ interface VerdictRun {
 const MOST_CHECKS = 400
 
 /** undefined: the rules came to none. */
-export async function verdictOf(run: VerdictRun): Promise<VerdictValue | undefined> {
+export async function verdictOf(run: VerdictRun): Promise<Verdict | undefined> {
   const { profile, claim, submittedAt, clock } = run
   const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt }
   const records: CheckRecord[] = []
@@ -35,7 +35,7 @@ export async function verdictOf(run: VerdictRun): Promise<VerdictValue | undefin
     const outcome = await run.check(records)
     records.push(recordOf(outcome, profile, sentAt, Math.max(sentAt, clock.now())))
     const decision = decide(profile, times, records, clock.now())
-    if (decision) return decision.verdict.value
+    if (decision) return decision.verdict
   }
   return undefined
 }

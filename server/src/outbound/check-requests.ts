@@ -96,7 +96,10 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
   function grant(): Grant {
     const { throughConnection } = guard
     const given = grantOf(reach, { origin, throughConnection, hasSecrets: secrets.size > 0 })
-    if (given === undefined) throw new BreachError(`the manifest of this plugin does not declare the host of ${origin}`)
+    if (given === undefined)
+      throw new BreachError(
+        `the manifest of this plugin does not declare the host of ${origin}: add it to manifest.hosts, or 'connection'`,
+      )
     return given
   }
 
@@ -148,7 +151,8 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
       const location = response.headers.get('location')!
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
       // A redirect to another origin would receive the credentials of this one.
-      if (next?.origin !== origin || redirects === MAX_REDIRECTS) throw await unexpected(response)
+      const isLast = redirects === MAX_REDIRECTS || requests === mostRequests
+      if (next?.origin !== origin || isLast) throw await unexpected(response)
       await response.body?.cancel()
       admitted = admit(next.href)
     }

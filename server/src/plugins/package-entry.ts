@@ -112,6 +112,7 @@ async function folderEntry(folder: string): Promise<{ readonly entry: string; re
     if (path === undefined || !isWithin(path, [folder])) {
       throw new PackageError('not_exported', `the exports in ${join(folder, 'package.json')} offer no module to import`)
     }
+    if (!(await isThere(path))) throw new PackageError('no_such_file', notBuilt(path))
     return { entry: await realPath(path), root: folder }
   }
   const main = textMember(json, 'main')
@@ -120,7 +121,11 @@ async function folderEntry(folder: string): Promise<{ readonly entry: string; re
     const path = join(folder, candidate)
     if (await isThere(path)) return { entry: await realPath(path), root: folder }
   }
-  throw new PackageError('no_such_file', `there is no such file: ${join(folder, main ?? 'index.js')}`)
+  throw new PackageError('no_such_file', notBuilt(join(folder, main ?? 'index.js')))
+}
+
+function notBuilt(path: string): string {
+  return `its module is not there: ${path}. Build the package first`
 }
 
 /** The target of the package itself, as `exports` may be short for it. */

@@ -85,6 +85,9 @@ function sha256(data: Buffer | string): string {
   return createHash('sha256').update(data).digest('hex')
 }
 
+/** npm links the folders that it installs. */
+const COPY_IT = 'install what it leads to from a file of npm pack'
+
 /**
  * Node's permission model follows links: one that leads out of what a process may read would let it read more. Links in `node_modules`
  * may lead to other installed packages, as those of development dependencies do.
@@ -98,7 +101,10 @@ export async function refuseStrayLinks(root: string, allowed: readonly string[])
     const target = await targetOf(join(root, path))
     const isInstalled = segments(path).includes('node_modules') && segments(target).includes('node_modules')
     if (isInstalled || isWithin(target, allowed)) continue
-    throw new PackageError('stray_link', `the link ${join(root, path)} leads out of its package, to ${target}`)
+    throw new PackageError(
+      'stray_link',
+      `the link ${join(root, path)} leads out of its package, to ${target}: ${COPY_IT}`,
+    )
   }
 }
 

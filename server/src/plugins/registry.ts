@@ -56,7 +56,7 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   const owners = new Map<string, LoadedPlugin>()
   const claim = (plugin: LoadedPlugin, offer: string) => {
     const owner = owners.get(offer)
-    if (owner !== undefined) problems.push(`${plugin.name}: ${owner.name} already offers the ${offer}`)
+    if (owner !== undefined) problems.push(`${nameOf(plugin)}: ${nameOf(owner)} already offers the ${offer}`)
     else owners.set(offer, plugin)
   }
   const profiles = new Map<string, { readonly profile: ActionProfile; readonly owner: LoadedPlugin }>()
@@ -81,12 +81,18 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   return [...problems, ...foreignNames(plugins), ...olderVersions(plugins)]
 }
 
+/** With its package, which is what the operator lists: two plugins can have one name. */
+function nameOf({ name, identity }: LoadedPlugin): string {
+  return identity.package === name ? name : `${name} (${identity.package})`
+}
+
 /** A name stands for one action, in all its versions. */
 function foreignNames(plugins: readonly LoadedPlugin[]): string[] {
   const meant = new Map<string, { readonly action: string; readonly plugin: string }>()
-  return plugins.flatMap(({ name: plugin, parts }) =>
-    parts.verifiers.flatMap(({ profile: { action, aliases = {} } }) =>
+  return plugins.flatMap((owner) =>
+    owner.parts.verifiers.flatMap(({ profile: { action, aliases = {} } }) =>
       [...new Set([action, ...Object.keys(aliases)])].flatMap((name) => {
+        const plugin = nameOf(owner)
         const known = meant.get(name) ?? { action, plugin }
         meant.set(name, known)
         // An alias that is the action itself would be read through fewer providers.
@@ -151,11 +157,11 @@ export function missingSources(plugins: readonly LoadedPlugin[]): string[] {
 
 export function missingProviders(plugins: readonly LoadedPlugin[]): string[] {
   const offered = new Set(plugins.flatMap(({ parts }) => parts.connections).map(({ provider }) => provider))
-  return plugins.flatMap(({ name, parts }) => {
-    const read = new Set(parts.verifiers.flatMap(({ providers }) => providers))
+  return plugins.flatMap((plugin) => {
+    const read = new Set(plugin.parts.verifiers.flatMap(({ providers }) => providers))
     return [...read]
       .filter((provider) => !offered.has(provider))
-      .map((provider) => `${name}: no plugin offers the provider ${provider}`)
+      .map((provider) => `${nameOf(plugin)}: no plugin offers the provider ${provider}`)
   })
 }
 

@@ -1,7 +1,7 @@
 import { createServer as createHttpsServer } from 'node:https'
 import { inspect } from 'node:util'
 import { clockOffset } from '@claimcheck/core'
-import { bearer } from '@claimcheck/core/plugin'
+import { bearer, type CheckLimits } from '@claimcheck/core/plugin'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import {
@@ -28,7 +28,8 @@ function requests(
     resolver,
     signal = new AbortController().signal,
     now = Date.now,
-  }: { resolver?: Resolver; signal?: AbortSignal; now?: () => number } = {},
+    limits = {},
+  }: { resolver?: Resolver; signal?: AbortSignal; now?: () => number; limits?: CheckLimits } = {},
 ) {
   const outbound = outboundTo(t, allowPrivate, resolver ? { resolver } : {})
   // A check for each origin, so that no request is refused because its check may read another one.
@@ -36,7 +37,7 @@ function requests(
   const checkOf = (url: string): CheckRequests => {
     const parsed = URL.canParse(url) ? new URL(url).origin : 'null'
     const origin = parsed === 'null' ? 'https://nowhere.example' : parsed
-    const check = checks.get(origin) ?? outbound.forCheck(guardOf(origin, { timer: { signal }, now }))
+    const check = checks.get(origin) ?? outbound.forCheck(guardOf(origin, { timer: { signal }, now, limits }))
     checks.set(origin, check)
     return check
   }
@@ -125,6 +126,8 @@ t.test('a redirect is followed on the same origin only, and not for ever', async
   t.equal(moved.url, `http://${host}/here`)
   t.equal(await code(fetch(`http://${host}/away`)), 'unexpected_response')
   t.equal(await code(fetch(`http://${host}/round`)), 'unexpected_response')
+  const { fetch: fetchTwice } = requests(t, [host], { limits: { requests: 2 } })
+  t.equal(await code(fetchTwice(`http://${host}/round`)), 'unexpected_response', 'also where the limit comes first')
 })
 
 t.test('silence and slow bodies end with the check', async (t) => {

@@ -139,6 +139,15 @@ t.test("a claim may be read by the plugins of its workspace's connections, and w
   )
 })
 
+t.test('two plugins of one name are told apart by their packages', (t) => {
+  const plugins = ['one', 'two'].map((name) => ({
+    ...plugin('acme', ['acme']),
+    identity: { package: `${name}-package`, version: '1.0.0', codeHash: `sha256:${'0'.repeat(64)}` },
+  }))
+  t.match(conflicts(plugins)[0], 'acme (two-package): acme (one-package) already offers the plugin acme')
+  t.end()
+})
+
 const anchorer = { chain: 'eip155:1' } as unknown as NonNullable<PluginParts['anchorer']>
 const together: [what: string, plugins: readonly ReturnType<typeof plugin>[], problem: RegExp][] = [
   [

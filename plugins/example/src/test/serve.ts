@@ -6,7 +6,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { TicketServer } from './ticket-server.ts'
 
-const server = await TicketServer.start({ port: Number(process.env.PORT ?? 4010) })
+const port = Number(process.env.PORT ?? 4010)
+const server = await TicketServer.start({ port }).catch(() => {
+  console.error(`The ticket system cannot listen on port ${port}. Is it running already? Stop it, or set PORT.`)
+  process.exit(1)
+})
 const opened = { at: Date.now() - 60_000, resolution: null }
 const closed = { at: Date.now(), resolution: 'done' }
 server.tokens.set('acme-read-token', { scopes: ['tickets:read'], projects: { SHOP: 'all' } })

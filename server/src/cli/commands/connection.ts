@@ -119,11 +119,15 @@ async function withAddress(
   return { ...connection, shown: await addressInReceipts(connection, type, sources) }
 }
 
+const PRIVATE = 'A place that is private or speaks plain http is read only if ALLOW_PRIVATE names it as host:port.'
+
 function notConnected(result: string, { failure, isRefused }: NotConnected): CommandError {
   const next = isRefused
     ? 'The destination refused these credentials: check them, and what they may read.'
     : 'Check the options and that the destination is up, or add --untested to keep them anyway.'
-  return new CommandError('not_connected', `${result}: the destination could not be read (${failure}). ${next}`)
+  // A refusal of the service's own has the same code, so that it tells nobody what is in its network.
+  const hint = failure === 'unavailable' ? ` ${PRIVATE}` : ''
+  return new CommandError('not_connected', `${result}: the destination could not be read (${failure}). ${next}${hint}`)
 }
 
 /**

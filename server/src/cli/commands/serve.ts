@@ -18,6 +18,8 @@ export function addServeCommand(program: Command): void {
     const config = loadConfig(process.env, process.cwd())
     const claimcheck = await openClaimcheck(config, { plugins: true, sequencerThread: SEQUENCER_THREAD })
     const server = await startServer(claimcheck).catch(async (error) => {
+      // Their processes would keep this one alive.
+      await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
       await claimcheck.close()
       throw error
     })

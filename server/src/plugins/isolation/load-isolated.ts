@@ -21,7 +21,7 @@ import { createPluginLogger } from '../plugin-logger.ts'
 import { definitionProblems, partsProblems } from '../problems.ts'
 import { reachOf } from '../reach.ts'
 import type { ReadableSet } from './command.ts'
-import type { Described, DescribedPart, DescribedParts } from './messages.ts'
+import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
 import { type SetupCall, startPluginProcess } from './plugin-process.ts'
 import { isolationProblem, readingProblem } from './problems.ts'
 import { remoteParts } from './remote-parts.ts'
@@ -72,7 +72,7 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
   const launch = () =>
     startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
   const pluginLogger = createPluginLogger({ logger, now })
-  const process = await startPluginProcess({ launch, logger, pluginLogger, now, prepare })
+  const process = await startPluginProcess({ launch, logger, pluginLogger, now, prepare }).catch(tellFailure)
   const { definition, parts } = loaded!
   const reach = reachOf(definition.manifest, given, false)
   return {
@@ -93,6 +93,21 @@ function refuseParts(parts: DescribedParts): void {
   refuse(parts.connections.flatMap(({ data }, index) => linearProblems(`connections.${index}.options`, data.options)))
   refuse(partsProblems(shapeOf(parts)))
   if (parts.data.anchorer !== undefined) refuse(['it offers an anchorer, which the operator has to trust'])
+}
+
+const TOLD_LENGTH = 500
+/** Of a stack: where the plugin's own code was. */
+const OWN_FRAME = /^\s+at .*file:.*/
+
+/** The operator reads why it did not load: the plugin's message, and the first place in its files. It is a text of the plugin's own choice. */
+function tellFailure(error: unknown): never {
+  if (!(error instanceof PluginFailure)) throw error
+  const lines = error.stack.split('\n')
+  const end = lines.findIndex((line) => /^\s+at /.test(line))
+  const message = lines.slice(0, end < 0 ? undefined : end).join(' ')
+  const frame = lines.find((line) => OWN_FRAME.test(line) && !line.includes(SERVER))
+  const text = `${message} ${frame?.trim() ?? ''}`.trim().slice(0, TOLD_LENGTH)
+  throw new Error(`it failed as it was loaded: ${text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')}`)
 }
 
 /** A claimant's text must not hold up the service: patterns of strangers match in linear time, or are refused. */

@@ -145,6 +145,16 @@ function textOf(error: unknown): string {
   }
 }
 
+/** An error of the plugin's own. Its stack is what the plugin says, and is not trusted. */
+export class PluginFailure extends Error {
+  override readonly stack: string
+
+  constructor(stack: string) {
+    super('the plugin failed')
+    this.stack = stack
+  }
+}
+
 const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
 /** @param error from the other side, which is not trusted */
@@ -158,7 +168,5 @@ export function fromWireError(error: unknown): Error {
       ...(Number.isSafeInteger(status) ? { status: status as number } : {}),
     })
   }
-  const copy = new Error('the plugin failed')
-  copy.stack = typeof text === 'string' ? text.slice(0, MAX_ERROR_LENGTH) : 'Error: the plugin failed'
-  return copy
+  return new PluginFailure(typeof text === 'string' ? text.slice(0, MAX_ERROR_LENGTH) : 'Error: the plugin failed')
 }
