@@ -24,9 +24,9 @@ import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { type HostedVerifier, PluginEndedError } from '../plugins/hosted.ts'
+import { PluginEndedError } from '../plugins/hosted.ts'
 import { nameInReceipts } from '../plugins/identity.ts'
-import { type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
+import { type Reader, type RegisteredVerifier, type Registry, readerOf } from '../plugins/registry.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 import type { DueKind } from '../storage/claims.ts'
 import type { Activity } from '../workspaces/activity.ts'
@@ -71,7 +71,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function observe(
     claim: ClaimRow,
-    verifier: HostedVerifier,
+    { verifier, plugin }: Reader,
     source: CheckedSource,
     connection: OpenConnection | null,
     history: readonly CheckRecord[],
@@ -107,10 +107,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     })
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.
-      const returned = await withinTime(
-        checking,
-        checkTime(claim, startedAt, limits.timeMs ?? timeoutMs),
-        () => new DestinationError('timeout'),
+      const returned = await withinTime(checking, checkTime(claim, startedAt, limits.timeMs ?? timeoutMs), () =>
+        tooLate(plugin),
       ).finally(() => {
         // Whatever the plugin makes of what was refused.
         const breach = requests.breach()
@@ -193,7 +191,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const source = reader && (await sourceOf(claim, registered, connection, history))
       if (!source) return failed({ code: 'no_connection' })
       made = { plugin: nameInReceipts(reader.plugin.identity) }
-      return { ...(await observe(claim, reader.verifier, source, connection, history, sentAt, kind)), ...made }
+      return { ...(await observe(claim, reader, source, connection, history, sentAt, kind)), ...made }
     } catch (error) {
       if (error instanceof PluginEndedError) {
         logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
@@ -225,6 +223,14 @@ export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedA
 }
 
 const SHORTEST_CHECK_MS = 500
+
+/** A check that waits for its plugin's process has not asked the destination. */
+function tooLate({ parts }: Reader['plugin']): Error {
+  return parts.state().status === 'running'
+    ? new DestinationError('timeout')
+    : new Error('the process of its plugin is being started again')
+}
+
 const NO_SECRETS: SecretValues = new Map()
 
 /** False for an action without a verifier: the check then sends no request through the connection. */

@@ -1,26 +1,14 @@
 /**
- * The process of one plugin: starts it, calls it, ends it when it loops, dies, floods or grows, and starts it again with growing pauses. It
- * says which call ended it, where the process told what it was working on.
+ * The process of one plugin, over its restarts: calls its functions, starts it again with growing pauses after it ended, and says which call
+ * ended it, where the process told what it was working on.
  */
 import type { ChildProcess } from 'node:child_process'
-import type { Duplex } from 'node:stream'
 import { type Instant, isDestinationError, type JsonValue, type Logger } from '@claimcheck/core'
 import type { PluginState } from '../hosted.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
-import { createFlood, type Flood } from './flood.ts'
-import { createFrames, type Frames } from './frames.ts'
-import { createHolding, type Holding } from './holding.ts'
 import type { HostCalls } from './host-calls.ts'
-import {
-  type Described,
-  type FromPlugin,
-  fromWireError,
-  type PluginMethod,
-  toWireError,
-  type WireError,
-} from './messages.ts'
-import { processorTimeMs } from './processor-time.ts'
-import { readMessage } from './received.ts'
+import { createLiveProcess, type EndReason, type LiveProcess, type Said } from './live-process.ts'
+import { type Described, fromWireError, type PluginMethod, toWireError, type WireError } from './messages.ts'
 
 /** The process ended while it worked on a call. */
 export class ProcessEnded extends Error {
@@ -36,8 +24,6 @@ export class ProcessEnded extends Error {
     this.wasAlone = wasAlone
   }
 }
-
-export type EndReason = 'it exited' | 'it looped' | 'it flooded the host' | 'it did not start' | 'it changed'
 
 export interface PluginProcess {
   /**
@@ -84,25 +70,11 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** A message to the process that it has not worked on yet. */
-interface Undone {
-  readonly n: number
-  readonly run: number | undefined
-  readonly sentAt: number
-  /** The process' processor time when it was sent, once that was read. */
-  processorMs: number | undefined
-}
-
 /** In bytes: a setup's schemas. */
 const MAX_SETUP_BYTES = 1024 * 1024
 /** An observation, a log line, a request. What is nested takes the host 0.1 ms for each KiB. */
 const MAX_MESSAGE_BYTES = 256 * 1024
 const START_MS = 10_000
-const PING_MS = 250
-/** A process is ended when one message keeps its processor busy for this long. */
-const BUSY_MS = 750
-/** Or when it works on nothing for this long, however busy the machine is. */
-const SILENT_MS = 15_000
 const CLOSE_MS = 2000
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5000
@@ -112,12 +84,11 @@ const SOUND_MS = 60_000
 const MOST_CALLS_AT_ONCE = 256
 const LARGE_BYTES = 64 * 1024
 const STOPPED = 'the plugin is stopped'
-const MAX_STDERR = 8192
 
 export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
   const { launch, logger, pluginLogger, now, prepare } = options
   const pending = new Map<number, Pending>()
-  let current: Live | undefined
+  let current: LiveProcess | undefined
   let available = newGate()
   let runs = 0
   let restarts = 0
@@ -127,167 +98,71 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
   let isClosed = false
   let known: string | undefined
 
-  interface Live {
-    readonly child: ChildProcess
-    readonly frames: Frames
-    readonly undone: Undone[]
-    /** The message that it works on; 0: none. */
-    at: number
-    sent: number
-    isReady: boolean
-    readonly pinger: NodeJS.Timeout
-    readonly flood: Flood
-    readonly holding: Holding
-    end(reason: EndReason): void
-  }
-
-  function send(live: Live, run: number | undefined, message: object): void {
-    const n = ++live.sent
-    live.undone.push({ n, run, sentAt: performance.now(), processorMs: undefined })
-    live.frames.send({ n, ...message })
-  }
-
-  function sendNow(live: Live, run: number, message: object): void {
-    send(live, run, message)
-    live.frames.flush()
-  }
-
-  /** Ends it when the oldest message keeps it busy, and sends one that shows whether it still works. */
-  function watch(live: Live): void {
-    // Whatever it says that it has worked on.
-    if (live.holding.waitingMs() >= SILENT_MS) {
-      live.end('it looped')
-      return
-    }
-    const [oldest] = live.undone
-    if (oldest) {
-      const spent = processorTimeMs(live.child.pid!)
-      oldest.processorMs ??= spent
-      const isBusy = spent !== undefined && spent - (oldest.processorMs ?? spent) >= BUSY_MS
-      if (isBusy || performance.now() - oldest.sentAt >= SILENT_MS) {
-        live.end('it looped')
-        return
-      }
-    }
-    if (!live.undone.some(({ run }) => run === undefined)) send(live, undefined, { k: 'ping' })
-  }
-
   /** Of one message. What a plugin offers is the same each time. */
   function mostBytes(): number {
     return known === undefined ? MAX_SETUP_BYTES : Math.max(MAX_MESSAGE_BYTES, 2 * Buffer.byteLength(known))
   }
 
-  function launched(onReady: (plugin: Described) => void, onFailed: (error: Error) => void): Live {
-    const child = launch()
-    const stream = child.stdio[3] as Duplex
-    let stderr = ''
-    let isOver = false
-    const flood = createFlood({ runs: () => pending.size, onFlood: () => live.end('it flooded the host') })
-    flood.watch(stream)
-    const frames = createFrames(stream, {
+  interface Starting {
+    ready(plugin: Described): void
+    failed(error: Error): void
+  }
+
+  function launched(starting: Starting): LiveProcess {
+    const live = createLiveProcess({
+      launch,
       maxBytes: mostBytes(),
-      onMessage(message) {
-        if (isOver) return
-        flood.message()
-        const known = readMessage(message, live.sent)
-        if (known) receive(live, known, onReady, onFailed)
-        else live.end('it flooded the host')
+      runs: () => pending.size,
+      onSaid: (said) => receive(live, said, starting),
+      onTooMuch(run) {
+        pending.get(run)?.reject(new Error('its requests take too much of the memory of the service'))
       },
-      onEnd: (problem) => live.end(problem === 'ended' ? 'it exited' : 'it flooded the host'),
-    })
-    flood.watchWork(stream)
-    const live: Live = {
-      child,
-      frames,
-      undone: [],
-      at: 0,
-      sent: 0,
-      isReady: false,
-      pinger: setInterval(() => watch(live), PING_MS),
-      flood,
-      holding: createHolding(stream, {
-        onTooMuch(run) {
-          pending.get(run)?.reject(new Error('its requests take too much of the memory of the service'))
-        },
-      }),
-      end(reason) {
-        if (isOver) return
-        isOver = true
-        clearInterval(live.pinger)
-        child.kill('SIGKILL')
-        stream.destroy()
-        const [oldest] = live.undone
-        const blamed = oldest && oldest.n === live.at ? oldest.run : undefined
+      onEnd(reason, blamed, lastWords) {
         if (isClosed) {
-          onFailed(new Error(STOPPED))
+          starting.failed(new Error(STOPPED))
           return
         }
         lastEnd = reason
-        logger.warn(
-          { reason, stderr: pluginLogger.redact(stderr.trim()) || undefined },
-          'the process of the plugin ended',
-        )
-        onFailed(new Error(`its process ended: ${reason}${stderr === '' ? '' : `\n${stderr.trim()}`}`))
+        logger.warn({ reason, stderr: pluginLogger.redact(lastWords) || undefined }, 'the process of the plugin ended')
+        starting.failed(new Error(`its process ended: ${reason}${lastWords === '' ? '' : `\n${lastWords}`}`))
         ended(live, reason, blamed)
       },
-    }
-    live.pinger.unref()
-    child.on('error', () => live.end('it did not start'))
-    child.on('close', () => live.end('it exited'))
-    // Nobody needs what it prints, but for the last words of a process that dies. A full pipe would block it.
-    flood.watchPrinted(child.stdout!)
-    flood.watchPrinted(child.stderr!)
-    child.stderr!.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString()).slice(0, MAX_STDERR)
     })
     return live
   }
 
-  function receive(
-    live: Live,
-    message: FromPlugin,
-    onReady: (plugin: Described) => void,
-    onFailed: (error: Error) => void,
-  ): void {
-    switch (message.k) {
-      case 'at':
-        live.at = message.n
-        while (live.undone.length > 0 && live.undone[0]!.n < message.n) live.undone.shift()
-        return
-      case 'idle':
-        live.at = 0
-        while (live.undone.length > 0 && live.undone[0]!.n <= message.n) live.undone.shift()
-        return
+  function receive(live: LiveProcess, said: Said, { ready, failed }: Starting): void {
+    switch (said.k) {
       case 'ready':
-        onReady(message.plugin)
+        ready(said.plugin)
         return
       case 'log':
-        passOn(message)
+        passOn(said)
         return
       case 'call':
-        void answer(live, message)
+        void answer(live, said)
         return
       case 'ok':
-      case 'err': {
-        if (message.k === 'err' && message.id === 0) {
-          onFailed(fromWireError(message.error))
-          return
-        }
-        const call = pending.get(message.id)
-        pending.delete(message.id)
-        if (message.k === 'ok') call?.resolve(message.value)
-        else call?.reject(fromWireError(message.error))
+        settled(said.id)?.resolve(said.value)
         return
-      }
+      case 'err':
+        if (said.id === 0) failed(fromWireError(said.error))
+        else settled(said.id)?.reject(fromWireError(said.error))
     }
   }
 
-  function passOn({ level, fields, text }: Extract<FromPlugin, { k: 'log' }>): void {
+  function settled(run: number): Pending | undefined {
+    const call = pending.get(run)
+    pending.delete(run)
+    return call
+  }
+
+  function passOn({ level, fields, text }: Extract<Said, { k: 'log' }>): void {
     const to = level === 'debug' || level === 'info' ? level : 'warn'
     pluginLogger[to](typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}, text)
   }
 
-  async function answer(live: Live, { id, run, method, args }: Extract<FromPlugin, { k: 'call' }>): Promise<void> {
+  async function answer(live: LiveProcess, { id, run, method, args }: Extract<Said, { k: 'call' }>): Promise<void> {
     const asked = pending.get(run)
     const { hostCalls } = asked ?? {}
     try {
@@ -297,16 +172,16 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       const { bytes, value } = await hostCalls
         .answer(method, args, (bytes) => live.holding.add(run, bytes))
         .finally(() => asked.calls--)
-      if (bytes < LARGE_BYTES) send(live, run, { k: 'ok', id, value: value() })
+      if (bytes < LARGE_BYTES) live.send(run, { k: 'ok', id, value: value() })
       // What is for a run that is over is not sent.
-      else await live.holding.inTurn(() => pending.has(run) && sendNow(live, run, { k: 'ok', id, value: value() }))
+      else await live.holding.inTurn(() => pending.has(run) && live.sendNow(run, { k: 'ok', id, value: value() }))
       live.holding.add(run, -bytes)
     } catch (error) {
-      send(live, run, { k: 'err', id, error: toPlugin(error), isEnded: hostCalls?.isEnded() === true })
+      live.send(run, { k: 'err', id, error: toPlugin(error), isEnded: hostCalls?.isEnded() === true })
     }
   }
 
-  function ended(live: Live, reason: EndReason, blamed: number | undefined): void {
+  function ended(live: LiveProcess, reason: EndReason, blamed: number | undefined): void {
     if (current === live) current = undefined
     if (live.isReady) available = newGate()
     const wasAlone = pending.size === 1
@@ -330,11 +205,11 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
 
   async function start(): Promise<void> {
     if (isClosed) return
-    let live: Live | undefined
+    let live: LiveProcess | undefined
     const limit = setTimeout(() => live?.end('it did not start'), START_MS)
     try {
       const plugin = await new Promise<Described>((resolve, reject) => {
-        live = launched(resolve, reject)
+        live = launched({ ready: resolve, failed: reject })
         current = live
       })
       const started = live!
@@ -342,7 +217,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
         new Promise((resolve, reject) => {
           const run = ++runs
           pending.set(run, { hostCalls: undefined, calls: 0, resolve: resolve as Pending['resolve'], reject })
-          send(started, run, { k: 'run', id: run, method: 'setup', part: 0, args: [given], now: now() })
+          started.send(run, { k: 'run', id: run, method: 'setup', part: 0, args: [given], now: now() })
         })
       const made = await prepare(plugin, setup)
       if (known !== undefined && known !== made) {
@@ -386,7 +261,7 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
 
       function fail(error: Error): void {
         settle()
-        if (pending.delete(run) && current) send(current, run, { k: 'abort', id: run })
+        if (pending.delete(run)) current?.send(run, { k: 'abort', id: run })
         reject(error)
       }
 
@@ -409,8 +284,8 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
           },
           reject: fail,
         })
-        live.flood.run()
-        send(live, run, { k: 'run', id: run, method, part, args: args(run), now: now() })
+        live.begins()
+        live.send(run, { k: 'run', id: run, method, part, args: args(run), now: now() })
       }
 
       // Of an aborted signal no event tells.
@@ -435,19 +310,16 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
     lagMs() {
       if (isClosed) return 0
       if (!current?.isReady) return Number.POSITIVE_INFINITY
-      const [oldest] = current.undone
-      return oldest ? performance.now() - oldest.sentAt : 0
+      return current.lagMs()
     },
     async close() {
       if (current?.isReady) await call('close', 0, () => [], { timeoutMs: CLOSE_MS }).catch(() => {})
       isClosed = true
-      const { child } = current ?? {}
-      current?.end('it exited')
+      const live = current
+      live?.end('it exited')
       for (const { reject } of [...pending.values()]) reject(new Error(STOPPED))
       available.open()
-      if (child && child.exitCode === null && child.signalCode === null) {
-        await new Promise((resolve) => child.once('close', resolve))
-      }
+      await live?.gone()
     },
   }
 }

@@ -29,6 +29,7 @@ import {
   fromWireError,
   type PluginMethod,
 } from './messages.ts'
+import { createOffenders, type Offenders } from './offenders.ts'
 import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
 import { createSuspects, type Suspects } from './suspects.ts'
 
@@ -55,11 +56,17 @@ interface RemoteOptions {
 interface Remote extends RemoteOptions {
   readonly shared: SharedReadings
   readonly suspects: Suspects
+  readonly offenders: Offenders
 }
 
 /** @param described passed `partsProblems` */
 export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
-  const remote: Remote = { ...options, shared: createSharedReadings(), suspects: createSuspects(options.process.lagMs) }
+  const remote: Remote = {
+    ...options,
+    shared: createSharedReadings(),
+    suspects: createSuspects(options.process.lagMs),
+    offenders: createOffenders(),
+  }
   return {
     manifest: options.manifest,
     verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
@@ -126,7 +133,7 @@ async function check(
   calls: readonly CheckCall[],
   index: number,
   { limits = {} }: { readonly limits: CheckLimits | undefined },
-  { process, shared, types, suspects, logger }: Remote,
+  { process, shared, types, suspects, offenders, logger }: Remote,
 ): Promise<unknown> {
   const { connection, requests, timer, share } = calls[0]!
   const key = cacheKey(connection)
@@ -144,6 +151,8 @@ async function check(
     return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
   }
 
+  if (offenders.areHeld(share))
+    throw new Error('other claims of this workspace ended the process of the plugin too often')
   let isSuspect = false
   for (;;) {
     try {
@@ -153,7 +162,10 @@ async function check(
     } catch (error) {
       if (!(error instanceof ProcessEnded) || signal.aborted) throw error
       const isFound = error.blame === 'unsure' && isSuspect && error.wasAlone
-      if (error.blame === 'this' || isFound) throw new PluginEndedError(error.message)
+      if (error.blame === 'this' || isFound) {
+        offenders.note(share)
+        throw new PluginEndedError(error.message)
+      }
       if (error.blame === 'unsure') isSuspect = true
       // Its plugin knows nothing of what it asked before.
       requests.again()

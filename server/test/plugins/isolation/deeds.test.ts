@@ -42,6 +42,15 @@ for (const [deed, reason] of ENDING) {
   })
 }
 
+t.test('a workspace whose claims end the process often waits, and no other one does', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  for (let ends = 0; ends < 4; ends++) t.equal(await check('page', 'exits'), 'PluginEndedError')
+  t.equal(await check('page', 'exits'), 'Error', 'it is not given to the process')
+  t.equal(await check('page'), 'Error')
+  t.strictSame(await check('page', undefined, undefined, undefined, 'wsp_2'), PAGE)
+  t.equal(plugin.parts.state().restarts, 4)
+})
+
 // What does not end it.
 const HARMLESS = ['rejects without a listener', 'breaks a stream', 'throws in a timer']
 

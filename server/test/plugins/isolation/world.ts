@@ -78,7 +78,13 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
   const connection: Connection = { id: 'conn_1', provider: 'deeds', options: { base_url: url, token: TOKEN } }
 
   /** What the check returns; its error's name and code as a text. */
-  async function check(target: string, deed?: string, at?: string, limitMs = 60_000): Promise<unknown> {
+  async function check(
+    target: string,
+    deed?: string,
+    at?: string,
+    limitMs = 60_000,
+    share = 'wsp_1',
+  ): Promise<unknown> {
     const timer = new AbortController()
     const limit = setTimeout(() => timer.abort(), limitMs)
     if (limitMs === 0) timer.abort()
@@ -94,7 +100,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
     const params = { ...(deed === undefined ? {} : { deed }), ...(at === undefined ? {} : { at }) }
     const claim = { action: 'test.deed.do', target, params, claimedAt: Date.now(), deadlineAt: Date.now() + 60_000 }
     try {
-      return await verifier.check({ claim, connection, previous: [], requests, timer, share: 'wsp_1', origin: url })
+      return await verifier.check({ claim, connection, previous: [], requests, timer, share, origin: url })
     } catch (error) {
       const { name, code } = error as { name: string; code?: string }
       return code === undefined ? name : `${name} ${code}`

@@ -1,0 +1,162 @@
+/**
+ * One running process of a plugin: what it was sent, what it says that it works on, and whether it still works. Ends it when it loops,
+ * floods the host or leaves what it is sent unread.
+ */
+import type { ChildProcess } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+import { createFlood } from './flood.ts'
+import { createFrames } from './frames.ts'
+import { createHolding, type Holding } from './holding.ts'
+import type { FromPlugin } from './messages.ts'
+import { processorTimeMs } from './processor-time.ts'
+import { readMessage } from './received.ts'
+
+export type EndReason = 'it exited' | 'it looped' | 'it flooded the host' | 'it did not start' | 'it changed'
+
+/** What a process says that concerns its calls. */
+export type Said = Exclude<FromPlugin, { readonly k: 'at' | 'idle' }>
+
+export interface LiveProcess {
+  /** It is set up, and takes calls. */
+  isReady: boolean
+  /** The bodies that wait for it. */
+  readonly holding: Holding
+  /** @param run the call that the message belongs to */
+  send(run: number | undefined, message: object): void
+  /** The same, before anything else is done: for what is large. */
+  sendNow(run: number, message: object): void
+  /** A call of the plugin begins. */
+  begins(): void
+  /** For how long it has not answered what it was sent. Milliseconds. */
+  lagMs(): number
+  end(reason: EndReason): void
+  /** Resolves when nothing of it is left. */
+  gone(): Promise<void>
+}
+
+export interface LiveOptions {
+  readonly launch: () => ChildProcess
+  /** The size of its largest message. */
+  readonly maxBytes: number
+  /** How many calls it works on. */
+  readonly runs: () => number
+  readonly onSaid: (said: Said) => void
+  /** The host holds too much for it, and for this run the most. */
+  readonly onTooMuch: (run: number) => void
+  /** @param blamed the run that it worked on @param lastWords what it printed as it died */
+  readonly onEnd: (reason: EndReason, blamed: number | undefined, lastWords: string) => void
+}
+
+/** A message to the process that it has not worked on yet. */
+interface Undone {
+  readonly n: number
+  readonly run: number | undefined
+  readonly sentAt: number
+  /** The process' processor time when it was sent, once that was read. */
+  processorMs: number | undefined
+}
+
+const PING_MS = 250
+/** It is ended when one message keeps its processor busy for this long. */
+const BUSY_MS = 750
+/** Or when it works on nothing for this long, however busy the machine is. */
+const SILENT_MS = 15_000
+const MAX_LAST_WORDS = 8192
+
+/** @throws the error of `launch` */
+export function createLiveProcess(options: LiveOptions): LiveProcess {
+  const { launch, maxBytes, runs, onSaid, onTooMuch, onEnd } = options
+  const child = launch()
+  const stream = child.stdio[3] as Duplex
+  const undone: Undone[] = []
+  let sent = 0
+  /** The message that it works on; 0: none. */
+  let at = 0
+  let lastWords = ''
+  let isOver = false
+
+  const flood = createFlood({ runs, onFlood: () => end('it flooded the host') })
+  flood.watch(stream)
+  const frames = createFrames(stream, {
+    maxBytes,
+    onMessage(message) {
+      if (isOver) return
+      flood.message()
+      const known = readMessage(message, sent)
+      if (known) receive(known)
+      else end('it flooded the host')
+    },
+    onEnd: (problem) => end(problem === 'ended' ? 'it exited' : 'it flooded the host'),
+  })
+  flood.watchWork(stream)
+  const holding = createHolding(stream, { onTooMuch })
+  const pinger = setInterval(watch, PING_MS)
+  pinger.unref()
+  child.on('error', () => end('it did not start'))
+  child.on('close', () => end('it exited'))
+  // Nobody needs what it prints, but for the last words of a process that dies. A full pipe would block it.
+  flood.watchPrinted(child.stdout!)
+  flood.watchPrinted(child.stderr!)
+  child.stderr!.on('data', (chunk: Buffer) => {
+    lastWords = (lastWords + chunk.toString()).slice(0, MAX_LAST_WORDS)
+  })
+
+  function receive(message: FromPlugin): void {
+    if (message.k === 'at') {
+      at = message.n
+      while (undone[0] && undone[0].n < message.n) undone.shift()
+    } else if (message.k === 'idle') {
+      at = 0
+      while (undone[0] && undone[0].n <= message.n) undone.shift()
+    } else onSaid(message)
+  }
+
+  /** Ends it when the oldest message keeps it busy, and sends one that shows whether it still works. */
+  function watch(): void {
+    // What waits unread counts whatever it says that it has worked on.
+    if (holding.waitingMs() >= SILENT_MS || isStuck()) end('it looped')
+    else if (!undone.some(({ run }) => run === undefined)) send(undefined, { k: 'ping' })
+  }
+
+  function isStuck(): boolean {
+    const [oldest] = undone
+    if (!oldest) return false
+    const spent = processorTimeMs(child.pid!)
+    oldest.processorMs ??= spent
+    const busyMs = (spent ?? 0) - (oldest.processorMs ?? 0)
+    return busyMs >= BUSY_MS || performance.now() - oldest.sentAt >= SILENT_MS
+  }
+
+  function send(run: number | undefined, message: object): void {
+    const n = ++sent
+    undone.push({ n, run, sentAt: performance.now(), processorMs: undefined })
+    frames.send({ n, ...message })
+  }
+
+  function end(reason: EndReason): void {
+    if (isOver) return
+    isOver = true
+    clearInterval(pinger)
+    child.kill('SIGKILL')
+    stream.destroy()
+    const [oldest] = undone
+    onEnd(reason, oldest && oldest.n === at ? oldest.run : undefined, lastWords.trim())
+  }
+
+  return {
+    isReady: false,
+    holding,
+    send,
+    sendNow(run, message) {
+      send(run, message)
+      frames.flush()
+    },
+    begins: () => flood.run(),
+    lagMs: () => (undone[0] ? performance.now() - undone[0].sentAt : 0),
+    end,
+    async gone() {
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+      await new Promise((resolve) => child.once('close', resolve))
+    },
+  }
+}
