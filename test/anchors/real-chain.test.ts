@@ -93,7 +93,7 @@ for (const dialect of DIALECTS) {
       open: null,
       anchors: [{ tree_size: 2 }, { tree_size: 1 }],
     })
-    t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[]}\n' })
+    t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[],"notices":[]}\n' })
     const key = chain.account.key.slice(2)
     t.notMatch(await dump(installation.config.databaseUrl), key)
     t.notMatch(shown.stdout + shown.stderr, key)
@@ -161,7 +161,7 @@ t.test('a database from before an anchor was signed takes it from the chain, and
   await anchored(world, 1)
   const { landing } = (await installation.claimcheck.storage.read.anchors.recent(1))[0]!
   t.strictSame(landing, anchor.landing)
-  t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[]}\n' })
+  t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[],"notices":[]}\n' })
   await client.submit()
   await anchored(world, 2)
   t.equal(await attested(world), 2)
