@@ -105,7 +105,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
 
   await follow('Claims')
   await follow(/Submit a claim/)
-  await page.getByLabel('Target').fill(SLUG)
+  await page.getByLabel('Repository').fill(SLUG)
   await page.getByLabel(/^commit/i).fill(sha)
   await page.getByLabel(/^branch/i).fill('main')
   await page.getByLabel('Agent').fill('release-bot')

@@ -28,7 +28,6 @@ const ENDING: readonly (readonly [deed: string, reason: RegExp])[] = [
   ['returns megabytes', /flooded/],
 ]
 
-t.jobs = 2
 for (const [deed, reason] of ENDING) {
   t.test(`a check that ${deed} costs only itself`, { skip }, async (t) => {
     const { check, plugin } = await startDeeds(t)
