@@ -22,9 +22,11 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/anchors/real-chain.test' },
   { at: 'test/hosts/', processes: 2 },
   { at: 'plugins/', processes: 1 },
+  // Their tests run side by side.
+  { at: 'server/test/plugins/isolation/' },
   { at: 'server/', processes: 3 },
   { at: 'test/browser/', processes: 2 },
-  { at: 'core/', processes: 1 },
+  { at: 'core/', processes: 2 },
   { at: 'test/crash/', onBoth: 'all' },
   // These two set up a world of their own.
   { at: 'test/docs.test' },

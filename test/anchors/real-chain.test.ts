@@ -93,7 +93,10 @@ for (const dialect of DIALECTS) {
       open: null,
       anchors: [{ tree_size: 2 }, { tree_size: 1 }],
     })
-    t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[],"notices":[]}\n' })
+    t.match(await claimcheck(world, 'doctor', '--json'), {
+      code: 0,
+      stdout: '{"ok":true,"problems":[],"notices":[]}\n',
+    })
     const key = chain.account.key.slice(2)
     t.notMatch(await dump(installation.config.databaseUrl), key)
     t.notMatch(shown.stdout + shown.stderr, key)

@@ -28,6 +28,8 @@ const ENDING: readonly (readonly [deed: string, reason: RegExp])[] = [
   ['returns megabytes', /flooded/],
 ]
 
+// This file has a process to itself.
+t.jobs = 2
 for (const [deed, reason] of ENDING) {
   t.test(`a check that ${deed} costs only itself`, { skip }, async (t) => {
     const { check, plugin } = await startDeeds(t)
