@@ -62,6 +62,7 @@ async function loadExample(t: Test, { text }: Block): Promise<void> {
   const logger = pino({ level: 'silent' })
   const registry = await loadPlugins(config, { logger, now: Date.now })
   t.ok(registry.profiles().length >= config.plugins.length - 1, 'the configuration is accepted')
+  await Promise.all(registry.plugins.map(({ parts }) => parts.close()))
 }
 
 const RUN: Readonly<Record<string, (t: Test, block: Block) => Promise<void>>> = { sh: runBlock, json: loadExample }
