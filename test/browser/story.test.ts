@@ -110,7 +110,10 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
   await page.getByLabel(/^branch/i).fill('main')
   await page.getByLabel('Agent').fill('release-bot')
   await press('Submit')
-  await page.getByText('The outcome is there as claimed, and it appeared in time.').first().waitFor()
+  await page
+    .getByText(/was on main of .* in time\./)
+    .first()
+    .waitFor()
   t.match(await page.locator('h1').innerText(), /verified|Claim/)
   const receipt = await page.getByRole('link', { name: /^rcpt_/ }).getAttribute('href')
   t.match(receipt, /\/v1\/receipts\/rcpt_/)
@@ -149,7 +152,10 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
         ...['failed', 'late', 'mismatch', 'queued', 'unverifiable', 'verified'],
       ])
       await page.getByRole('row', { name: /late/ }).getByRole('link').first().click()
-      await page.getByText('The outcome is there as claimed, but it appeared after the tolerance.').first().waitFor()
+      await page
+        .getByText(/came onto \S+ of .* too late\./)
+        .first()
+        .waitFor()
       await picture(page, 'claim')
       await follow('Developers')
     })

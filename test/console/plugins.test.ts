@@ -1,7 +1,6 @@
 /** The page of the plugins: what owners see, that members do not, and what it says of a plugin that runs open or was started again. */
 
 import { chmodSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { destination, installedPlugin, TOKEN } from '../../server/test/plugins/isolation/world.ts'
