@@ -54,15 +54,16 @@ const VerifierData = Type.Object({
   ),
 })
 
+// A name without a dot needs a port, or else a misspelt `connection` would be one.
 const HOST_PATTERN =
-  '^(?:connection|target|options\\.[A-Za-z0-9_]+|(?:\\*\\.)?[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?)$'
+  '^(?:connection|target|options\\.[A-Za-z0-9_]+|(?:\\*\\.)?[a-z0-9-]+(?:\\.[a-z0-9-]+)+(?::[0-9]{1,5})?|[a-z0-9-]+:[0-9]{1,5})$'
 const names = Type.Optional(Type.Array(text))
 const Definition = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' }),
   options: Type.Object({ type: Type.Literal('object') }),
   manifest: Type.Object(
     {
-      hosts: Type.Array(Type.String({ pattern: HOST_PATTERN })),
+      hosts: Type.Array(Type.String({ pattern: HOST_PATTERN, maxLength: 260 })),
       methods: Type.Optional(
         Type.Object(
           {

@@ -25,7 +25,7 @@ const hosts = (...names: unknown[]) => manifest({ hosts: names })
 
 t.test('a plugin in order has no problem', async (t) => {
   const full = {
-    hosts: ['connection', 'target', 'options.public_url', 'api.example.com', '*.example.com', 'example.com:8443', 'a'],
+    hosts: ['connection', 'target', 'options.public_url', 'api.example.com', '*.example.com', 'example.com:8443', 'a:80'],
     methods: { jsonRpc: ['eth_getLogs'], graphql: ['query Q { id }', ' { id }'] },
     sockets: [{ port: 993, tls: true }],
     programs: ['git'],
@@ -60,7 +60,8 @@ const definitions: [what: string, over: object, problem: RegExp][] = [
   ['that lists a name in capitals', hosts('API.example.com'), /^the plugin\.manifest\.hosts\.0: /],
   ['that lists a path', hosts('example.com/api'), /^the plugin\.manifest\.hosts\.0: /],
   ['that lists an option without a name', hosts('options.'), /^the plugin\.manifest\.hosts\.0: /],
-  ['that lists an empty host', hosts('a', ''), /^the plugin\.manifest\.hosts\.1: /],
+  ['that lists a misspelt word as a host', hosts('conection'), /^the plugin\.manifest\.hosts\.0: /],
+  ['that lists an empty host', hosts('a.example', ''), /^the plugin\.manifest\.hosts\.1: /],
   ['that lists what is no text', hosts(5), /^the plugin\.manifest\.hosts\.0: /],
   ['with an unknown kind of method', manifest({ methods: { soap: [] } }), /^the plugin\.manifest\.methods\.soap: /],
   [
