@@ -56,7 +56,7 @@ const VerifierData = Type.Object({
 
 // A name without a dot needs a port, or else a misspelt `connection` would be one.
 const HOST_PATTERN =
-  '^(?:connection|target|options\\.[A-Za-z0-9_]+|(?:\\*\\.)?[a-z0-9-]+(?:\\.[a-z0-9-]+)+(?::[0-9]{1,5})?|[a-z0-9-]+:[0-9]{1,5})$'
+  '^(?:connection|target|options\\.[A-Za-z0-9_]+|(?:\\*\\.[a-z0-9-]+(?:\\.[a-z0-9-]+)*|[a-z0-9-]+(?:\\.[a-z0-9-]+)+)(?::[0-9]{1,5})?|[a-z0-9-]+:[0-9]{1,5})$'
 const names = Type.Optional(Type.Array(text))
 const Definition = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' }),

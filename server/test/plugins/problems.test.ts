@@ -25,7 +25,15 @@ const hosts = (...names: unknown[]) => manifest({ hosts: names })
 
 t.test('a plugin in order has no problem', async (t) => {
   const full = {
-    hosts: ['connection', 'target', 'options.public_url', 'api.example.com', '*.example.com', 'example.com:8443', 'a:80'],
+    hosts: [
+      'connection',
+      'target',
+      'options.public_url',
+      'api.example.com',
+      '*.example.com',
+      'example.com:8443',
+      'a:80',
+    ],
     methods: { jsonRpc: ['eth_getLogs'], graphql: ['query Q { id }', ' { id }'] },
     sockets: [{ port: 993, tls: true }],
     programs: ['git'],
