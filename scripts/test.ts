@@ -15,8 +15,8 @@ import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
 import { allTests, chosenTests, planProcesses } from './test-plan.ts'
 
-/** Half of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
-const JOBS = availableParallelism() + 1
+/** A third of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
+const JOBS = availableParallelism() + 2
 const LONGEST_MS = 600_000
 
 const names = process.argv.slice(2)
