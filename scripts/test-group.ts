@@ -4,6 +4,8 @@ import t from 'tap'
 import { afterFile, endFile } from '../test/support/after-file.ts'
 import { fileTime } from './test-files.ts'
 
+const LONGEST_END_MS = 15_000
+
 // tap would end the run at the first pause after a teardown was given, and leave out the tests of the other files.
 t.teardown = t.after = afterFile
 
@@ -22,6 +24,11 @@ for (const path of process.env.TEST_FILES!.split(' ')) {
   t.comment(fileTime(path, performance.now() - startedAt))
 }
 t.end()
+// All tests are counted by now. What a browser left open would hold up the whole run.
+setTimeout(() => {
+  process.stderr.write(`left open: ${process.getActiveResourcesInfo().join(' ')}\n`)
+  process.exit()
+}, LONGEST_END_MS).unref()
 
 function total(): number {
   return t.counts.total

@@ -39,7 +39,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
   { at: 'test/anchors/', onBoth: ['published'] },
   { at: 'test/chain/' },
-  { at: 'test/', processes: 2, onBoth: ['cli'] },
+  { at: 'test/', processes: 4, onBoth: ['cli'] },
 ]
 
 export interface PlannedProcess {
