@@ -1,10 +1,11 @@
 /** What a process of its own costs a plugin's claims, and what bad plugins cost the claims of others. */
 
+import { setTimeout } from 'node:timers/promises'
 import { connect } from '../../../test/support/connect.ts'
 import { SCRIPTED } from '../../../test/support/installation.ts'
 import { claimsOf, decidedClaims, type Target } from '../claims.ts'
 import type { Figure } from '../figure.ts'
-import { type Answered, load, together } from '../load.ts'
+import { type Answered, type Load, load, together } from '../load.ts'
 import { createWorkspace, type PlaceOptions, withOpened, withPlace } from '../place.ts'
 import { withProcess } from '../process.ts'
 import { median, quantile } from '../statistics.ts'
@@ -15,7 +16,7 @@ const ROUND_MS = 4_000
 const WARM_UP_MS = 2_000
 const SCRIPTED_FILE = 'build/test/plugins/scripted.js'
 const DEEDS_FILE = 'build/server/test/plugins/isolation/deeds.js'
-const BAD_CONNECTIONS = 4
+const BAD_PACE_MS = 100
 const BAD_ROUND_MS = 2_500
 /** What the bad plugin does, in the words of its claims. */
 const DEEDS = [
@@ -70,18 +71,15 @@ async function measureProcess(): Promise<Figure[]> {
 
 /** Each deed in turn, beside the same load without it. */
 async function measureBystanders(): Promise<Figure[]> {
-  return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE] }, async (target) => {
+  return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE] }, async (target, other) => {
     const good = (durationMs: number) => load({ ...decidedClaims(target), connections: CONNECTIONS, durationMs })
     await good(WARM_UP_MS)
     const figures: Figure[] = []
     const all: { alone: Answered[]; beside: Answered[] } = { alone: [], beside: [] }
     for (const deed of DEEDS) {
       const alone = await good(BAD_ROUND_MS)
-      const bad = claimsOf(target, 'test.deed.do', { deed })
-      const [beside] = await Promise.all([
-        good(BAD_ROUND_MS),
-        load({ ...bad, connections: BAD_CONNECTIONS, durationMs: BAD_ROUND_MS - 500 }).catch(() => undefined),
-      ])
+      const bad = claimsOf(other, 'test.deed.do', { deed })
+      const [beside] = await Promise.all([good(BAD_ROUND_MS), paced(bad, BAD_ROUND_MS - 500)])
       all.alone.push(alone)
       all.beside.push(beside)
       figures.push({
@@ -109,15 +107,27 @@ async function measureBystanders(): Promise<Figure[]> {
   })
 }
 
-async function withHost<T>(options: PlaceOptions, work: (target: Target) => Promise<T>): Promise<T> {
+/** A claim now and then: what is measured is what the plugin does, and not a flood of submissions. */
+async function paced(claims: Pick<Load, 'url' | 'request'>, durationMs: number): Promise<void> {
+  const end = performance.now() + durationMs
+  while (performance.now() < end) {
+    void load({ ...claims, connections: 1, durationMs: 0 }).catch(() => {})
+    await setTimeout(BAD_PACE_MS)
+  }
+}
+
+async function withHost<T>(options: PlaceOptions, work: (target: Target, other: Target) => Promise<T>): Promise<T> {
   return withPlace(options, async (place) => {
-    const { key } = await withOpened(place, async (claimcheck) => {
-      const made = await createWorkspace(claimcheck)
+    const [key, badKey] = await withOpened(place, async (claimcheck) => {
+      const { key } = await createWorkspace(claimcheck)
+      // Of another workspace than the claims that are measured.
+      const { id } = await claimcheck.workspaces.create('bad')
+      const { key: badKey } = await claimcheck.keys.create(id, 'bad')
       if (options.isolated?.includes(DEEDS_FILE)) {
-        await connect(claimcheck, made.workspaceId, 'deeds', { base_url: 'https://deeds.example', token: 'a-token' })
+        await connect(claimcheck, id, 'deeds', { base_url: 'https://deeds.example', token: 'a-token' })
       }
-      return made
+      return [key, badKey] as const
     })
-    return withProcess('host', place, ({ url }) => work({ url, key }))
+    return withProcess('host', place, ({ url }) => work({ url, key }, { url, key: badKey }))
   })
 }
