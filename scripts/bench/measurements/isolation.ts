@@ -72,7 +72,8 @@ async function measureProcess(): Promise<Figure[]> {
 /** Each deed in turn, beside the same load without it. */
 async function measureBystanders(): Promise<Figure[]> {
   return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE] }, async (target, other) => {
-    const good = (durationMs: number) => load({ ...claimsOf(target, 'test.outcome.reach'), connections: CONNECTIONS, durationMs })
+    const good = (durationMs: number) =>
+      load({ ...claimsOf(target, 'test.outcome.reach'), connections: CONNECTIONS, durationMs })
     await good(WARM_UP_MS)
     const figures: Figure[] = []
     const all: { alone: Answered[]; beside: Answered[] } = { alone: [], beside: [] }
