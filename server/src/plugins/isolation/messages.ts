@@ -3,7 +3,6 @@ import {
   DESTINATION_ERROR_CODES,
   DestinationError,
   type DestinationErrorCode,
-  type FetchInit,
   isDestinationError,
   type JsonObject,
   type JsonValue,
@@ -112,8 +111,6 @@ export interface WireResponse {
   /** Reading the body failed. */
   readonly failed?: WireError
 }
-
-export type WireFetchInit = FetchInit
 
 export type WireError =
   | { readonly code: DestinationErrorCode; readonly retryAfterMs?: number; readonly status?: number }
