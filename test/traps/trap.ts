@@ -5,7 +5,8 @@ import type { World } from './world.ts'
 /** Whether the claimed outcome came about: in time, late, never, or at another place. `unknowable`: nothing that the destination shows can tell. */
 export type Truth = 'in_time' | 'late' | 'never' | 'elsewhere' | 'unknowable'
 
-export interface Trap {
+/** In a world of its table's; that of pushes, when left out. */
+export interface Trap<W = World> {
   readonly name: string
   readonly truth: Truth
   /** `value` or `value/reason_code`; `422`: the claim is refused. */
@@ -15,14 +16,15 @@ export interface Trap {
   /** Played when no other trap is, because it changes what they share, such as GitHub's clock. */
   readonly alone?: boolean
   /** Sets it up, and gives the claim. */
-  play(world: World): Promise<Play>
+  play(world: W): Promise<Play>
 }
 
 export interface Play {
   readonly client: Client
+  /** `codehost.commit.push`, when left out. */
   readonly action?: string
   readonly target: string
-  readonly params: { readonly sha: string; readonly branch: string; readonly host?: string; readonly pusher?: string }
+  readonly params: Readonly<Record<string, unknown>>
   readonly claimed_at: string
   readonly deadline_at?: string
   /** What happens after the claim was submitted. */
