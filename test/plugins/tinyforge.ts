@@ -12,13 +12,14 @@ import {
 } from '@claimcheck/core/plugin'
 import {
   baseUrl,
-  type CodeHost,
+  type CommitQuery,
   codeHostVerifiers,
+  defineProvider,
+  type FoundCommit,
   fitsClaim,
   hostName,
   isReachable,
   markOf,
-  type Provider,
   withoutTrailingSlash,
 } from '@claimcheck/plugin-codehost/provider'
 
@@ -33,40 +34,36 @@ const Branch = Type.Object({ tip: Type.String() })
 const Commit = Type.Object({ branches: Type.Array(Type.String()) })
 const Comparison = Type.Object({ contains: Type.Boolean() })
 
-function createTinyForge({ base_url, token }: Options): CodeHost {
+async function findCommit(
+  { base_url, token }: Options,
+  query: CommitQuery,
+  context: CheckContext,
+): Promise<FoundCommit> {
+  const { repository, branch, sha } = query
   const auth = bearer(token)
-  return {
-    async findCommit(query, context) {
-      const { owner, repository, branch, sha } = query
-      const sentAt = context.now()
-      const root = `${withoutTrailingSlash(base_url)}/repos/${owner}/${repository}`
-      const { value: shown } = await context.http.json(root, { schema: Repository, auth })
-      const found = { repositoryId: shown.id, repositoryName: shown.name }
-      const head = await tipOf(`${root}/branches/${encodeURIComponent(branch)}`, context)
-      const contains = (older: string, newer: string) =>
-        isReachable(older, newer, context.cache, async () => {
-          const url = `${root}/contains?older=${older}&newer=${newer}`
-          const { value } = await context.http.json(url, { schema: Comparison, auth, also: [404] })
-          return value?.contains
-        })
-      const shownHead = head === undefined ? {} : { head }
-      if (head !== undefined && (await contains(sha, head))) return { ...found, ...shownHead, place: { at: 'branch' } }
-      const { value: known } = await context.http.json(`${root}/commits/${sha}`, { schema: Commit, auth, also: [404] })
-      const [name] = known?.branches ?? []
-      const place = name === undefined ? ({ at: 'nowhere' } as const) : ({ at: 'another_branch', name } as const)
-      const isKnown = known !== undefined
-      const mark = await markOf(query, { place, head, isKnown, keepsObjects: true, isAncestor: contains, sentAt })
-      return { ...found, ...shownHead, place, ...(mark === undefined ? {} : { mark }) }
-    },
-  }
-
-  async function tipOf(url: string, { http }: CheckContext): Promise<string | undefined> {
-    const { value } = await http.json(url, { schema: Branch, auth, also: [404] })
-    return value?.tip
-  }
+  const root = `${withoutTrailingSlash(base_url)}/repos/${repository}`
+  const { value: shown } = await context.http.json(root, { schema: Repository, auth })
+  const found = { repositoryId: String(shown.id), repositoryName: shown.name }
+  const branchUrl = `${root}/branches/${encodeURIComponent(branch)}`
+  const { value: branchShown } = await context.http.json(branchUrl, { schema: Branch, auth, also: [404] })
+  const head = branchShown?.tip
+  const contains = (older: string, newer: string) =>
+    isReachable(older, newer, context.cache, async () => {
+      const url = `${root}/contains?older=${older}&newer=${newer}`
+      const { value } = await context.http.json(url, { schema: Comparison, auth, also: [404] })
+      return value?.contains
+    })
+  const shownHead = head === undefined ? {} : { head }
+  if (head !== undefined && (await contains(sha, head))) return { ...found, ...shownHead, place: { at: 'branch' } }
+  const { value: known } = await context.http.json(`${root}/commits/${sha}`, { schema: Commit, auth, also: [404] })
+  const [name] = known?.branches ?? []
+  const place = name === undefined ? ({ at: 'nowhere' } as const) : ({ at: 'another_branch', name } as const)
+  const isKnown = known !== undefined
+  const mark = await markOf(query, { place, head, isKnown, keepsObjects: true, isAncestor: contains })
+  return { ...found, ...shownHead, place, ...(mark === undefined ? {} : { mark }) }
 }
 
-const tinyforge: Provider = {
+const tinyforge = defineProvider<Options>({
   connectionType: defineConnectionType({
     provider: 'tinyforge',
     title: 'Tinyforge',
@@ -83,9 +80,10 @@ const tinyforge: Provider = {
       return { scopes: [], warnings: [] }
     },
   }),
-  open: ({ options }) => createTinyForge(options as Options),
+  access: ({ options }) => options as Options,
   ownersOf: () => undefined,
-}
+  readers: { commit: findCommit },
+})
 
 export default definePlugin({
   name: 'tinyforge',

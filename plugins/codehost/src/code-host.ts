@@ -1,28 +1,87 @@
-/** What a provider of code hosting is to the verifier. One of this plugin is in the list in `index.ts`; others' plugins bring their own. */
+/** What a provider of code hosting is to the actions: how a workspace connects to it, and a reader for each kind of thing that it shows. */
 import type {
   CheckContext,
   Connection,
   ConnectionType,
   Instant,
+  LogTime,
   Mark,
   PreviousRead,
   Stay,
 } from '@claimcheck/core/plugin'
 
-export interface CommitQuery {
-  readonly owner: string
+/** One of this plugin is in the list in `index.ts`; others' plugins bring their own. */
+export interface Provider<A = unknown> {
+  readonly connectionType: ConnectionType
+  /** What the readers need of a connection of this type: the address, and how requests are authorized. */
+  access(connection: Connection): A
+  /** The owners that a connection is for; all, when absent. */
+  ownersOf(connection: Connection): readonly string[] | undefined
+  readonly readers: Readers<A>
+}
+
+/** Each throws DestinationError when it cannot tell. An action is offered by the providers that can read what it is about. */
+export interface Readers<A> {
+  readonly commit?: Reader<A, CommitQuery, FoundCommit>
+  readonly pullRequest?: Reader<A, NumberQuery, FoundPullRequest>
+  readonly checks?: Reader<A, ChecksQuery, FoundChecks>
+  readonly release?: Reader<A, ReleaseQuery, FoundRelease>
+  readonly issue?: Reader<A, NumberQuery, FoundIssue>
+}
+
+export type Reader<A, Q, F> = (access: A, query: Q, context: CheckContext) => Promise<F>
+
+/** Drops the type parameter, which the actions cannot know. */
+export function defineProvider<A>(provider: Provider<A>): Provider {
+  return provider as unknown as Provider
+}
+
+export interface RepositoryQuery {
+  /** `<owner>/<repo>`, with groups between them where the host nests them. */
   readonly repository: string
-  /** 40 lower-case hexadecimal characters. */
-  readonly sha: string
-  readonly branch: string
   readonly claimedAt: Instant
   /** The end of the tolerance. */
   readonly inTimeUntil: Instant
+  /** When this check began. */
+  readonly sentAt: Instant
+  readonly previous: readonly PreviousRead[]
+}
+
+export interface CommitQuery extends RepositoryQuery {
+  /** 40 or 64 lower-case hexadecimal characters. */
+  readonly sha: string
+  readonly branch: string
   /** From here on the push log counts. */
   readonly logFrom: Instant
   /** The account that the claim says pushed. */
   readonly pusher?: string
-  readonly previous: readonly PreviousRead[]
+}
+
+/** Of a pull request or an issue. */
+export interface NumberQuery extends RepositoryQuery {
+  readonly number: number
+}
+
+export interface ChecksQuery extends RepositoryQuery {
+  readonly sha: string
+  /** What the claim names; without it, all that the host shows. */
+  readonly wanted?: readonly { readonly name: string; readonly by: string }[]
+}
+
+export interface ReleaseQuery extends RepositoryQuery {
+  readonly tag: string
+}
+
+/** What every answer says of the repository. */
+export interface FoundRepository {
+  /** The host's own id: a number, or a UUID without braces. */
+  readonly repositoryId?: string
+  /** The repository's path by the host's own account, after a rename. */
+  readonly repositoryName?: string
+  /** How old the answers may be, because replicas lag. Milliseconds. */
+  readonly ageMs?: number
+  /** How far the host's clock was behind ours at most; undefined where it does not tell its time. Milliseconds. */
+  readonly clockBehindMs?: number | undefined
 }
 
 /** Where a host shows a commit now. */
@@ -31,19 +90,14 @@ export type Place =
   | { readonly at: 'another_branch'; readonly name: string }
   | { readonly at: 'nowhere' }
 
-/** What a host showed of a commit. */
-export interface FoundCommit {
+/** `nowhere` and `another_branch` only when the branch was really read. */
+export interface FoundCommit extends FoundRepository {
   readonly place: Place
   /** As far as the push log shows them; left out where no log can be read, or where it has a gap and shows none. */
   readonly stays?: readonly Stay[]
   readonly mark?: Mark
-  /** How old the answers may be. Milliseconds. */
-  readonly ageMs?: number
   /** The tip of the branch; absent when there is no such branch. */
   readonly head?: string
-  readonly repositoryId?: number
-  /** `<owner>/<repo>` by the host's own account, after a rename. */
-  readonly repositoryName?: string
   /** When the commit came onto the branch, and when it went, by the push log. */
   readonly pushedAt?: Instant
   readonly removedAt?: Instant
@@ -53,18 +107,78 @@ export interface FoundCommit {
   readonly pusherMatches?: boolean
 }
 
-export interface CodeHost {
-  /**
-   * Says `nowhere` or `another_branch` only when the branch was really read.
-   * @throws DestinationError
-   */
-  findCommit(query: CommitQuery, context: CheckContext): Promise<FoundCommit>
+/** Undefined only when the host would have shown it to us: not for a 404 alone. */
+export interface FoundPullRequest extends FoundRepository {
+  readonly pullRequest: PullRequest | undefined
+  /** Where there is none. */
+  readonly mark?: Mark
 }
 
-export interface Provider {
-  readonly connectionType: ConnectionType
-  /** The host behind a connection of this type. */
-  open(connection: Connection): CodeHost
-  /** The owners that a connection is for; all, when absent. */
-  ownersOf(connection: Connection): readonly string[] | undefined
+export interface PullRequest {
+  readonly state: 'open' | 'closed' | 'merged'
+  readonly isDraft?: boolean
+  /** The branch into which it goes or went. */
+  readonly base: string
+  /** The full id of its newest commit; absent where the host does not know it any more. */
+  readonly head?: string
+  /** By the host's own clock; left out where whoever opened it could choose the time. */
+  readonly openedAt?: LogTime
+  /** As `openedAt`. Without `notBefore`, where the host writes it down some time after the merge. */
+  readonly mergedAt?: LogTime
+  /** The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward. */
+  readonly mergeCommit?: string
+  /** Whether the base has the commit now. Asked only for a merged one. */
+  isOnBase?(): Promise<boolean>
+}
+
+/** Undefined: the repository does not have the commit. */
+export interface FoundChecks extends FoundRepository {
+  readonly checks: readonly Check[] | undefined
+  readonly mark?: Mark
+}
+
+/** The latest run of a check. A check that two apps or workflows report under one name is two. */
+export interface Check {
+  readonly name: string
+  /** What a claim can name as its source: the app, the file of the workflow, the account that posted it. */
+  readonly by: readonly string[]
+  /** The host ran it by the repository's own definition, so that nobody can post its outcome. */
+  readonly isRunByHost: boolean
+  readonly outcome: 'passed' | 'failed' | 'pending' | 'skipped'
+  /** An earlier run of it passed; undefined where the host does not tell. */
+  readonly passedBefore?: boolean
+  /** When it ended, by the host's own clock. */
+  readonly endedAt?: LogTime
+}
+
+export interface FoundRelease extends FoundRepository {
+  readonly release: Release | undefined
+  /** Where there is none. */
+  readonly mark?: Mark
+}
+
+/** A release that everybody who can read the repository sees: no draft. */
+export interface Release {
+  /** The full id of the commit to which its tag leads now; absent where the tag is gone. */
+  readonly commit?: string
+  readonly isPrerelease: boolean
+  /** By the host's own clock; left out where its author could choose it. */
+  readonly publishedAt?: LogTime
+  /** The names of its files. */
+  readonly assets: readonly string[]
+}
+
+export interface FoundIssue extends FoundRepository {
+  readonly issue: Issue | undefined
+  /** Where there is none. */
+  readonly mark?: Mark
+}
+
+export interface Issue {
+  readonly state: 'open' | 'closed'
+  readonly reason?: 'completed' | 'not_planned' | 'duplicate'
+  /** Since when it is closed, by the host's own clock; left out where somebody could choose it. */
+  readonly closedAt?: LogTime
+  /** An open one was closed at some time since the claim; undefined where the host keeps no record of it. */
+  readonly wasClosed?: boolean
 }

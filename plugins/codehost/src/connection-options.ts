@@ -1,5 +1,5 @@
 /** What all connections to code hosts share: options for the base URL and the repositories' owners, and which claims fit them. */
-import { type Claim, Type } from '@claimcheck/core/plugin'
+import { type Claim, DestinationError, Type } from '@claimcheck/core/plugin'
 
 export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people, and a host that a program would take for an option.
@@ -11,9 +11,9 @@ export function baseUrl(description: string) {
 }
 
 export const Owners = Type.Optional(
-  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+  Type.Array(Type.String({ minLength: 1, maxLength: 400 }), {
     maxItems: 100,
-    description: 'The owners whose repositories are read through this connection. When left out: all.',
+    description: 'The owners, or groups, whose repositories are read through this connection. When left out: all.',
   }),
 )
 
@@ -21,12 +21,24 @@ export const Owners = Type.Optional(
 export function fitsClaim(claim: Claim, hostNames: readonly string[], owners: readonly string[] | undefined): boolean {
   const { host } = claim.params
   if (typeof host === 'string' && !hostNames.includes(host.toLowerCase())) return false
-  return owners === undefined || owners.some((name) => name.toLowerCase() === ownerOf(claim.target))
+  return owners === undefined || owners.some((owner) => isWithin(claim.target, owner))
 }
 
-/** In lower case: hosts take owners in any. */
-export function ownerOf(target: string): string {
-  return target.split('/')[0]!.toLowerCase()
+/** The owner and the groups of a repository, in lower case: hosts take them in any. */
+export function namespaceOf(repository: string): string {
+  return repository.slice(0, repository.lastIndexOf('/')).toLowerCase()
+}
+
+/** Whether a repository belongs to this owner, or is in this group or one within it. */
+export function isWithin(repository: string, owner: string): boolean {
+  return `${namespaceOf(repository)}/`.startsWith(`${owner.toLowerCase()}/`)
+}
+
+/** The two parts of a repository's path. @throws DestinationError `unsupported_target` at a host that has no groups */
+export function ownerAndName(repository: string): readonly [owner: string, name: string] {
+  const [owner, name, ...more] = repository.split('/')
+  if (owner === undefined || name === undefined || more.length > 0) throw new DestinationError('unsupported_target')
+  return [owner, name]
 }
 
 /** The name that claims give a base address: its host and path, less the path under which a provider has its API. None, for no URL. */

@@ -3,7 +3,7 @@
  * when it may have, so that a merged and deleted branch blames nobody.
  */
 import type { Instant, Mark } from '@claimcheck/core/plugin'
-import type { CommitQuery, Place } from './code-host.ts'
+import type { CommitQuery, Place, RepositoryQuery } from './code-host.ts'
 
 /** A first look this soon after the claim leaves no room for a commit that came and went before it. */
 const PROMPT_MS = 5000
@@ -20,19 +20,16 @@ export interface Surroundings {
   readonly repositoryCreatedAt?: Instant
   /** Whether an earlier head is an ancestor of this one; undefined where that cannot be told. */
   readonly isAncestor: (older: string, head: string) => Promise<boolean | undefined>
-  /** When this check began. */
-  readonly sentAt: Instant
 }
 
 /** The mark of a read that does not show the commit on the branch, where no log outweighs it. */
 export async function markOf(query: CommitQuery, surroundings: Surroundings): Promise<Mark | undefined> {
-  const { place, head, isKnown, keepsObjects, repositoryCreatedAt, sentAt } = surroundings
+  const { place, head, isKnown, keepsObjects, repositoryCreatedAt } = surroundings
   const isYoung = repositoryCreatedAt !== undefined && repositoryCreatedAt > query.claimedAt
   // What an earlier check saw on some branch was there, whatever the host knows now.
   const wasSeen = query.previous.some(({ observation }) => observation.kind === 'present')
   if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung && !wasSeen) return 'never_before'
-  const firstSentAt = query.previous[0]?.sentAt ?? sentAt
-  const isLate = firstSentAt - query.claimedAt > PROMPT_MS
+  const isLate = isLateLook(query)
   const mayHaveBeen =
     isYoung ||
     (place.at === 'nowhere' && wasSeen) ||
@@ -41,6 +38,11 @@ export async function markOf(query: CommitQuery, surroundings: Surroundings): Pr
     (place.at === 'nowhere' && (isKnown === true || isLate)) ||
     (await wasRewritten(query, surroundings, head))
   return mayHaveBeen ? 'may_have_been' : undefined
+}
+
+/** The first look came too late to exclude that an outcome came and went again before it. */
+export function isLateLook({ claimedAt, previous, sentAt }: RepositoryQuery): boolean {
+  return (previous[0]?.sentAt ?? sentAt) - claimedAt > PROMPT_MS
 }
 
 /** The last head that a check saw is not an ancestor of this one. Earlier rewritings marked the reads that found them. */

@@ -1,12 +1,10 @@
-/** The plugin codehost: checks pushes at code hosts. A new kind of host is one more provider in the list below. */
+/** The plugin codehost: checks what agents do at code hosts. A new kind of host is one more provider in the list below. */
 import { definePlugin, Type } from '@claimcheck/core/plugin'
-import { createCommitPush } from './commit-push.ts'
-import { createCommitPushV1 } from './commit-push-v1.ts'
+import { verifiersOf } from './actions/index.ts'
 import { baseUrl, withoutTrailingSlash } from './connection-options.ts'
 import { createGitProvider } from './git/provider.ts'
 import { createRepositories } from './git/repositories.ts'
 import { requireGit } from './git/version.ts'
-import { createGitHubHost } from './github/find-commit.ts'
 import { github, githubNames, PUBLIC_API } from './github/provider.ts'
 
 const MIB = 1024 * 1024
@@ -68,14 +66,14 @@ export default definePlugin({
     const providers = [github, createGitProvider(repositories)]
     const publicApi = withoutTrailingSlash(options.public_base_url ?? PUBLIC_API)
     const publicHost = {
-      host: createGitHubHost({ baseUrl: publicApi }),
-      provider: github.connectionType.provider,
+      provider: github,
+      access: { baseUrl: publicApi },
       baseUrl: publicApi,
       names: githubNames(publicApi),
     }
     await requireGit().catch((err: unknown) => logger.warn({ err }, 'git connections cannot be read'))
     return {
-      verifiers: [createCommitPush({ providers, publicHost }), createCommitPushV1({ providers, publicHost })],
+      verifiers: verifiersOf({ providers, publicHost }),
       connections: providers.map((provider) => provider.connectionType),
       close: repositories.close,
     }

@@ -1,7 +1,7 @@
 /** Lists a server's refs. There can be very many: they are kept as bytes and searched piece by piece, so that nothing else has to wait. */
 import { setImmediate } from 'node:timers/promises'
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import { isBranchName } from '../profile.ts'
+import { isBranchName } from '../actions/fields.ts'
 import { gitEnvironment, type Remote } from './environment.ts'
 import { fromServer } from './failure.ts'
 import { inLines, LINE_FEED } from './lines.ts'

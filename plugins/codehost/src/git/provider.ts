@@ -9,10 +9,10 @@ import {
   secret,
   Type,
 } from '@claimcheck/core/plugin'
-import type { Provider } from '../code-host.ts'
+import { defineProvider, type Provider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { httpFailure } from '../http-failure.ts'
-import { createGitHost } from './find-commit.ts'
+import { findCommit, type GitAccess } from './find-commit.ts'
 import type { Repositories } from './repositories.ts'
 
 const Options = Type.Object(
@@ -43,15 +43,19 @@ const HELP = `Create a user, deploy token or access token that can only read the
 secret as password. Public repositories need neither. The credentials must see all branches: a branch that is hidden from them looks deleted.`
 
 export function createGitProvider(repositories: Repositories): Provider {
-  return {
+  return defineProvider<GitAccess>({
     connectionType,
     ownersOf: ({ options }) => (options as Options).owners,
-    open: ({ options }) => {
+    access({ options }) {
       const { base_url, prunes_at_once = false, ...credentials } = options as Options
-      const baseUrl = withoutTrailingSlash(base_url)
-      return createGitHost({ baseUrl, prunesAtOnce: prunes_at_once, auth: authOf(credentials) }, repositories)
+      return {
+        baseUrl: withoutTrailingSlash(base_url),
+        prunesAtOnce: prunes_at_once,
+        auth: authOf(credentials),
+      }
     },
-  }
+    readers: { commit: (access, query, context) => findCommit(access, query, context, repositories) },
+  })
 }
 
 const connectionType: ConnectionType = defineConnectionType({

@@ -1,7 +1,7 @@
 /** Finds a repository's URL before git is started: whether it is on a git server, and whether we may read it. */
 import { type Auth, type CheckContext, DestinationError, Value } from '@claimcheck/core/plugin'
+import { RepositoryPath } from '../actions/fields.ts'
 import { httpFailure } from '../http-failure.ts'
-import { Slug } from '../profile.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
@@ -35,6 +35,6 @@ export async function discover(
   const root = new URL(`${baseUrl}/`).href
   const name = found.startsWith(root) ? decodeURIComponent(found.slice(root.length)).replace(/\.git$/, '') : ''
   // Led to a place that no claim can name, it is not the claimed repository.
-  if (!Value.Check(Slug, name)) throw new DestinationError('ambiguous_claim')
+  if (!Value.Check(RepositoryPath, name)) throw new DestinationError('ambiguous_claim')
   return { url: found, name }
 }

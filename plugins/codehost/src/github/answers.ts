@@ -1,10 +1,10 @@
 /** Schemas of the parts of GitHub's answers that are used. An answer that does not match its schema is refused. */
 import { type Static, Type } from '@claimcheck/core/plugin'
-import { Sha, Slug } from '../profile.ts'
+import { RepositoryPath, Sha } from '../actions/fields.ts'
 
 export const RepositoryAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
-  full_name: Slug,
+  full_name: RepositoryPath,
   private: Type.Boolean(),
   default_branch: Type.String(),
   created_at: Type.String({ format: 'date-time' }),

@@ -2,14 +2,14 @@
 import {
   type CheckContext,
   DestinationError,
-  type Instant,
   isDestinationError,
   type LogTime,
   type Stay,
 } from '@claimcheck/core/plugin'
-import type { CodeHost, CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import { isBranchName } from '../actions/fields.ts'
+import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import { ownerAndName } from '../connection-options.ts'
 import { markOf } from '../forgetting.ts'
-import { isBranchName } from '../profile.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
@@ -34,39 +34,37 @@ const MAX_STAYS = 8
 
 type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
-export function createGitHubHost(access: GitHubAccess): CodeHost {
+export async function findCommit(
+  access: GitHubAccess,
+  query: CommitQuery,
+  context: CheckContext,
+): Promise<FoundCommit> {
+  const { repository: slug, branch } = query
+  ownerAndName(slug)
+  const api = createGitHubApi(access, context)
+  const open = (shown: ShownRepository) => openRepository(api, context, shown)
+  const { shown, head } = await context.cache.share(`github ${slug} branch ${branch}`, async () => {
+    const shown = await readRepository(api, slug, context)
+    return { shown, head: await open(shown).head(branch) }
+  })
+  const repository = open(shown)
+  const finding = await findIn(repository, head, { query, context })
   return {
-    async findCommit(query, context): Promise<FoundCommit> {
-      const { branch } = query
-      const slug = `${query.owner}/${query.repository}`
-      const sentAt = context.now()
-      const api = createGitHubApi(access, context)
-      const open = (shown: ShownRepository) => openRepository(api, context, shown)
-      const { shown, head } = await context.cache.share(`github ${slug} branch ${branch}`, async () => {
-        const shown = await readRepository(api, slug, context)
-        return { shown, head: await open(shown).head(branch) }
-      })
-      const repository = open(shown)
-      const finding = await findIn(repository, head, { query, context, sentAt })
-      return {
-        ...finding,
-        ageMs: AGE_MS,
-        repositoryId: repository.id,
-        repositoryName: repository.name,
-        ...(head === undefined ? {} : { head }),
-      }
-    },
+    ...finding,
+    ageMs: AGE_MS,
+    repositoryId: String(repository.id),
+    repositoryName: repository.name,
+    ...(head === undefined ? {} : { head }),
   }
 }
 
 interface Look {
   readonly query: CommitQuery
   readonly context: CheckContext
-  readonly sentAt: Instant
 }
 
 async function findIn(repository: Repository, head: string | undefined, look: Look): Promise<Finding> {
-  const { query, context, sentAt } = look
+  const { query, context } = look
   const { sha, inTimeUntil, claimedAt, logFrom } = query
   // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
   // pushed to a fork only is answered under the upstream's name, too.
@@ -100,7 +98,6 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
     keepsObjects: context.now() - claimedAt <= KEEPS_OBJECTS_MS,
     repositoryCreatedAt: repository.createdAt,
     isAncestor: (older, newer) => repository.contains(older, newer),
-    sentAt,
   })
   return { place, ...told, ...(mark === undefined ? {} : { mark }) }
 }

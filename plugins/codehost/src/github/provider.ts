@@ -1,10 +1,10 @@
 /** Connections to GitHub: github.com or an Enterprise server. */
 import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
-import type { Provider } from '../code-host.ts'
+import { defineProvider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { RateLimitAnswer } from './answers.ts'
-import { createGitHubApi } from './api.ts'
-import { createGitHubHost } from './find-commit.ts'
+import { createGitHubApi, type GitHubAccess } from './api.ts'
+import { findCommit } from './find-commit.ts'
 
 export const PUBLIC_API = 'https://api.github.com'
 const ENTERPRISE_PATH = '/api/v3'
@@ -31,7 +31,7 @@ function isReadScope(scope: string): boolean {
   return scope.startsWith('read:') || scope === 'user:email'
 }
 
-export const github: Provider = {
+export const github = defineProvider<GitHubAccess>({
   connectionType: defineConnectionType({
     provider: 'github',
     title: 'GitHub',
@@ -55,9 +55,10 @@ export const github: Provider = {
       return { scopes, warnings }
     },
   }),
-  open: ({ options }) => createGitHubHost(access(options as Options)),
+  access: ({ options }) => access(options as Options),
   ownersOf: ({ options }) => (options as Options).owners,
-}
+  readers: { commit: findCommit },
+})
 
 /** The values of `params.host` for the host with this API: `github.com` for `https://api.github.com`. */
 export function githubNames(apiUrl: string): string[] {

@@ -1,21 +1,17 @@
 /** `codehost.commit.push`, version 1: for claims that were submitted under it and wait still. New claims are of the newest version. */
-import {
-  type ActionProfile,
-  defineVerifier,
-  type Observation,
-  type Static,
-  Type,
-  type Verifier,
-} from '@claimcheck/core/plugin'
-import type { FoundCommit } from './code-host.ts'
-import { type CodeHosts, createFinder } from './commit-push.ts'
-import { BranchName, commitPushProfile, isBranchName, ParamsV1, Sha, Slug } from './profile.ts'
+import { type ActionProfile, type Observation, type Static, Type } from '@claimcheck/core/plugin'
+import type { FoundCommit } from '../code-host.ts'
+import { defineAction } from './action.ts'
+import { commitPushProfile, commitQuery } from './commit-push.ts'
+import { paramsV1, repositoryNumber, Sha1, Slug } from './commit-push-v2.ts'
+import { BranchName, isBranchName } from './fields.ts'
 
 const timestamp = (title: string) => Type.Optional(Type.String({ title, format: 'date-time' }))
+const Params = Type.Object(paramsV1, { additionalProperties: false })
 const Facts = Type.Object(
   {
     repository_id: Type.Optional(Type.Integer({ title: 'Repository number' })),
-    head: Type.Optional(Type.String({ ...Sha, title: 'Tip of the branch' })),
+    head: Type.Optional(Type.String({ ...Sha1, title: 'Tip of the branch' })),
     pushed_at: timestamp('Pushed at'),
     removed_at: timestamp('Removed at'),
     found_on: Type.Optional(Type.String({ ...BranchName, title: 'Found on' })),
@@ -27,30 +23,28 @@ type Facts = Static<typeof Facts>
 const { removedWithinMs: _none, words, ...rest } = commitPushProfile
 const { pushed_at, removed_at, found_on } = words.facts ?? {}
 
-export const commitPushProfileV1: ActionProfile<typeof ParamsV1, typeof Facts> = {
+const profile: ActionProfile<typeof Params, typeof Facts> = {
   ...rest,
   version: '1',
   rulesVersion: 1,
   target: Slug,
-  params: ParamsV1,
+  params: Params,
   facts: Facts,
   words: { ...words, facts: { pushed_at: pushed_at!, removed_at: removed_at!, found_on: found_on! } },
 }
 
-export function createCommitPushV1(hosts: CodeHosts): Verifier {
-  const { find, common } = createFinder(hosts)
-  return defineVerifier({
-    ...common,
-    profile: commitPushProfileV1,
-    check: async (claim, context) => toObservation(await find(claim, context), claim.claimedAt),
-  })
-}
+export const commitPushV1 = defineAction({
+  profile,
+  reader: ({ commit }) => commit,
+  query: commitQuery,
+  observe: (found, { claimedAt }) => observed(found, claimedAt),
+})
 
 /** As rules 1 knew it: on the branch, or once on it since the claim, is present. */
-function toObservation(found: FoundCommit, claimedAt: number): Observation<Facts> {
-  const { place, stays = [], mark, head, repositoryId, pushedAt, removedAt } = found
+function observed(found: FoundCommit, claimedAt: number): Observation<Facts> {
+  const { place, stays = [], mark, head, pushedAt, removedAt } = found
   const facts: Facts = {
-    ...(repositoryId === undefined ? {} : { repository_id: repositoryId }),
+    ...repositoryNumber(found),
     ...(head === undefined ? {} : { head }),
     ...(pushedAt === undefined ? {} : { pushed_at: new Date(pushedAt).toISOString() }),
     ...(removedAt === undefined ? {} : { removed_at: new Date(removedAt).toISOString() }),

@@ -1,0 +1,150 @@
+/** What all actions of code hosts have in common: where a claim is read, whether it is still the same repository, and what is recorded of it. */
+import {
+  type ActionProfile,
+  type CheckContext,
+  type Claim,
+  type Connection,
+  DestinationError,
+  defineVerifier,
+  type JsonObject,
+  type Observation,
+  type Static,
+  type TSchema,
+  type Verifier,
+} from '@claimcheck/core/plugin'
+import type { FoundRepository, Provider, Reader, Readers, RepositoryQuery } from '../code-host.ts'
+import { isWithin, namespaceOf } from '../connection-options.ts'
+
+/** Read without credentials, for claims of workspaces that have no connection. */
+export interface PublicHost {
+  readonly provider: Provider
+  /** What the provider's readers need. */
+  readonly access: unknown
+  readonly baseUrl: string
+  /** The names that `params.host` may give it. */
+  readonly names: readonly string[]
+}
+
+export interface CodeHosts {
+  readonly providers: readonly Provider[]
+  /** Without one, every claim needs a connection. */
+  readonly publicHost?: PublicHost
+}
+
+export interface ActionOptions<
+  P extends TSchema,
+  F extends TSchema,
+  Q extends RepositoryQuery,
+  X extends FoundRepository,
+> {
+  readonly profile: ActionProfile<P, F>
+  /** Which of a provider's readers it asks. Providers without it do not offer the action. */
+  reader(readers: Readers<unknown>): Reader<unknown, Q, X> | undefined
+  /** What it asks. */
+  query(params: Static<P>, query: RepositoryQuery): Q
+  observe(
+    found: X,
+    claim: Claim<Static<P>>,
+    query: RepositoryQuery,
+  ): Observation<Static<F>> | Promise<Observation<Static<F>>>
+}
+
+/** An action, for the code hosts of an installation; undefined where none of them can read it. */
+export type Action = (hosts: CodeHosts) => Verifier | undefined
+
+export function defineAction<
+  P extends TSchema,
+  F extends TSchema,
+  Q extends RepositoryQuery,
+  X extends FoundRepository,
+>({ profile, reader, query: queryOf, observe }: ActionOptions<P, F, Q, X>): Action {
+  return ({ providers, publicHost }) => {
+    const readable = providers.filter(({ readers }) => reader(readers) !== undefined)
+    if (readable.length === 0) return undefined
+    const byName = new Map(readable.map((provider) => [provider.connectionType.provider, provider]))
+    const anonymous = publicHost && byName.has(publicHost.provider.connectionType.provider) ? publicHost : undefined
+
+    function sourceOf(connection: Connection | null, { host }: JsonObject): Pick<PublicHost, 'provider' | 'access'> {
+      const provider = connection && byName.get(connection.provider)
+      if (connection && provider) return { provider, access: provider.access(connection) }
+      if (connection || !anonymous || !answersTo(anonymous, host)) throw new DestinationError('no_connection')
+      return anonymous
+    }
+
+    return defineVerifier<P, F>({
+      profile,
+      providers: [...byName.keys()],
+      normalize,
+      ...(anonymous && {
+        anonymousSource: ({ params }: Claim<Static<P>>) =>
+          answersTo(anonymous, (params as JsonObject).host)
+            ? { provider: anonymous.provider.connectionType.provider, baseUrl: anonymous.baseUrl }
+            : undefined,
+      }),
+      async check(claim, context) {
+        const { params } = claim
+        const { provider, access } = sourceOf(context.connection, params as JsonObject)
+        const query = queryOf(params, repositoryQuery(profile, claim, context))
+        const found = await reader(provider.readers)!(access, query, context)
+        refuseAnotherRepository(found, query)
+        refuseAnotherOwner(found, query, context.connection, provider)
+        return observe(found, claim, query)
+      },
+    })
+  }
+}
+
+function repositoryQuery(
+  { toleranceMs }: Pick<ActionProfile, 'toleranceMs'>,
+  { target, claimedAt }: Pick<Claim, 'target' | 'claimedAt'>,
+  { previous, now }: CheckContext,
+): RepositoryQuery {
+  return { repository: target, claimedAt, inTimeUntil: claimedAt + toleranceMs, sentAt: now(), previous }
+}
+
+function answersTo({ names }: PublicHost, name: unknown): boolean {
+  return name === undefined || (typeof name === 'string' && names.includes(name))
+}
+
+/** The params that hosts take in any case, and write in lower case. */
+const CASELESS: ReadonlySet<string> = new Set(['sha', 'head_sha', 'merge_commit', 'commit', 'host'])
+
+function normalize<P>({ target, params }: { target: string; params: P }): { target: string; params: P } {
+  const entries = Object.entries(params as JsonObject).map(([name, value]) =>
+    CASELESS.has(name) && typeof value === 'string' ? [name, value.toLowerCase()] : [name, value],
+  )
+  return { target, params: Object.fromEntries(entries) as P }
+}
+
+/** A repository that was deleted and made again under its name is not the one that was claimed. */
+function refuseAnotherRepository({ repositoryId }: FoundRepository, { previous }: RepositoryQuery): void {
+  if (repositoryId === undefined) return
+  const ids = previous.map(({ observation }) => observation.facts.repository_id).filter((id) => id !== undefined)
+  if (ids.some((id) => String(id) !== repositoryId)) throw new DestinationError('ambiguous_claim')
+}
+
+/** Somebody else's repository under the claimed name, by a redirect, is not the one that was claimed. */
+function refuseAnotherOwner(
+  { repositoryName }: FoundRepository,
+  { repository }: RepositoryQuery,
+  connection: Connection | null,
+  provider: Provider,
+): void {
+  if (repositoryName === undefined || namespaceOf(repositoryName) === namespaceOf(repository)) return
+  const owners = connection ? provider.ownersOf(connection) : undefined
+  const isTrusted = (path: string) => owners?.some((owner) => isWithin(path, owner)) === true
+  if (!isTrusted(repositoryName) || !isTrusted(repository)) throw new DestinationError('ambiguous_claim')
+}
+
+/** The facts of the repository, as every profile has them. */
+export function repositoryFactsOf({ repositoryName, repositoryId }: FoundRepository) {
+  return {
+    ...(repositoryName === undefined ? {} : { repository: repositoryName }),
+    ...(repositoryId === undefined ? {} : { repository_id: repositoryId }),
+  }
+}
+
+/** Without the members that have no value. */
+export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,0 +1,183 @@
+/** The action `codehost.commit.push`: a commit can be reached from the named branch of a repository. */
+import { type ActionProfile, type Observation, type Static, Type } from '@claimcheck/core/plugin'
+import type { CommitQuery, FoundCommit, RepositoryQuery } from '../code-host.ts'
+import { defineAction, repositoryFactsOf } from './action.ts'
+import {
+  BranchName,
+  ClaimedSha,
+  Host,
+  isBranchName,
+  MINUTE_MS,
+  preexistingFact,
+  RepositoryPath,
+  repositoryFacts,
+  Sha,
+  Timestamp,
+} from './fields.ts'
+
+export const Pusher = Type.Optional(
+  Type.String({
+    title: 'Pusher',
+    minLength: 1,
+    maxLength: 100,
+    description:
+      "The name of the account that pushed, at the host. It is compared with the host's push log where that can be read; the receipt says whether they are equal.",
+    examples: ['octo-agent[bot]'],
+  }),
+)
+
+const Params = Type.Object(
+  {
+    sha: Type.String({
+      title: 'Commit',
+      ...ClaimedSha,
+      description: 'The full id of the commit: 40 hexadecimal characters, or 64 in a repository of SHA-256.',
+    }),
+    branch: BranchName,
+    host: Host,
+    pusher: Pusher,
+  },
+  { additionalProperties: false },
+)
+
+/** All but the repository, in versions 2 and 3. */
+export const commitFacts = {
+  branch_listed: Type.Boolean({
+    title: 'Branch listed',
+    description: 'The host lists the claimed branch to these credentials.',
+  }),
+  head: Type.Optional(
+    Type.String({ ...Sha, title: 'Tip of the branch', description: 'The tip of the branch when it was read.' }),
+  ),
+  pushed_at: Type.Optional(
+    Type.String({
+      ...Timestamp,
+      title: 'Pushed at',
+      description: "When the commit was pushed to the branch, by the host's push log.",
+    }),
+  ),
+  removed_at: Type.Optional(
+    Type.String({
+      ...Timestamp,
+      title: 'Removed at',
+      description: "When it was removed from the branch again, by the host's push log.",
+    }),
+  ),
+  found_on: Type.Optional(
+    Type.String({ ...BranchName, title: 'Found on', description: 'Another branch that has the commit.' }),
+  ),
+  preexisting: preexistingFact(
+    'The push log has the commit on the branch since more than the tolerance before the claim.',
+  ),
+  pusher_matches: Type.Optional(
+    Type.Boolean({
+      title: 'Pusher matches',
+      description: 'The push log names the account that the claim names as pusher.',
+    }),
+  ),
+}
+
+const Facts = Type.Object({ ...repositoryFacts, ...commitFacts }, { additionalProperties: false })
+
+export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
+  action: 'codehost.commit.push',
+  version: '3',
+  rulesVersion: 2,
+  summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
+  words: {
+    title: 'Push of a commit',
+    target: 'Repository',
+    claim: 'Commit {sha:short} was pushed to {branch} of {target}.',
+    outcomes: {
+      verified: 'Commit {sha:short} was on {branch} of {target} in time.',
+      late: 'Commit {sha:short} came onto {branch} of {target} too late.',
+      mismatch: [
+        'Commit {sha:short} was found on {found_on} of {target}, not on {branch}.',
+        'Commit {sha:short} was found in {target}, but not on {branch}.',
+      ],
+      failed: 'Commit {sha:short} was not on {branch} of {target}.',
+    },
+    facts: {
+      repository: 'The destination calls the repository {repository}.',
+      pushed_at: "It was pushed at {pushed_at}, by the destination's own log.",
+      removed_at: "It was removed again at {removed_at}, by the destination's own log.",
+      found_on: 'It is on the branch {found_on}.',
+      preexisting: {
+        true: [
+          'It was already there before the claim, since {pushed_at}: the claim may be about work that was done earlier.',
+          'It was already there long before the claim: the claim may be about work that was done earlier.',
+        ],
+      },
+      pusher_matches: {
+        true: "The destination's own log names the pusher that the claim names.",
+        false: "The destination's own log names another pusher than the claim.",
+      },
+      branch_listed: {
+        false: 'The destination does not list the branch: it does not exist, or the credentials cannot see it.',
+      },
+    },
+  },
+  aliases: { 'github.commit.push': { providers: ['github'] } },
+  target: RepositoryPath,
+  params: Params,
+  facts: Facts,
+  required: { branch: 'target', sha: 'content' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 15 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  removedWithinMs: 24 * 60 * MINUTE_MS,
+  access: {
+    permission: "Reading the repository's contents and metadata.",
+    anonymous: true,
+  },
+}
+
+/** What all versions ask. */
+export function commitQuery(
+  { sha, branch, pusher }: { readonly sha: string; readonly branch: string; readonly pusher?: string },
+  query: RepositoryQuery,
+): CommitQuery {
+  const logFrom = query.claimedAt - commitPushProfile.removedWithinMs!
+  return { ...query, sha, branch, logFrom, ...(pusher === undefined ? {} : { pusher }) }
+}
+
+export const commitPush = defineAction({
+  profile: commitPushProfile,
+  reader: ({ commit }) => commit,
+  query: commitQuery,
+  observe: (found) => observed(found, { ...repositoryFactsOf(found), ...commitFactsOf(found) }),
+})
+
+/** As rules 2 judge it. */
+export function observed<F>(found: FoundCommit, facts: F): Observation<F> {
+  const { place, stays, mark, ageMs } = found
+  const seen = {
+    facts,
+    ...(stays === undefined ? {} : { stays }),
+    ...(ageMs === undefined ? {} : { ageMs }),
+  }
+  switch (place.at) {
+    case 'branch':
+      return { kind: 'present', differs: [], ...seen }
+    // Not final: a merge into the claimed branch may still come.
+    case 'another_branch':
+      return { kind: 'present', differs: ['branch'], ...seen, ...(mark === undefined ? {} : { mark }) }
+    case 'nowhere':
+      return { kind: 'absent', ...seen, ...(mark === undefined ? {} : { mark }) }
+  }
+}
+
+type CommitFacts = Omit<Static<typeof Facts>, keyof typeof repositoryFacts>
+
+export function commitFactsOf(found: FoundCommit): CommitFacts {
+  const { place, head, pushedAt, removedAt, preexisting, pusherMatches } = found
+  return {
+    branch_listed: head !== undefined,
+    ...(head === undefined ? {} : { head }),
+    ...(pushedAt === undefined ? {} : { pushed_at: new Date(pushedAt).toISOString() }),
+    ...(removedAt === undefined ? {} : { removed_at: new Date(removedAt).toISOString() }),
+    ...(place.at === 'another_branch' && isBranchName(place.name) ? { found_on: place.name } : {}),
+    ...(preexisting ? { preexisting } : {}),
+    ...(pusherMatches === undefined ? {} : { pusher_matches: pusherMatches }),
+  }
+}

@@ -1,0 +1,93 @@
+/** The forms of what claims and receipts of several actions name: repositories, commits, branches, hosts. */
+import { Type, Value } from '@claimcheck/core/plugin'
+
+export const MINUTE_MS = 60_000
+
+// No pattern looks around, so that a plugin in a process of its own can offer the profiles, too: its patterns are matched in linear time.
+
+// The names that GitHub, GitLab, Gitea and Bitbucket allow: GitLab nests groups, Bitbucket Data Center has `~user`. A name that ends in
+// `.git` would be a second name of a repository.
+const PATH_PATTERN = '^[A-Za-z0-9_~][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.-]+)+$'
+const NO_PATH_PATTERN = '/\\.{1,2}(?:/|$)|\\.git$|[^/]{101}'
+
+// The rules of git-check-ref-format(1) for a branch. They exclude `user:branch`, `..`, and a second ref in a refspec.
+const BRANCH_PATTERN = '^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\\\ud800-\\udfff]+$'
+const NO_BRANCH_PATTERN = '^-|^@$|^refs/heads/|(?:^|/)(?:\\.|/|$)|\\.\\.|\\.$|@\\{|\\.lock(?:/|$)'
+
+export const RepositoryPath = Type.String({
+  pattern: PATH_PATTERN,
+  not: { pattern: NO_PATH_PATTERN },
+  maxLength: 512,
+  description: 'The repository, `<owner>/<repo>`; with the groups between them where the host nests them.',
+  examples: ['octo-org/hello-world'],
+})
+
+/** As hosts write it. */
+export const Sha = Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$' })
+
+/** As claims may write it. */
+export const ClaimedSha = {
+  pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+  examples: ['0123456789abcdef0123456789abcdef01234567'],
+}
+
+/** What branches and tags may be called. */
+const refName = { pattern: BRANCH_PATTERN, not: { pattern: NO_BRANCH_PATTERN }, minLength: 1, maxLength: 255 }
+
+export const BranchName = Type.String({
+  title: 'Branch',
+  ...refName,
+  'x-pattern-help': 'write the name of the branch alone, `main` instead of `refs/heads/main`',
+  description: 'The name of the branch to which the commit was pushed: `main`, not `refs/heads/main`.',
+  examples: ['main'],
+})
+
+export const TagName = Type.String({
+  title: 'Tag',
+  ...refName,
+  'x-pattern-help': 'write the name of the tag alone, `v1.0.0` instead of `refs/tags/v1.0.0`',
+  description: 'The name of the tag: `v1.0.0`, not `refs/tags/v1.0.0`.',
+  examples: ['v1.0.0'],
+})
+
+/** For names from a host's answers, before they are used or recorded. */
+export function isBranchName(name: string): boolean {
+  return Value.Check(BranchName, name)
+}
+
+// A host with a path is one whose sub-path may belong to somebody else, so the whole of it counts.
+const HOST_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*$'
+
+export const Host = Type.Optional(
+  Type.String({
+    title: 'Code host',
+    pattern: HOST_PATTERN,
+    maxLength: 1024,
+    description:
+      'The code host: `github.com`, or `git.example.com/team` where the connection has a path. Needed when several connections fit.',
+  }),
+)
+
+export const Timestamp = { format: 'date-time' }
+
+/** What every receipt can say of the repository. */
+export const repositoryFacts = {
+  repository: Type.Optional(
+    Type.String({
+      ...RepositoryPath,
+      title: 'Repository',
+      description: "The repository's name by the host's own account.",
+    }),
+  ),
+  repository_id: Type.Optional(
+    Type.String({
+      title: 'Repository id',
+      pattern: '^(?:[0-9]{1,20}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$',
+      maxLength: 36,
+      description: "The repository's number or UUID at its host. Another repository can get its name, but not its id.",
+    }),
+  ),
+}
+
+export const preexistingFact = (description: string) =>
+  Type.Optional(Type.Literal(true, { title: 'There before', description }))

@@ -1,0 +1,13 @@
+/** All actions of code hosts, in all their versions. A new action is one more line here. */
+import type { Verifier } from '@claimcheck/core/plugin'
+import type { Action, CodeHosts } from './action.ts'
+import { commitPush } from './commit-push.ts'
+import { commitPushV1 } from './commit-push-v1.ts'
+import { commitPushV2 } from './commit-push-v2.ts'
+
+const ACTIONS: readonly Action[] = [commitPush, commitPushV2, commitPushV1]
+
+/** One for each action that some of these hosts can read. */
+export function verifiersOf(hosts: CodeHosts): Verifier[] {
+  return ACTIONS.flatMap((action) => action(hosts) ?? [])
+}
