@@ -1,11 +1,25 @@
 /** All actions of code hosts, in all their versions. A new action is one more line here. */
 import type { Verifier } from '@claimcheck/core/plugin'
 import type { Action, CodeHosts } from './action.ts'
+import { checksPass } from './checks-pass.ts'
 import { commitPush } from './commit-push.ts'
 import { commitPushV1 } from './commit-push-v1.ts'
 import { commitPushV2 } from './commit-push-v2.ts'
+import { issueClose } from './issue-close.ts'
+import { pullRequestMerge } from './pull-request-merge.ts'
+import { pullRequestOpen } from './pull-request-open.ts'
+import { releasePublish } from './release-publish.ts'
 
-const ACTIONS: readonly Action[] = [commitPush, commitPushV2, commitPushV1]
+const ACTIONS: readonly Action[] = [
+  commitPush,
+  commitPushV2,
+  commitPushV1,
+  pullRequestOpen,
+  pullRequestMerge,
+  checksPass,
+  releasePublish,
+  issueClose,
+]
 
 /** One for each action that some of these hosts can read. */
 export function verifiersOf(hosts: CodeHosts): Verifier[] {

@@ -1,0 +1,108 @@
+/** The action `codehost.pull_request.merge`: a pull request was merged, and what came of it is on its base. */
+import { type ActionProfile, Type } from '@claimcheck/core/plugin'
+import { isOld, shownTime } from '../times.ts'
+import { defineAction } from './action.ts'
+import { ClaimedSha, MINUTE_MS, RepositoryPath, Sha, Timestamp } from './fields.ts'
+import { differing, pullRequestFacts, pullRequestFactsOf, pullRequestParams, pullRequestWords } from './pull-request.ts'
+
+const Params = Type.Object(
+  {
+    ...pullRequestParams,
+    merge_commit: Type.Optional(
+      Type.String({
+        ...ClaimedSha,
+        title: 'Merge commit',
+        description:
+          'The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const Facts = Type.Object(
+  {
+    ...pullRequestFacts,
+    merge_commit: Type.Optional(
+      Type.String({ ...Sha, title: 'Merge commit seen', description: 'The commit that the merge put on the base.' }),
+    ),
+    merge_commit_on_base: Type.Optional(
+      Type.Boolean({ title: 'On the base', description: 'The base has this commit now.' }),
+    ),
+    merged_at: Type.Optional(
+      Type.String({ ...Timestamp, title: 'Merged at', description: "When it was merged, by the host's own clock." }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
+  action: 'codehost.pull_request.merge',
+  version: '1',
+  rulesVersion: 2,
+  summary: 'A pull request was merged, and the commit that came of it is on its base.',
+  words: {
+    title: 'Merge of a pull request',
+    target: 'Repository',
+    claim: [
+      'Pull request {number} of {target} was merged into {base}.',
+      'Pull request {number} of {target} was merged.',
+    ],
+    outcomes: {
+      verified: 'Pull request {number} of {target} was merged into {base} in time.',
+      late: 'Pull request {number} of {target} was merged into {base} too late.',
+      mismatch: [
+        'Pull request {number} of {target} was merged as {merge_commit:short} into {base}, which is not what was claimed.',
+        'Pull request {number} of {target} was not merged as it was claimed.',
+      ],
+      failed: 'Pull request {number} of {target} was not merged.',
+    },
+    facts: {
+      ...pullRequestWords,
+      state: { open: 'It is open.', closed: 'It was closed without a merge.' },
+      merge_commit: 'The merge put commit {merge_commit:short} on {base}.',
+      merge_commit_on_base: { false: 'The base does not have this commit any more.' },
+      merged_at: "It was merged at {merged_at}, by the destination's own clock.",
+    },
+  },
+  target: RepositoryPath,
+  params: Params,
+  facts: Facts,
+  required: { base: 'target', head_sha: 'content', merge_commit: 'content' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 15 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
+}
+
+export const pullRequestMerge = defineAction({
+  profile: pullRequestMergeProfile,
+  reader: ({ pullRequest }) => pullRequest,
+  query: ({ number }, query) => ({ ...query, number }),
+  async observe(found, { params }, query) {
+    const { pullRequest, mark, ageMs } = found
+    const aged = ageMs === undefined ? {} : { ageMs }
+    const shown = pullRequestFactsOf(found)
+    if (!pullRequest) return { kind: 'absent', facts: shown, ...aged, ...(mark === undefined ? {} : { mark }) }
+    // Nobody can take a merge back at a host, so one that is not merged never was.
+    if (pullRequest.state !== 'merged') return { kind: 'absent', facts: shown, ...aged, mark: 'never_before' }
+    const { mergeCommit, mergedAt, isOnBase } = pullRequest
+    // A state can be set by hand, and a base can be forced back: what counts is on the branch.
+    const onBase = mergeCommit !== undefined && isOnBase !== undefined && (await isOnBase())
+    const facts = {
+      ...shown,
+      ...(mergeCommit === undefined ? {} : { merge_commit: mergeCommit, merge_commit_on_base: onBase }),
+      ...(mergedAt ? { merged_at: shownTime(mergedAt) } : {}),
+      ...(isOld(mergedAt, found, query) ? { preexisting: true as const } : {}),
+    }
+    if (!onBase) return { kind: 'absent', facts, ...aged, mark: 'may_have_been' }
+    const isOther = params.merge_commit !== undefined && params.merge_commit !== mergeCommit
+    const differs = [...differing(pullRequest, params), ...(isOther ? ['merge_commit'] : [])]
+    if (differs.length > 0) {
+      // The head of a merged one does not move any more; one that the host has forgotten cannot be compared.
+      const isUnknown = pullRequest.head === undefined && differs.includes('head_sha')
+      return { kind: 'present', differs, facts, ...aged, ...(isUnknown ? { mark: 'may_have_been' as const } : {}) }
+    }
+    return { kind: 'present', differs, facts, ...aged, ...(mergedAt ? { stays: [{ appeared: mergedAt }] } : {}) }
+  },
+})

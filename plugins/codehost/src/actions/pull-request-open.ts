@@ -1,0 +1,92 @@
+/** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
+import { type ActionProfile, Type } from '@claimcheck/core/plugin'
+import { isOld } from '../times.ts'
+import { defineAction } from './action.ts'
+import { MINUTE_MS, RepositoryPath } from './fields.ts'
+import {
+  differing,
+  mayHaveChanged,
+  pullRequestFacts,
+  pullRequestFactsOf,
+  pullRequestParams,
+  pullRequestWords,
+} from './pull-request.ts'
+
+const Params = Type.Object(pullRequestParams, { additionalProperties: false })
+
+const Facts = Type.Object(
+  {
+    ...pullRequestFacts,
+    draft: Type.Optional(Type.Boolean({ title: 'Draft', description: 'It is marked as not ready to be merged.' })),
+  },
+  { additionalProperties: false },
+)
+
+export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
+  action: 'codehost.pull_request.open',
+  version: '1',
+  rulesVersion: 2,
+  summary: 'A pull request was opened, with the named base and head commit.',
+  words: {
+    title: 'Opening of a pull request',
+    target: 'Repository',
+    claim: [
+      'Pull request {number} of {target} was opened, with commit {head_sha:short} to go into {base}.',
+      'Pull request {number} of {target} was opened, to go into {base}.',
+      'Pull request {number} of {target} was opened.',
+    ],
+    outcomes: {
+      verified: 'Pull request {number} of {target} was open in time.',
+      late: 'Pull request {number} of {target} was opened too late.',
+      mismatch: [
+        'Pull request {number} of {target} has commit {head_sha:short} to go into {base}, which is not what was claimed.',
+        'Pull request {number} of {target} is not as it was claimed.',
+      ],
+      failed: 'There was no pull request {number} in {target}.',
+    },
+    facts: {
+      ...pullRequestWords,
+      state: { closed: 'It was closed since.', merged: 'It was merged since.' },
+      draft: { true: 'It is a draft.' },
+    },
+  },
+  aliases: { 'github.pr.open': { providers: ['github'] } },
+  target: RepositoryPath,
+  params: Params,
+  facts: Facts,
+  required: { base: 'target', head_sha: 'content' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 15 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
+}
+
+export const pullRequestOpen = defineAction({
+  profile: pullRequestOpenProfile,
+  reader: ({ pullRequest }) => pullRequest,
+  query: ({ number }, query) => ({ ...query, number }),
+  observe(found, { params }, query) {
+    const { pullRequest, mark, ageMs } = found
+    const observed = { facts: factsOf(), ...(ageMs === undefined ? {} : { ageMs }) }
+    if (!pullRequest) return { kind: 'absent', ...observed, ...(mark === undefined ? {} : { mark }) }
+    const { openedAt } = pullRequest
+    const differs = differing(pullRequest, params)
+    if (differs.length > 0) {
+      return {
+        kind: 'present',
+        differs,
+        ...observed,
+        ...(mayHaveChanged(pullRequest, query) ? { mark: 'may_have_been' } : {}),
+      }
+    }
+    return { kind: 'present', differs, ...observed, ...(openedAt ? { stays: [{ appeared: openedAt }] } : {}) }
+
+    function factsOf() {
+      return {
+        ...pullRequestFactsOf(found),
+        ...(pullRequest?.isDraft === undefined ? {} : { draft: pullRequest.isDraft }),
+        ...(isOld(pullRequest?.openedAt, found, query) ? { preexisting: true as const } : {}),
+      }
+    }
+  },
+})

@@ -1,0 +1,105 @@
+/** What the actions about pull requests share: the params and facts, and how the claimed base and head are compared. */
+import { Type } from '@claimcheck/core/plugin'
+import type { FoundPullRequest, PullRequest, RepositoryQuery } from '../code-host.ts'
+import { isLateLook } from '../forgetting.ts'
+import { shownTime } from '../times.ts'
+import { defined, repositoryFactsOf } from './action.ts'
+import {
+  BranchName,
+  ClaimedSha,
+  Host,
+  isBranchName,
+  preexistingFact,
+  repositoryFacts,
+  Sha,
+  Timestamp,
+} from './fields.ts'
+
+export const pullRequestParams = {
+  number: Type.Integer({
+    title: 'Number',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'The number of the pull request; at GitLab, of the merge request within its project.',
+    examples: [42],
+  }),
+  base: Type.Optional(
+    Type.String({ ...BranchName, title: 'Base', description: 'The branch into which it goes.', examples: ['main'] }),
+  ),
+  head_sha: Type.Optional(
+    Type.String({
+      ...ClaimedSha,
+      title: 'Head commit',
+      description: 'The full id of the newest commit of the pull request.',
+    }),
+  ),
+  host: Host,
+}
+
+export const pullRequestFacts = {
+  ...repositoryFacts,
+  state: Type.Optional(
+    Type.Union([Type.Literal('open'), Type.Literal('closed'), Type.Literal('merged')], {
+      title: 'State',
+      description: 'The state of the pull request when it was read.',
+    }),
+  ),
+  base: Type.Optional(
+    Type.String({ ...BranchName, title: 'Base seen', description: 'The branch into which it goes or went.' }),
+  ),
+  head_sha: Type.Optional(
+    Type.String({ ...Sha, title: 'Head seen', description: 'The newest commit of the pull request when it was read.' }),
+  ),
+  opened_at: Type.Optional(
+    Type.String({ ...Timestamp, title: 'Opened at', description: "When it was opened, by the host's own clock." }),
+  ),
+  preexisting: preexistingFact('By the host, it was so more than the tolerance before the claim.'),
+}
+
+export const pullRequestWords = {
+  repository: 'The destination calls the repository {repository}.',
+  opened_at: "It was opened at {opened_at}, by the destination's own clock.",
+  preexisting: {
+    true: 'It was so long before the claim: the claim may be about work that was done earlier.',
+  },
+}
+
+/** What the host shows, as facts. */
+export function pullRequestFactsOf(found: FoundPullRequest) {
+  const { pullRequest } = found
+  return {
+    ...repositoryFactsOf(found),
+    ...(pullRequest &&
+      defined({
+        state: pullRequest.state,
+        base: isBranchName(pullRequest.base) ? pullRequest.base : undefined,
+        head_sha: pullRequest.head,
+        opened_at: pullRequest.openedAt && shownTime(pullRequest.openedAt),
+      })),
+  }
+}
+
+interface Claimed {
+  readonly base?: string
+  readonly head_sha?: string
+}
+
+/** The claimed fields that the pull request does not have now. */
+export function differing({ base, head }: PullRequest, claimed: Claimed): ('base' | 'head_sha')[] {
+  return [
+    ...(claimed.base !== undefined && claimed.base !== base ? (['base'] as const) : []),
+    ...(claimed.head_sha !== undefined && claimed.head_sha !== head ? (['head_sha'] as const) : []),
+  ]
+}
+
+/**
+ * An open pull request can get another base and another head, and no host shows all that it had: what differs now may have been so when
+ * the agent said it. Only a first look just after the claim leaves no room for that, while nothing changed since.
+ */
+export function mayHaveChanged({ base, head }: PullRequest, query: RepositoryQuery): boolean {
+  if (isLateLook(query) || head === undefined) return true
+  return query.previous.some(({ observation: { facts } }) => {
+    const hasChanged = (before: unknown, now: string) => before !== undefined && before !== now
+    return hasChanged(facts.base, base) || hasChanged(facts.head_sha, head)
+  })
+}

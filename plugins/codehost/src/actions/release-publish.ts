@@ -1,0 +1,161 @@
+/** The action `codehost.release.publish`: a release was published for a tag, with the named commit and files. A tag alone is no release. */
+import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
+import type { Release, RepositoryQuery } from '../code-host.ts'
+import { isLateLook } from '../forgetting.ts'
+import { isOld, shownTime } from '../times.ts'
+import { defineAction, repositoryFactsOf } from './action.ts'
+import {
+  ClaimedSha,
+  Host,
+  MINUTE_MS,
+  preexistingFact,
+  RepositoryPath,
+  repositoryFacts,
+  Sha,
+  TagName,
+  Timestamp,
+} from './fields.ts'
+
+const Params = Type.Object(
+  {
+    tag: TagName,
+    commit: Type.Optional(
+      Type.String({ ...ClaimedSha, title: 'Commit', description: 'The full id of the commit that the tag leads to.' }),
+    ),
+    assets: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+        title: 'Files',
+        minItems: 1,
+        maxItems: 50,
+        description: 'The names of files that the release has; it may have more.',
+        examples: [['app.tar.gz']],
+      }),
+    ),
+    host: Host,
+  },
+  { additionalProperties: false },
+)
+type Params = Static<typeof Params>
+
+const Facts = Type.Object(
+  {
+    ...repositoryFacts,
+    commit: Type.Optional(
+      Type.String({ ...Sha, title: 'Commit seen', description: 'The commit to which the tag led when it was read.' }),
+    ),
+    prerelease: Type.Optional(Type.Boolean({ title: 'Prerelease', description: 'It is marked as a prerelease.' })),
+    published_at: Type.Optional(
+      Type.String({
+        ...Timestamp,
+        title: 'Published at',
+        description: "When it was published, by the host's own clock.",
+      }),
+    ),
+    assets_missing: Type.Optional(
+      Type.Integer({
+        title: 'Files missing',
+        minimum: 0,
+        description: 'How many of the claimed files it does not have.',
+      }),
+    ),
+    preexisting: preexistingFact('By the host, it was published more than the tolerance before the claim.'),
+  },
+  { additionalProperties: false },
+)
+
+export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
+  action: 'codehost.release.publish',
+  version: '1',
+  rulesVersion: 2,
+  summary: 'A release was published for the named tag.',
+  words: {
+    title: 'Publication of a release',
+    target: 'Repository',
+    claim: [
+      'Release {tag} of {target} was published, of commit {commit:short}.',
+      'Release {tag} of {target} was published.',
+    ],
+    outcomes: {
+      verified: 'Release {tag} of {target} was published in time.',
+      late: 'Release {tag} of {target} was published too late.',
+      mismatch: [
+        'Release {tag} of {target} is of commit {commit:short}, or lacks files: it is not as it was claimed.',
+        'Release {tag} of {target} is not as it was claimed.',
+      ],
+      failed: 'There was no published release {tag} in {target}.',
+    },
+    facts: {
+      repository: 'The destination calls the repository {repository}.',
+      published_at: "It was published at {published_at}, by the destination's own clock.",
+      prerelease: { true: 'It is marked as a prerelease.' },
+      preexisting: {
+        true: 'It was published long before the claim: the claim may be about work that was done earlier.',
+      },
+    },
+  },
+  target: RepositoryPath,
+  params: Params,
+  facts: Facts,
+  required: { tag: 'target', commit: 'content', assets: 'content' },
+  toleranceMs: 10 * MINUTE_MS,
+  deadlineMs: 30 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  access: { permission: "Reading the repository's contents and metadata.", anonymous: true },
+}
+
+export const releasePublish = defineAction({
+  profile: releasePublishProfile,
+  reader: ({ release }) => release,
+  query: ({ tag }, query) => ({ ...query, tag }),
+  observe(found, { params }, query) {
+    const { release, mark, ageMs } = found
+    const aged = ageMs === undefined ? {} : { ageMs }
+    // A release can be deleted, and leaves no trace.
+    const forgotten = isLateLook(query) ? { mark: 'may_have_been' as const } : {}
+    if (!release) {
+      return {
+        kind: 'absent',
+        facts: repositoryFactsOf(found),
+        ...aged,
+        ...(mark === undefined ? forgotten : { mark }),
+      }
+    }
+    const { publishedAt, commit, isPrerelease } = release
+    const missing = params.assets?.filter((name) => !release.assets.includes(name)).length
+    const facts = {
+      ...repositoryFactsOf(found),
+      ...(commit === undefined ? {} : { commit }),
+      prerelease: isPrerelease,
+      ...(publishedAt ? { published_at: shownTime(publishedAt) } : {}),
+      ...(missing === undefined ? {} : { assets_missing: missing }),
+      ...(isOld(publishedAt, found, query) ? { preexisting: true as const } : {}),
+    }
+    const differs = differing(release, params)
+    if (differs.length > 0) {
+      // Tags move, and files are removed.
+      return {
+        kind: 'present',
+        differs,
+        facts,
+        ...aged,
+        ...(hasChanged(release, query) ? { mark: 'may_have_been' } : forgotten),
+      }
+    }
+    // When a file was added, or the tag moved here, the release does not tell.
+    const isDated = publishedAt && params.commit === undefined && params.assets === undefined
+    return { kind: 'present', differs, facts, ...aged, ...(isDated ? { stays: [{ appeared: publishedAt }] } : {}) }
+  },
+})
+
+function differing({ commit, assets }: Release, claimed: Params): ('commit' | 'assets')[] {
+  return [
+    ...(claimed.commit !== undefined && claimed.commit !== commit ? (['commit'] as const) : []),
+    ...(claimed.assets?.some((name) => !assets.includes(name)) ? (['assets'] as const) : []),
+  ]
+}
+
+/** The tag led elsewhere at an earlier read, or leads nowhere now. */
+function hasChanged({ commit }: Release, { previous }: RepositoryQuery): boolean {
+  if (commit === undefined) return true
+  return previous.some(({ observation: { facts } }) => facts.commit !== undefined && facts.commit !== commit)
+}

@@ -1,0 +1,39 @@
+/** Times by a host's own clock. */
+import { DestinationError, type Instant, type LogTime } from '@claimcheck/core/plugin'
+import type { FoundRepository, RepositoryQuery } from './code-host.ts'
+
+/**
+ * A time as a host writes it: a whole second stands for all of it.
+ * @throws DestinationError `unexpected_response` for what is no time
+ */
+export function logTime(text: string): Required<LogTime> {
+  const notBefore = Date.parse(text)
+  if (Number.isNaN(notBefore)) throw new DestinationError('unexpected_response')
+  return { notBefore, notAfter: /:\d\d\.\d/.test(text) ? notBefore : notBefore + 999 }
+}
+
+/** A time that the host writes down some time after the fact. */
+export function notAfter(text: string): LogTime {
+  return { notAfter: logTime(text).notAfter }
+}
+
+/** As a fact. */
+export function shownTime({ notBefore, notAfter }: LogTime): string {
+  return new Date(notBefore ?? notAfter).toISOString()
+}
+
+/** How far a host's clock is behind ours, by the `Date` of its answer; undefined where it does not tell. Milliseconds. */
+export function clockBehindMs(headers: Headers, now: Instant): number | undefined {
+  const theirNow = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(theirNow) ? undefined : now - theirNow
+}
+
+/** More than the tolerance before the claim, also when the host's clock is behind as its answers say. */
+export function isOld(
+  at: LogTime | undefined,
+  { clockBehindMs }: FoundRepository,
+  { claimedAt, inTimeUntil }: RepositoryQuery,
+): boolean {
+  if (at === undefined || clockBehindMs === undefined) return false
+  return at.notAfter + Math.max(clockBehindMs, 0) < claimedAt - (inTimeUntil - claimedAt)
+}
