@@ -105,6 +105,7 @@ function converted(schema: unknown, options: DescriptionOptions, name?: string):
     return [[key, MAPS.has(key) ? convertedMap(value, options) : converted(value, options)] as const]
   })
   const whole: Record<string, unknown> = Object.fromEntries(entries)
+  if (whole.anyOf) whole.anyOf = telling(whole.anyOf as Json[])
   const required = name === undefined ? undefined : options.required?.[name]
   if (required) whole.required = [...new Set([...((whole.required as string[]) ?? []), ...required])]
   if (options.isClosed && whole.properties && !('additionalProperties' in whole) && !whole.allOf) {
@@ -112,6 +113,12 @@ function converted(schema: unknown, options: DescriptionOptions, name?: string):
   }
   const { nullable, 'x-nullable': alsoNullable } = schema as Record<string, unknown>
   return nullable === true || alsoNullable === true ? { anyOf: [{ type: 'null' }, whole] } : whole
+}
+
+/** Beside others, an alternative that requires nothing lets everything pass. */
+function telling(alternatives: readonly Json[]): readonly Json[] {
+  const requiring = alternatives.filter((one) => one.type !== 'object' || one.required)
+  return requiring.length > 0 ? requiring : alternatives
 }
 
 function convertedMap(schemas: unknown, options: DescriptionOptions): unknown {
