@@ -30,7 +30,8 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   const { value } = read
   if (!isOf(value, claimed)) throw new DestinationError('ambiguous_claim')
   if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
-  if (value.pull_request) return { ...found, issue: undefined, mark: 'never_before' }
+  // Whoever says that issue 7 was closed may mean the pull request.
+  if (value.pull_request) throw new DestinationError('ambiguous_claim')
   return { ...found, issue: await issueOf(value, claimed, query) }
 }
 
