@@ -29,6 +29,11 @@ export class Authority {
     return this.#read('ca.pem')
   }
 
+  /** With the certificate, for NODE_EXTRA_CA_CERTS of other processes. */
+  get file(): string {
+    return join(this.#folder, 'ca.pem')
+  }
+
   /** @param names of hosts, `*.example.com` among them */
   issue(names: readonly string[], { isSelfSigned = false, isExpired = false }: IdentityOptions = {}): Identity {
     const name = `made-${++this.#made}`

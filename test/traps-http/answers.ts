@@ -152,7 +152,7 @@ export const answerTraps: readonly Trap<World>[] = [
   ),
   trap('a copy of 40 seconds at the deadline', ['never', 'failed/not_found'], page(404, '', { age: '40' })),
   trap('a clock of years ago', VERIFIED, page(200, TEXT, { date: 'Tue, 01 Jan 2019 00:00:00 GMT' })),
-  trap('an age that is none', ['never', 'failed/not_found'], page(404, '', { age: 'soon' })),
+  trap('two ages, of copies of a copy', UNREADABLE, page(404, '', { age: '3600, 5' }), 'soon'),
 
   trap('a body without an end', UNREADABLE, endless, 'soon'),
   trap(

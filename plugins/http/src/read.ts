@@ -45,7 +45,7 @@ export async function readUrl(
     status: response.status,
     redirected: url.href !== target,
     isElsewhere: !isSamePage(url, new URL(target)),
-    isOld: Number(headers.get('age') ?? 0) > OLD_S,
+    isOld: !(Number(headers.get('age') ?? 0) <= OLD_S),
     hasEnd: headers.has('content-length') || headers.has('transfer-encoding'),
     varies: variesByReader(headers),
   }
