@@ -3,7 +3,7 @@ import { DestinationError } from '@claimcheck/core/plugin'
 
 /** Undefined for what is no URL, and for what would be written otherwise: no claim with it can be signed in one form. */
 export function readAddress(target: string): URL | undefined {
-  const url = URL.canParse(target) ? new URL(target) : undefined
+  const url = parsed(target)
   return url?.href === target ? url : undefined
 }
 
@@ -12,8 +12,17 @@ const LONGEST = 512
 
 /** Host in lower case and ASCII, no usual port, no dots in the path. What has no such form stays as it is, and is refused then. */
 export function normalAddress(target: string): string {
-  const href = URL.canParse(target) ? new URL(target).href : target
+  const href = parsed(target)?.href ?? target
   return href.length <= LONGEST ? href : target
+}
+
+/** Not by `URL.canParse`: once it is compiled, that of Node 20 refuses names with characters such as an `ü`. */
+function parsed(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
 }
 
 /**

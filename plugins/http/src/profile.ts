@@ -4,8 +4,8 @@ import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 const MINUTE_MS = 60_000
 
 // No query, because receipts are public and queries carry tokens. No characters that a URL parser would write otherwise.
-const HOST_PATTERN = '(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\u0000-\\u0020\\u007f\\/?#@:%\\\\\\[\\]]{1,253})'
-const PATH_PATTERN = "(?:/[A-Za-z0-9._~!$&'\\(\\)*+,;=:@%\\/\\-]*)?"
+const HOST_PATTERN = '(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\u0000-\\u0020\\u007f/?#@:%\\\\\\[\\]]{1,253})'
+const PATH_PATTERN = "(?:/[A-Za-z0-9._~!$&'\\(\\)*+,;=:@%/\\-]*)?"
 const TARGET_PATTERN = `^[Hh][Tt][Tt][Pp][Ss]://${HOST_PATTERN}(?::[0-9]{1,5})?${PATH_PATTERN}$`
 
 /** Of a text: 32 bytes in base64url, whose last character has two bits that are 0. */

@@ -167,6 +167,12 @@ t.test('a claim has one form', async (t) => {
   t.same(fingerprint(IN_TEXT), { content_fingerprint: IN_TEXT }, 'base64url keeps its upper case')
 })
 
+t.test('names in Unicode are read however often', async (t) => {
+  for (let count = 0; count < 10_000; count++) verifier.normalize!({ target: `https://a.example/${count}`, params: {} })
+  const { target } = verifier.normalize!({ target: 'https://bücher.example/', params: {} }) as { target: string }
+  t.equal(target, 'https://xn--bcher-kva.example/')
+})
+
 t.test('without a connection, addresses are read at the usual port alone', async (t) => {
   const source = (target: string) =>
     verifier.anonymousSource!({ action: '', target, params: {}, claimedAt: 0, deadlineAt: 0 })
