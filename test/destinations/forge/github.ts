@@ -1,20 +1,7 @@
 /** A GitHub stand-in: its REST API, read-only. */
-import {
-  activityAnswer,
-  commitAnswer,
-  failure,
-  rateLimitAnswer,
-  refAnswer,
-  repositoryAnswer,
-} from './github-answers.ts'
-import {
-  appId,
-  checkRunAnswer,
-  combinedStatusAnswer,
-  statusAnswer,
-  workflowRunAnswer,
-  workflowRunId,
-} from './github-checks.ts'
+import { activityAnswer, commitAnswer, rateLimitAnswer, refAnswer, repositoryAnswer } from './github-answers.ts'
+import { checkRuns, combinedStatus, statuses, workflowRun, workflowRuns } from './github-check-routes.ts'
+import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
 import {
   issueAnswer,
   pullRequestAnswer,
@@ -23,18 +10,18 @@ import {
   releaseAnswer,
   timelineAnswer,
 } from './github-threads.ts'
+import type { Call, CodeHostKind, PlainCall, Reply } from './kind.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
-import { type Call, type CodeHostKind, type PlainCall, type Reply, StandIn, type StandInOptions } from './stand-in.ts'
+import { StandIn, type StandInOptions } from './stand-in.ts'
 
 const REPOSITORY = '/repos/{owner}/{repo}'
+const RUNS = `${REPOSITORY}/actions/runs`
 const LIMIT = 5000
-/** GitHub looks at the checks of so many suites. */
-const MAX_SUITES = 1000
 
 const GITHUB: CodeHostKind = {
   name: 'GitHub',
   basePath: '',
-  check: withoutHeadRepository(answerCheck('github/openapi-readonly.json')),
+  check: withWhatIsUnsaid(answerCheck('github/openapi-readonly.json')),
   sharesNumbers: true,
   pullRef: (number) => `refs/pull/${number}/head`,
   makesTestMerges: true,
@@ -64,8 +51,8 @@ const GITHUB: CodeHostKind = {
     { template: `${REPOSITORY}/issues/{issue_number}`, needs: 'issues', answer: issue },
     { template: `${REPOSITORY}/issues/{issue_number}/timeline`, needs: 'issues', answer: timeline },
     { template: `${REPOSITORY}/releases/tags/{tag}`, wide: ['tag'], needs: 'contents', answer: release },
-    { template: `${REPOSITORY}/actions/runs`, needs: 'actions', answer: workflowRuns },
-    { template: `${REPOSITORY}/actions/runs/{run_id}`, needs: 'actions', answer: workflowRun },
+    { template: RUNS, needs: 'actions', answer: workflowRuns },
+    { template: `${RUNS}/{run_id}`, needs: 'actions', answer: workflowRun },
   ],
   plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
   find: ({ owner, repo }) => ({ slug: `${owner}/${repo}` }),
@@ -97,13 +84,19 @@ export function startGitHub(options?: StandInOptions): Promise<StandIn> {
   return StandIn.start(GITHUB, options)
 }
 
-/** The description does not say that GitHub gives no repository for a deleted fork. */
-function withoutHeadRepository(check: AnswerCheck): AnswerCheck {
+/** The description does not say that a deleted fork is no repository; and the one at hand lacks the list of workflow runs. */
+function withWhatIsUnsaid(check: AnswerCheck): AnswerCheck {
   const filled = (pull: unknown) => {
     const { head, base } = (pull ?? {}) as { head?: { repo: unknown }; base?: { repo: unknown } }
     return head?.repo === null ? { ...(pull as object), head: { ...head, repo: base?.repo } } : pull
   }
-  return (template, status, body) => check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
+  return (template, status, body) => {
+    if (template === RUNS && status === 200) {
+      const { workflow_runs } = body as { workflow_runs: readonly unknown[] }
+      return workflow_runs.map((run) => check(`${RUNS}/{run_id}`, status, run)).find(Boolean)
+    }
+    return check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
+  }
 }
 
 /** Every repository has a second address, which keeps when it is renamed. */
@@ -113,33 +106,17 @@ function byNumber(path: string, standIn: StandIn): string {
   return found ? `/repos/${found.repository.slug}${rest}` : path
 }
 
-function ok(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status: 200, body, headers }
-}
-
-function no(status: number, message: string): Reply {
-  return { status, body: failure(status, message) }
-}
-
 function rate(standIn: PlainCall['standIn']) {
   const used = Math.min(standIn.requests.length, LIMIT)
   return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(standIn.now() / 1000) + 3600 }
 }
 
-const noCommit = (name: string) => no(422, `No commit found for SHA: ${name}`)
 const isEmpty = () => no(409, 'Git Repository is empty.')
 
 function ref({ api, repository, state, params }: Call): Reply {
   if (state.isEmpty) return isEmpty()
   const object = state.object(params.ref!)
   return object ? ok(refAnswer(api, repository.slug, `refs/${params.ref}`, object)) : no(404, 'Not Found')
-}
-
-/** A branch, a tag, an id or the beginning of one, or `owner:branch` of a fork. An id may be any object's of the whole network. */
-async function resolved({ repository, state }: Call, name: string): Promise<string | undefined> {
-  const [owner, theirBranch] = name.split(':')
-  const fork = theirBranch && repository.pool.repositories.find(({ slug }) => slug.startsWith(`${owner}/`))
-  return fork ? fork.asOf().tip(theirBranch) : state.resolve(name)
 }
 
 async function compare(call: Call): Promise<Reply> {
@@ -291,99 +268,4 @@ async function release({ api, repository, state, params }: Call): Promise<Reply>
   const sha = state.tag(found.tag)?.sha ?? (await state.resolve(found.target))
   const date = sha === undefined ? found.createdAt : repository.pool.show(sha).date.getTime()
   return ok(releaseAnswer(api, repository, found, date))
-}
-
-async function checkRuns(call: Call): Promise<Reply> {
-  const { api, repository, state, params, query } = call
-  const sha = await resolved(call, params.ref!)
-  if (sha === undefined) return noCommit(params.ref!)
-  const [name, app, status] = ['check_name', 'app_id', 'status'].map((key) => query.get(key))
-  const runs = state.runs(sha)
-  const suites = [...new Set(runs.map(({ suite }) => suite.id))].slice(-MAX_SUITES)
-  const latest = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
-  const found = latest
-    .filter((run) => suites.includes(run.suite.id))
-    .filter((run) => name === null || run.name === name)
-    .filter((run) => app === null || String(appId(run.suite.app)) === app)
-    .map((run) => checkRunAnswer(api, repository, run))
-    .filter((run) => status === null || run.status === status)
-    .toReversed()
-  const { slice, link } = paged(query, 30)
-  const body = { total_count: found.length, check_runs: slice(found) }
-  return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-runs`))
-}
-
-type Run = ReturnType<Call['state']['runs']>[number]
-
-const isLater = (other: Run, run: Run) =>
-  other.suite.id === run.suite.id && other.name === run.name && other.id > run.id
-
-function workflowRuns(call: Call): Reply {
-  const { state, query } = call
-  const [suite, sha] = [query.get('check_suite_id'), query.get('head_sha')]
-  const found = call.repository.checks
-    .suites(state.until)
-    .filter(({ workflow }) => workflow !== undefined)
-    .filter(({ id }) => suite === null || String(id) === suite)
-    .filter((one) => sha === null || one.sha === sha)
-    .toReversed()
-  const { slice, link } = paged(query, 30)
-  const shown = slice(found).map((one) => runOf(call, one))
-  const problem = shown.map((run) => GITHUB.check(`${REPOSITORY}/actions/runs/{run_id}`, 200, run)).find(Boolean)
-  if (problem !== undefined) throw new Error(problem)
-  return ok(
-    { total_count: found.length, workflow_runs: shown },
-    link(found.length, `${call.api}/repositories/${call.repository.id}/actions/runs`),
-  )
-}
-
-function workflowRun(call: Call): Reply {
-  const { repository, state, params } = call
-  const suite = repository.checks
-    .suites(state.until)
-    .find((one) => one.workflow !== undefined && String(workflowRunId(one)) === params.run_id)
-  return suite ? ok(runOf(call, suite)) : no(404, 'Not Found')
-}
-
-function runOf({ api, repository, state }: Call, suite: Run['suite']) {
-  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
-  const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
-  return workflowRunAnswer(api, repository, { suite, runs: latest, commit: repository.pool.show(suite.sha) })
-}
-
-async function combinedStatus(call: Call): Promise<Reply> {
-  const { api, repository, state, params, query } = call
-  const sha = await resolved(call, params.ref!)
-  if (sha === undefined) return noCommit(params.ref!)
-  const all = state.statuses(sha)
-  const newest = all.filter(({ context, id }) => !all.some((other) => other.context === context && other.id > id))
-  const { slice, link } = paged(query, 30)
-  const body = combinedStatusAnswer(api, repository, { sha, statuses: newest, shown: slice(newest.toReversed()) })
-  return ok(body, link(newest.length, `${api}/repositories/${repository.id}/commits/${sha}/status`))
-}
-
-/** All that were posted, newest first, with who posted them. */
-async function statuses(call: Call): Promise<Reply> {
-  const { api, repository, state, params, query } = call
-  const sha = await resolved(call, params.ref!)
-  if (sha === undefined) return noCommit(params.ref!)
-  const all = state.statuses(sha).toReversed()
-  const { slice, link } = paged(query, 30)
-  const shown = slice(all).map((status) => statusAnswer(api, repository, status))
-  return ok(shown, link(all.length, `${api}/repositories/${repository.id}/commits/${sha}/statuses`))
-}
-
-function paged(query: URLSearchParams, byDefault: number, most = 100) {
-  const perPage = Math.min(Number(query.get('per_page') ?? byDefault), most)
-  const page = Number(query.get('page') ?? 1)
-  return {
-    page,
-    slice: <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage),
-    link(count: number, path: string): Readonly<Record<string, string>> {
-      if (page * perPage >= count) return {}
-      const next = new URL(`${path}?${query}`)
-      next.searchParams.set('page', String(page + 1))
-      return { link: `<${next}>; rel="next"` }
-    },
-  }
 }
