@@ -4,7 +4,7 @@ import { commonTraps } from './common.ts'
 import { github, githubTraps } from './github.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 90
+const LEAST_TRAPS = 110
 
 const world = await ForgeWorld.start(github)
 t.teardown(() => world.close())

@@ -26,6 +26,7 @@ import { StandIn, type StandInOptions } from './stand-in.ts'
 const REPOSITORY = '/repos/{owner}/{repo}'
 const RUNS = `${REPOSITORY}/actions/runs`
 const LIMIT = 5000
+const HOUR_MS = 3_600_000
 
 const GITHUB: CodeHostKind = {
   name: 'GitHub',
@@ -128,9 +129,17 @@ function byNumber(path: string, standIn: StandIn): string {
   return found ? `/repos/${found.repository.slug}${rest}` : path
 }
 
-function rate(standIn: PlainCall['standIn']) {
-  const used = Math.min(standIn.requests.length, LIMIT)
-  return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(standIn.now() / 1000) + 3600 }
+/** Of the hour that is running, by the host's clock. */
+const hours = new WeakMap<StandIn, { readonly endsAt: number; readonly before: number }>()
+
+function rate(standIn: StandIn) {
+  const { requests } = standIn
+  const known = hours.get(standIn)
+  const isOver = known === undefined || standIn.now() >= known.endsAt
+  const hour = isOver ? { endsAt: standIn.now() + HOUR_MS, before: requests.length - 1 } : known
+  hours.set(standIn, hour)
+  const used = Math.min(requests.length - hour.before, LIMIT)
+  return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(hour.endsAt / 1000) }
 }
 
 const isEmpty = () => no(409, 'Git Repository is empty.')
