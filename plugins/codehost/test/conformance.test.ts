@@ -1,13 +1,10 @@
 /** The plugin passes the conformance kit at a stand-in for GitHub. */
-import { once } from 'node:events'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type Destination, verifierConformance } from '@claimcheck/core/testkit'
+import { verifierConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
 import { startGitHub } from '../../../test/destinations/forge/github.ts'
-import type { StandIn } from '../../../test/destinations/forge/stand-in.ts'
 import { MINUTE, NOON } from './github-fixture.ts'
+import { inSituations } from './situations.ts'
 
 t.setTimeout(500_000)
 
@@ -20,58 +17,22 @@ interface Commits {
   readonly sha: string
 }
 
-/** One stand-in for each situation, all with the same repository and the same commits, behind one address. */
-function github(): Destination<Situation, Commits> {
-  const standIns = new Map<Situation, StandIn>()
-  let current: StandIn
-  let sha: string
-
-  async function build(situation: Situation, now: () => number): Promise<StandIn> {
-    let built: number | undefined = NOON - 60 * MINUTE
-    const standIn = await startGitHub({ now: () => built ?? now() })
-    const repository = await standIn.createRepository('acme/app', { isPrivate: true })
-    const commit = (message: string, ...parents: string[]) =>
-      repository.commit({ message, parents, date: new Date(NOON - 60 * MINUTE) })
-    const base = await commit('Second', await commit('First'))
-    sha = await commit('Third', base)
-    for (const branch of ['main', 'topic']) await repository.push(branch, base)
-    built = situation === 'pushed late' ? NOON + 12 * MINUTE : NOON + MINUTE
-    if (situation === 'pushed' || situation === 'pushed late') await repository.push('main', sha)
-    if (situation === 'on another branch') await repository.push('topic', sha)
-    standIn.addToken({ token: TOKEN, repositories: [repository] })
-    standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false })
-    built = undefined
-    return standIn
-  }
-
-  return {
-    async start({ now }) {
-      for (const situation of SITUATIONS) standIns.set(situation, await build(situation, now))
-      current = standIns.get('not pushed')!
-      const front = createServer((asked, answer) => {
-        const { method, url, headers } = asked
-        const passed = request(current.url + url, { method, headers, agent: false }, (response) => {
-          answer.writeHead(response.statusCode!, response.headers)
-          response.pipe(answer)
-        })
-        passed.on('error', () => answer.destroy())
-        asked.pipe(passed)
-      }).listen(0, '127.0.0.1')
-      await once(front, 'listening')
-      return {
-        url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-        async stop() {
-          front.closeAllConnections()
-          front.close()
-          for (const standIn of standIns.values()) await standIn.close()
-        },
-      }
-    },
-    set(situation) {
-      current = standIns.get(situation)!
-      return { sha }
-    },
-  }
+async function build(situation: Situation, now: () => number) {
+  let built: number | undefined = NOON - 60 * MINUTE
+  const standIn = await startGitHub({ now: () => built ?? now() })
+  const repository = await standIn.createRepository('acme/app', { isPrivate: true })
+  const commit = (message: string, ...parents: string[]) =>
+    repository.commit({ message, parents, date: new Date(NOON - 60 * MINUTE) })
+  const base = await commit('Second', await commit('First'))
+  const sha = await commit('Third', base)
+  for (const branch of ['main', 'topic']) await repository.push(branch, base)
+  built = situation === 'pushed late' ? NOON + 12 * MINUTE : NOON + MINUTE
+  if (situation === 'pushed' || situation === 'pushed late') await repository.push('main', sha)
+  if (situation === 'on another branch') await repository.push('topic', sha)
+  standIn.addToken({ token: TOKEN, repositories: [repository] })
+  standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false })
+  built = undefined
+  return { standIn, named: { sha } }
 }
 
 t.test('at GitHub', async (t) => {
@@ -84,7 +45,7 @@ t.test('at GitHub', async (t) => {
     plugin: codehost,
     connection: (url) => ({ provider: 'github', options: { token: TOKEN, base_url: url } }),
     unprivileged: (url) => ({ provider: 'github', options: { token: LIMITED_TOKEN, base_url: url } }),
-    destination: github(),
+    destination: inSituations(SITUATIONS, build),
     before: 'not pushed',
     cases: [
       {

@@ -18,7 +18,7 @@ import {
   releaseAnswer,
   timelineAnswer,
 } from './github-threads.ts'
-import type { Call, CodeHostKind, PlainCall, Reply } from './kind.ts'
+import type { Call, CodeHostKind, Reply } from './kind.ts'
 import type { Release } from './releases.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
 import { StandIn, type StandInOptions } from './stand-in.ts'

@@ -1,0 +1,73 @@
+/** Merges pass the conformance kit at a stand-in for GitHub. */
+import { verifierConformance } from '@claimcheck/core/testkit'
+import codehost from '@claimcheck/plugin-codehost'
+import t from 'tap'
+import { startGitHub } from '../../../test/destinations/forge/github.ts'
+import { MINUTE, NOON } from './github-things.ts'
+import { inSituations } from './situations.ts'
+
+t.setTimeout(500_000)
+
+const TOKEN = 'ghp_0123456789abcdefghijABCDEFGHIJ'
+const LIMITED_TOKEN = 'ghp_metadata0123456789metadata0123'
+const SITUATIONS = ['open', 'merged', 'merged late', 'merged elsewhere'] as const
+type Situation = (typeof SITUATIONS)[number]
+
+/** A repository with one pull request. */
+async function build(situation: Situation, now: () => number) {
+  let built: number | undefined = NOON - 60 * MINUTE
+  const standIn = await startGitHub({ now: () => built ?? now() })
+  const repository = await standIn.createRepository('acme/app', { isPrivate: true })
+  const date = new Date(NOON - 60 * MINUTE)
+  const first = await repository.commit({ message: 'First', date })
+  const head = await repository.commit({ message: 'Second', parents: [first], date })
+  for (const branch of ['main', 'next']) await repository.push(branch, first)
+  await repository.push('topic', head)
+  const base = situation === 'merged elsewhere' ? 'next' : 'main'
+  const number = await repository.pullRequests.open({ head: 'topic', base })
+  built = situation === 'merged late' ? NOON + 12 * MINUTE : NOON + MINUTE
+  if (situation !== 'open') await repository.pullRequests.merge(number)
+  standIn.addToken({ token: TOKEN, repositories: [repository] })
+  standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false })
+  built = undefined
+  return { standIn, named: { number } }
+}
+
+t.test('a merge at GitHub', async (t) => {
+  const common = {
+    claim: ({ number }: { readonly number: number }) => ({
+      action: 'codehost.pull_request.merge',
+      target: 'acme/app',
+      params: { number, base: 'main' },
+      claimedAt: NOON,
+    }),
+    absentRoutes: [/\/git\/ref\//, /\/compare\//, /\/pulls\/\d/, /\/branches-where-head/],
+    submittedAfterMs: 13 * MINUTE,
+  }
+  const report = await verifierConformance(t, {
+    plugin: codehost,
+    connection: (url) => ({ provider: 'github', options: { token: TOKEN, base_url: url } }),
+    unprivileged: (url) => ({ provider: 'github', options: { token: LIMITED_TOKEN, base_url: url } }),
+    destination: inSituations(SITUATIONS, build),
+    before: 'open',
+    cases: [
+      { ...common, name: 'merged in time', situation: 'merged', sees: { kind: 'present' }, verdict: 'verified' },
+      { ...common, name: 'merged late', situation: 'merged late', sees: { kind: 'present' }, verdict: 'late' },
+      {
+        ...common,
+        name: 'open',
+        situation: 'open',
+        sees: { kind: 'absent', mark: 'never_before' },
+        verdict: 'failed',
+      },
+      {
+        ...common,
+        name: 'merged into another branch',
+        situation: 'merged elsewhere',
+        sees: { kind: 'present', differs: ['base'], facts: { base: 'next' } },
+        verdict: 'mismatch',
+      },
+    ],
+  })
+  t.strictSame(report.untested, [])
+})
