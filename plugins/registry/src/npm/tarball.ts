@@ -1,0 +1,27 @@
+/** Downloads a package's file and computes its digest: the one in the registry's answers is what its publisher sent along. */
+import { createHash } from 'node:crypto'
+import { DestinationError } from '@claimcheck/core/plugin'
+import type { Place } from '../ecosystem.ts'
+import { algorithmOf } from '../integrity.ts'
+import { bodyOf, type Reader } from '../reader.ts'
+
+/**
+ * @param integrity whose algorithm is used
+ * @throws DestinationError `unsupported_target` where the file is elsewhere: a check reads one origin alone. `too_large` for a file beyond the
+ *   host's limit
+ */
+export async function hashTarball(url: string, integrity: string, place: Place, reader: Reader): Promise<string> {
+  const algorithm = algorithmOf(integrity)
+  const isSameOrigin = URL.canParse(url) && new URL(url).origin === new URL(place.baseUrl).origin
+  if (!isSameOrigin) throw new DestinationError('unsupported_target')
+  const read = await reader.get(url, {
+    as: algorithm,
+    accept: '*/*',
+    async parse(response) {
+      const hash = createHash(algorithm)
+      for await (const part of bodyOf(response)) hash.update(part)
+      return `${algorithm}-${hash.digest('base64')}`
+    },
+  })
+  return read!.value
+}
