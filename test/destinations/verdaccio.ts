@@ -101,6 +101,8 @@ export class Verdaccio {
       for (const [tag, named] of Object.entries(packument['dist-tags']))
         if (named === version) delete packument['dist-tags'][tag]
     })
+    const file = `${name.split('/').at(-1)}-${version}.tgz`
+    await fetch(`${this.url}/${escaped(name)}/-/${file}/-rev/1`, { method: 'DELETE' })
   }
 
   async deprecate(name: string, version: string, message: string): Promise<void> {

@@ -161,8 +161,7 @@ const rows: readonly Row[] = [
     client: 'anonymous',
     set({ world }) {
       world.npm.faults.inject({ fault: status(404), on: /./ })
-      // The last trap of the table of which the registry knows.
-      return { ...world.times(30_000, 15_000), meanwhile: async () => undefined }
+      return world.times(30_000, 15_000)
     },
   },
   {

@@ -6,13 +6,14 @@ import { DAY_MS, MINUTE_MS, type Row, registryTrap, type World } from './world.t
 
 const npm = registryTrap('npm')
 const AMBIGUOUS = 'unverifiable/claim_ambiguous'
-const about = (name: string) => new RegExp(`/${name}(?:[/?]|$)`)
+const about = (name: string) => new RegExp(`(?:/|%2f)${name}(?:[/?]|$)`)
 
 /** A version that was published in time; what is wrong is wrong with the registry's answers. */
 function behind(
   name: string,
   fault: Parameters<World['npm']['faults']['inject']>[0]['fault'],
   verdict: string,
+  times = Number.POSITIVE_INFINITY,
 ): Trap<World> {
   return npm({
     name,
@@ -22,7 +23,9 @@ function behind(
     client: 'atVerdaccio',
     async set({ world, name }) {
       await world.verdaccio.publish(name, '1.0.0')
-      world.verdaccio.front.faults.inject({ fault, on: about(name) })
+      const { faults } = world.verdaccio.front
+      faults.inject({ fault, on: about(name), times })
+      faults.inject({ fault: status(500), on: about(name) })
       return world.times(30_000, 15_000)
     },
   })
@@ -122,7 +125,11 @@ const rows: readonly Row[] = [
     client: 'atVerdaccio',
     async set({ world, name }) {
       await world.verdaccio.publish(name, '0.9.0')
-      return { meanwhile: async () => void (await world.verdaccio.publish(name, '1.0.0')), afterMs: 12 * MINUTE_MS }
+      return {
+        meanwhile: async () => void (await world.verdaccio.publish(name, '1.0.0')),
+        afterMs: 12 * MINUTE_MS,
+        ...world.now(8 * MINUTE_MS),
+      }
     },
   },
   {
@@ -134,7 +141,7 @@ const rows: readonly Row[] = [
       await world.verdaccio.publish(name, '0.9.0')
       const time = { '1.0.0': new Date(world.clock.now()).toISOString() }
       const meanwhile = async () => void (await world.verdaccio.publish(name, '1.0.0', { time }))
-      return { meanwhile, afterMs: 12 * MINUTE_MS }
+      return { meanwhile, afterMs: 12 * MINUTE_MS, ...world.now(8 * MINUTE_MS) }
     },
   },
   {
@@ -333,7 +340,7 @@ const rows: readonly Row[] = [
     async set({ world, name }) {
       await world.verdaccio.publish(`@private/${name}`, '0.9.0', { token: world.token })
       const revoke = async () => world.verdaccio.front.faults.inject({ fault: status(401), on: about(name) })
-      return { target: `npm:@private/${name}`, meanwhile: revoke, ...world.times(30_000, 15_000) }
+      return { target: `npm:@private/${name}`, meanwhile: revoke }
     },
   },
   {
@@ -373,5 +380,5 @@ export const npmTraps: readonly Trap<World>[] = [
   behind('an answer that breaks off', brokenOff(), UNAVAILABLE),
   behind('an empty object', json({}), UNAVAILABLE),
   behind('a redirect to another place', redirectTo('http://127.0.0.1:9/'), UNAVAILABLE),
-  behind('silence', silence(), UNAVAILABLE),
+  behind('silence, and then 500', silence(), UNAVAILABLE, 1),
 ]

@@ -23,8 +23,18 @@ const rows: readonly Row[] = [
     verdict: 'verified',
     client: 'anonymous',
     set({ world, name }) {
-      world.pypi.upload(name, '1.0rc1')
-      return { params: { version: 'v1.0.0-RC.1' }, facts: { version: '1.0rc1' } }
+      world.pypi.upload(name, '1.0.0rc1')
+      return { params: { version: 'v1.0.0-RC.1' }, facts: { version: '1.0.0rc1' } }
+    },
+  },
+  {
+    name: 'zeros at the end of its version',
+    truth: 'in_time',
+    verdict: 'verified',
+    client: 'anonymous',
+    set({ world, name }) {
+      world.pypi.upload(name, '1.0.0')
+      return { params: { version: '1.0' }, facts: { version: '1.0.0' } }
     },
   },
   {
@@ -125,7 +135,11 @@ const rows: readonly Row[] = [
     client: 'anonymous',
     set({ world, name }) {
       world.pypi.upload(name, '0.9.0')
-      return { meanwhile: async () => void world.pypi.upload(name, '1.0.0'), afterMs: 12 * MINUTE_MS }
+      return {
+        meanwhile: async () => void world.pypi.upload(name, '1.0.0'),
+        afterMs: 12 * MINUTE_MS,
+        ...world.now(8 * MINUTE_MS),
+      }
     },
   },
   {

@@ -130,9 +130,9 @@ export class World {
     return `package-${++this.#packages}`
   }
 
-  /** Claimed just now: minutes are left. */
-  now(): Times {
-    return { claimed_at: new Date(this.clock.now()).toISOString() }
+  /** Claimed just now, so that the first read is prompt. */
+  now(deadlineMs = MINUTE_MS): Times {
+    return this.times(TOLERANCE_MS, deadlineMs)
   }
 
   /** The tolerance ends in `toleranceEndsInMs`, the deadline is `deadlineMs` after that. */
