@@ -32,17 +32,20 @@ export class NpmStandIn {
   readonly #server: StandIn
   readonly #now: () => number
   readonly #packages: Map<string, Package>
+  readonly #tokens: Set<string>
 
-  private constructor(server: StandIn, now: () => number, packages: Map<string, Package>) {
+  private constructor(server: StandIn, now: () => number, packages: Map<string, Package>, tokens: Set<string>) {
     this.#server = server
     this.#now = now
     this.#packages = packages
+    this.#tokens = tokens
   }
 
   static async start(now: () => number = Date.now): Promise<NpmStandIn> {
     const packages = new Map<string, Package>()
-    const server = await startStandIn(now, (request) => answer(packages, request))
-    return new NpmStandIn(server, now, packages)
+    const tokens = new Set<string>()
+    const server = await startStandIn(now, (request) => answer(packages, tokens, request))
+    return new NpmStandIn(server, now, packages, tokens)
   }
 
   get url(): string {
@@ -59,6 +62,16 @@ export class NpmStandIn {
 
   close(): Promise<void> {
     return this.#server.close()
+  }
+
+  /** Whoever has it sees private packages. */
+  addToken(token: string): void {
+    this.#tokens.add(token)
+  }
+
+  /** As if nothing had ever been published. */
+  reset(): void {
+    this.#packages.clear()
   }
 
   /** @returns the digest of its file */
@@ -100,12 +113,19 @@ export class NpmStandIn {
   }
 }
 
-function answer(packages: ReadonlyMap<string, Package>, { url = '' }: IncomingMessage): Reply {
+function answer(
+  packages: ReadonlyMap<string, Package>,
+  tokens: ReadonlySet<string>,
+  { url = '', headers }: IncomingMessage,
+): Reply {
+  const token = headers.authorization?.replace(/^Bearer /, '')
+  const isReader = token !== undefined && tokens.has(token)
+  if (url === '/-/whoami') return isReader ? { body: { username: 'reader' } } : { status: 401, body: {} }
   if (url === '/-/ping') return { body: {} }
   const [, path = '', version, file] = /^\/((?:@[^/%]+%2f)?[^/@]+)(?:\/([^/]+))?()$/.exec(url) ?? fileOf(url) ?? []
   const name = path.replace('%2f', '/')
   const known = packages.get(name)
-  if (!known || known.isPrivate) return { status: 404, body: { error: 'Not found' } }
+  if (!known || (known.isPrivate && !isReader)) return { status: 404, body: { error: 'Not found' } }
   if (file) {
     const found = known.versions.get(version!)
     return found ? { body: Buffer.from(found.content) } : { status: 404 }

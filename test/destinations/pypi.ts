@@ -106,6 +106,11 @@ export class PypiStandIn {
     return this.#server.close()
   }
 
+  /** As if nothing had ever been uploaded. */
+  reset(): void {
+    this.#projects.clear()
+  }
+
   /** @returns the SHA-256 of the file in hexadecimal */
   upload(name: string, version: string, { at = this.#now(), content = '', kind = 'py3-none-any.whl' } = {}): string {
     const project = this.#projects.get(key(name)) ?? { name, uploads: [], emptied: new Set() }

@@ -74,6 +74,11 @@ export class SparseIndex {
     return this.#stop()
   }
 
+  /** As if the crate had never been published. */
+  async remove(name: string): Promise<void> {
+    await rm(join(this.#folder, pathOf(name.toLowerCase())), { force: true })
+  }
+
   /** @returns the SHA-256 of the file in hexadecimal */
   async publish(name: string, version: string, publication: CratePublication = {}): Promise<string> {
     const { at = this.#now(), isTimed = true, content = `${name} ${version}`, yanked = false } = publication
