@@ -31,17 +31,17 @@ export class Front {
     const agent = new Agent({ keepAlive: true })
     let front: Front | undefined
     const server = createServer(async (asked, answer) => {
-      const date = () => ({ date: new Date(now()).toUTCString() })
       const { requests, faults } = front!
       const line = `${asked.method} ${asked.url}`
       answer.on('finish', () => requests.push(`${line} -> ${answer.statusCode}`))
-      answer.setHeader('date', date().date)
+      const date = () => new Date(now()).toUTCString()
+      answer.setHeader('date', date())
       if (await faults.strike(asked, answer)) return
       const headers = { [NOW_HEADER]: String(now()), ...asked.headers }
       const passed = request(
         { host: '127.0.0.1', ...behind, agent, method: asked.method, path: asked.url, headers },
         (response) => {
-          answer.writeHead(response.statusCode!, { ...response.headers, ...date() })
+          answer.writeHead(response.statusCode!, { ...response.headers, date: date() })
           response.pipe(answer)
         },
       )

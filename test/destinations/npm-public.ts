@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { type Reply, type StandIn, startStandIn } from './stand-in.ts'
-import { contentOf, integrityOf } from './verdaccio.ts'
+import { contentOf, fileOf, integrityOf } from './verdaccio.ts'
 
 interface Version {
   readonly content: string
@@ -122,13 +122,13 @@ function answer(
   const isReader = token !== undefined && tokens.has(token)
   if (url === '/-/whoami') return isReader ? { body: { username: 'reader' } } : { status: 401, body: {} }
   if (url === '/-/ping') return { body: {} }
-  const [, path = '', version, file] = /^\/((?:@[^/%]+%2f)?[^/@]+)(?:\/([^/]+))?()$/.exec(url) ?? fileOf(url) ?? []
+  const [, path = '', version, file] = /^\/((?:@[^/%]+%2f)?[^/@]+)(?:\/([^/]+))?()$/.exec(url) ?? partsOfFile(url) ?? []
   const name = path.replace('%2f', '/')
   const known = packages.get(name)
   if (!known || (known.isPrivate && !isReader)) return { status: 404, body: { error: 'Not found' } }
   if (file) {
     const found = known.versions.get(version!)
-    return found ? { body: Buffer.from(found.content) } : { status: 404 }
+    return found ? { body: fileOf(found.content) } : { status: 404 }
   }
   if (version === undefined) return { body: packument(name, known) }
   const found = known.versions.get(known.tags[version] ?? version)
@@ -136,7 +136,7 @@ function answer(
 }
 
 /** The parts of a file's address: nothing, the name, the version, the file. */
-function fileOf(url: string): string[] | undefined {
+function partsOfFile(url: string): string[] | undefined {
   const [, name, file] = /^\/(.+)\/-\/(.+)\.tgz$/.exec(url) ?? []
   return name === undefined ? undefined : [url, name, file!.slice(name.split('/').at(-1)!.length + 1), file!]
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { Front, NOW_HEADER } from './front.ts'
 
 export interface VerdaccioOptions {
@@ -26,9 +27,14 @@ export interface Publication {
   readonly token?: string
 }
 
-/** The digest of the file of a package with this content. */
-export function integrityOf(content: string, algorithm = 'sha512'): string {
-  return `${algorithm}-${createHash(algorithm).update(content).digest('base64')}`
+/** The file of a package with this content. */
+export function fileOf(content: string): Buffer {
+  return gzipSync(content)
+}
+
+/** The digest of that file. */
+export function integrityOf(content: string): string {
+  return `sha512-${createHash('sha512').update(fileOf(content)).digest('base64')}`
 }
 
 /** What `publish` puts into a package's file, when nothing else is given. */
@@ -70,7 +76,7 @@ export class Verdaccio {
   async publish(name: string, version: string, publication: Publication = {}): Promise<string> {
     const { content = contentOf(name, version), tag = 'latest', time, at, token, deprecated } = publication
     const file = `${name.split('/').at(-1)}-${version}.tgz`
-    const data = Buffer.from(content)
+    const data = fileOf(content)
     const manifest = {
       name,
       version,

@@ -49,8 +49,6 @@ export class World {
   readonly proxying: Verdaccio
   readonly clients: Readonly<Record<ClientName, Client>>
   readonly token: string
-  /** Of the stand-ins' clock no trap makes use. */
-  skewMs = 0
   readonly #crates: SparseIndex | undefined
   readonly #stopSkipping: () => Promise<void>
   #packages = 0

@@ -55,7 +55,7 @@ const Facts = Type.Object(
         title: 'Version',
         pattern: '^[0-9][0-9A-Za-z.+!_-]*$',
         maxLength: 128,
-        description: 'The version as the registry writes it.',
+        description: 'The version that the registry shows.',
       }),
     ),
     published_at: Type.Optional(

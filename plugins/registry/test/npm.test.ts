@@ -1,12 +1,14 @@
 /** What the plugin makes of an npm registry's answers. */
 import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import type { Observation } from '@claimcheck/core'
 import t, { type Test } from 'tap'
 import { type Asked, createCache, look, MINUTE, NOON, outcome } from './fixture.ts'
 import { type Routes, serve } from './serve.ts'
 
 const AT = '2026-09-25T12:00:30.000Z'
-const CONTENT = 'the content'
+const CONTENT = gzipSync('the content')
+const OTHER = gzipSync('other')
 const INTEGRITY = `sha512-${createHash('sha512').update(CONTENT).digest('base64')}`
 
 const manifest = (url: string, more: object = {}) => ({
@@ -105,7 +107,7 @@ const rows: readonly [
     'as claimed',
     { params: { integrity: createHash('sha256').update(CONTENT).digest('hex') } },
   ],
-  ['other content', { '/tool/-/tool-1.0.0.tgz': 'other' }, 'differs (final)', { params: { integrity: INTEGRITY } }],
+  ['other content', { '/tool/-/tool-1.0.0.tgz': OTHER }, 'differs (final)', { params: { integrity: INTEGRITY } }],
   [
     'the file at another origin',
     (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: 'https://cdn.example/tool.tgz' } }) }),
@@ -118,10 +120,16 @@ const rows: readonly [
     'unsupported_target',
     { params: { integrity: INTEGRITY } },
   ],
+  [
+    'a page in place of the file',
+    { '/tool/-/tool-1.0.0.tgz': '<!doctype html>' },
+    'unexpected_response',
+    { params: { integrity: INTEGRITY } },
+  ],
   ['the file is missing', { '/tool/-/tool-1.0.0.tgz': undefined }, 'forbidden', { params: { integrity: INTEGRITY } }],
   [
     'a file of 6 MiB',
-    { '/tool/-/tool-1.0.0.tgz': 'x'.repeat(6 * 1024 * 1024) },
+    { '/tool/-/tool-1.0.0.tgz': Buffer.concat([CONTENT, Buffer.alloc(6 * 1024 * 1024)]) },
     'too_large',
     { params: { integrity: INTEGRITY } },
   ],
@@ -253,13 +261,13 @@ t.test('at a registry that may forget', async (t) => {
     ],
     [
       'other content, read at once',
-      { '/tool/-/tool-1.0.0.tgz': 'x' },
+      { '/tool/-/tool-1.0.0.tgz': OTHER },
       'differs',
       { now: NOON, params: { integrity: INTEGRITY } },
     ],
     [
       'other content, read later',
-      { '/tool/-/tool-1.0.0.tgz': 'x' },
+      { '/tool/-/tool-1.0.0.tgz': OTHER },
       'differs (may_have_been)',
       { params: { integrity: INTEGRITY } },
     ],

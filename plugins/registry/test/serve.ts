@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { NOON } from './fixture.ts'
 
-/** By path: text as it is, or a value as JSON; with a status, or 200. What is not named is 404. */
+/** By path: text or bytes as they are, or a value as JSON; with a status, or 200. What is not named is 404. */
 export type Routes = Readonly<Record<string, unknown>>
 
 export interface Status {
@@ -30,7 +30,8 @@ export async function serve(t: Test, routes: Routes | ((url: string) => Routes))
       return
     }
     response.setHeader('etag', etag)
-    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+    const isPlain = typeof answer === 'string' || Buffer.isBuffer(answer)
+    response.end(isPlain ? answer : JSON.stringify(answer))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {

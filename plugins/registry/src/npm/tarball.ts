@@ -5,6 +5,9 @@ import type { Place } from '../ecosystem.ts'
 import { algorithmOf } from '../integrity.ts'
 import { bodyOf, type Reader } from '../reader.ts'
 
+/** What every package's file begins with. A page that says that there is none right now does not. */
+const GZIP = [0x1f, 0x8b] as const
+
 /**
  * @param integrity whose algorithm is used
  * @throws DestinationError `unsupported_target` where the file is elsewhere: a check reads one origin alone. `too_large` for a file beyond the
@@ -19,7 +22,12 @@ export async function hashTarball(url: string, integrity: string, place: Place, 
     accept: '*/*',
     async parse(response) {
       const hash = createHash(algorithm)
-      for await (const part of bodyOf(response)) hash.update(part)
+      const start: number[] = []
+      for await (const part of bodyOf(response)) {
+        if (start.length < GZIP.length) start.push(...part.subarray(0, GZIP.length - start.length))
+        hash.update(part)
+      }
+      if (GZIP.some((byte, index) => start[index] !== byte)) throw new TypeError('the answer is no package')
       return `${algorithm}-${hash.digest('base64')}`
     },
   })

@@ -8,7 +8,7 @@ import { createReader, type Read } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { type File, Project, Release } from './answers.ts'
 import { normalizeProject } from './name.ts'
-import { isSamePep440 } from './version.ts'
+import { isSamePep440, normalizePep440 } from './version.ts'
 
 export const SIMPLE_JSON = 'application/vnd.pypi.simple.v1+json'
 
@@ -67,7 +67,7 @@ function foundRelease({ value, clockBehindMs }: Read<Release>, integrity: string
     published: earliest(files),
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
-      version: info.version,
+      version: normalizePep440(info.version)!,
       package_listed: true,
       ...(tellsDigest && { integrity: sha256Integrity(file!.digests.sha256), integrity_by: 'registry' }),
       ...(files.every(({ yanked }) => yanked) && { yanked: true }),
