@@ -80,7 +80,7 @@ const rows: readonly Row[] = [
     truth: 'unknowable',
     verdict: 'unverifiable/permission_denied',
     client: 'atCrates',
-    set: ({ world }) => world.times(30_000, 15_000),
+    set: ({ world }) => world.soonest(),
   },
   {
     name: 'published late, by the time in the index',
@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
     async set({ world, name }) {
       await world.crates.publish(name, '1.0.0')
       world.crates.front.faults.inject({ fault: html(), on: new RegExp(`/${name}$`) })
-      return world.times(30_000, 15_000)
+      return world.soonest()
     },
   },
   {
@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
     async set({ world, name }) {
       await world.crates.publish(name, '1.0.0')
       world.crates.front.faults.inject({ fault: status(451), on: new RegExp(`/${name}$`) })
-      return world.times(30_000, 15_000)
+      return world.soonest()
     },
   },
 ]

@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
     client: 'anonymous',
     set({ world, name }) {
       world.npm.publish(`@acme/${name}`, '1.0.0', { isPrivate: true })
-      return { target: `npm:@acme/${name}`, ...world.times(30_000, 15_000) }
+      return { target: `npm:@acme/${name}`, ...world.soonest() }
     },
   },
   {
@@ -161,7 +161,7 @@ const rows: readonly Row[] = [
     client: 'anonymous',
     set({ world }) {
       world.npm.faults.inject({ fault: status(404), on: /./ })
-      return world.times(30_000, 15_000)
+      return world.soonest()
     },
   },
   {

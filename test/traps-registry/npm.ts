@@ -26,7 +26,7 @@ function behind(
       const { faults } = world.verdaccio.front
       faults.inject({ fault, on: about(name), times })
       faults.inject({ fault: status(500), on: about(name) })
-      return world.times(30_000, 15_000)
+      return world.soonest()
     },
   })
 }
@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
     client: 'atVerdaccio',
     async set({ world, name }) {
       await world.verdaccio.publish(`@private/${name}`, '1.0.0', { token: world.token })
-      return { target: `npm:@private/${name}`, ...world.times(30_000, 15_000) }
+      return { target: `npm:@private/${name}`, ...world.soonest() }
     },
   },
   {
@@ -171,7 +171,7 @@ const rows: readonly Row[] = [
     client: 'atVerdaccio',
     async set({ world, name }) {
       await world.verdaccio.publish(name, '1.0.0')
-      return { target: `npm:${name.toUpperCase()}`, ...world.times(30_000, 15_000) }
+      return { target: `npm:${name.toUpperCase()}`, ...world.soonest() }
     },
   },
   {

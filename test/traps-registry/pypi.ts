@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
     set({ world, name }) {
       world.pypi.upload(name, '0.9.0')
       world.pypi.faults.inject({ fault: html(), on: new RegExp(`/simple/${name}/`) })
-      return world.times(30_000, 15_000)
+      return world.soonest()
     },
   },
   {
@@ -187,7 +187,7 @@ const rows: readonly Row[] = [
     set({ world, name }) {
       world.pypi.upload(name, '1.0.0')
       world.pypi.faults.inject({ fault: status(503), on: new RegExp(`/pypi/${name}/`) })
-      return world.times(30_000, 15_000)
+      return world.soonest()
     },
   },
 ]

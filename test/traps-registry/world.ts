@@ -133,6 +133,11 @@ export class World {
     return this.times(TOLERANCE_MS, deadlineMs)
   }
 
+  /** For where each check fails: there is time for few of them. */
+  soonest(): Times {
+    return this.times(500, 500)
+  }
+
   /** The tolerance ends in `toleranceEndsInMs`, the deadline is `deadlineMs` after that. */
   times(toleranceEndsInMs: number, deadlineMs: number): Times {
     const claimedAt = this.clock.now() + toleranceEndsInMs - TOLERANCE_MS
