@@ -36,11 +36,22 @@ export async function findChecks(
   return { ...found, checks }
 }
 
-/** The jobs of the newest pipelines and of those that they started, and the pipelines themselves. */
+/** The jobs of the newest pipelines, and the pipelines themselves; where all is green, also of those that they started. */
 async function allChecks(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
-  const all = [...pipelines, ...(await source.list('parent_pipeline'))]
-  const { checks } = await checksIn(source, all, 'jobs', ({ outcome }) => outcome === 'failed' || outcome === 'pending')
-  return [...checks, ...newest(all).map((pipeline) => pipelineCheck(pipeline, all))]
+  const own = await withPipelines(source, pipelines)
+  if (own.some(isRed)) return own
+  const started = await withPipelines(source, await source.list('parent_pipeline'))
+  // Whether the pipeline that started it forgives its failure is not read: it spoils the commit, and is blamed on nobody.
+  return [...own, ...started.map((check) => (isRed(check) ? { ...check, passedBefore: true } : check))]
+}
+
+async function withPipelines(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
+  const { checks } = await checksIn(source, pipelines, 'jobs', isRed)
+  return [...checks, ...newest(pipelines).map((pipeline) => pipelineCheck(pipeline, pipelines))]
+}
+
+function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
+  return outcome === 'failed' || outcome === 'pending'
 }
 
 /** Reads on only while a claimed check was not found. */
@@ -48,10 +59,10 @@ async function namedChecks(source: Pipelines, pipelines: readonly Pipeline[], wa
   const checks: Check[] = []
   const jobs = new Set<number>()
   const isOpen = () => !wanted.every((one) => checks.some((check) => isNamed(check, one)))
-  const isRed = (run: Run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one))
+  const hasNotPassed = (run: Run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one))
 
   async function read(all: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<void> {
-    const found = await checksIn(source, all, kind, isRed)
+    const found = await checksIn(source, all, kind, hasNotPassed)
     checks.push(...found.checks)
     for (const { id } of found.runs) jobs.add(id)
   }
@@ -70,12 +81,12 @@ function isNamed({ name, by }: Pick<Check, 'name' | 'by'>, wanted: Wanted[number
   return name === wanted.name && by.some((one) => one.toLowerCase() === wanted.by.toLowerCase())
 }
 
-/** @param isRed has not passed, and matters: then older pipelines are read to see whether it had */
+/** @param matters it has not passed, and counts: then older pipelines are read to see whether it had */
 async function checksIn(
   source: Pipelines,
   all: readonly Pipeline[],
   kind: 'jobs' | 'bridges',
-  isRed: (run: Run) => boolean,
+  matters: (run: Run) => boolean,
 ): Promise<{ readonly checks: Check[]; readonly runs: readonly Run[] }> {
   // What is `external` has no jobs.
   const own = all.filter((pipeline) => pipeline.source !== 'external')
@@ -83,7 +94,7 @@ async function checksIn(
   if (shown.length > MOST_PIPELINES) throw new DestinationError('too_large')
   const runs = [...(await source.runs(shown, kind))]
   const current = latest(runs)
-  const older = current.some(isRed) ? own.filter((pipeline) => !shown.includes(pipeline)) : []
+  const older = current.some(matters) ? own.filter((pipeline) => !shown.includes(pipeline)) : []
   runs.push(...(await source.runs(older.slice(0, MOST_PIPELINES), kind)))
   // What is not read may have passed.
   const unread = older.slice(MOST_PIPELINES)

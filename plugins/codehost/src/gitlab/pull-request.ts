@@ -25,7 +25,7 @@ export async function findMergeRequest(
     return { ...found, pullRequest }
   }
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
-  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all&view=simple`, query)
+  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
   return { ...found, pullRequest: undefined, ...(mark === undefined ? {} : { mark }) }
 }
 
