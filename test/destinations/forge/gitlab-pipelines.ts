@@ -16,14 +16,20 @@ export interface ShownPipeline {
   readonly posted: readonly PostedStatus[]
 }
 
+/** What is started by one push is one pipeline, though the model has a suite for each run. */
+const TOGETHER_MS = 1000
+
 /** Newest first. Runs of apps are statuses that these post. */
 export function pipelinesOf(repository: ForgeRepository, { until, runs, statuses }: RepositoryState): ShownPipeline[] {
   const suites = repository.checks.suites(until).filter(({ isRunByHost }) => isRunByHost)
-  const own = suites.map((suite) => ({
-    ...{ id: suite.id, sha: suite.sha, ref: suite.branch ?? repository.defaultBranch, source: sourceOf(suite) },
-    ...{ by: suite.by, createdAt: suite.createdAt, posted: [] as PostedStatus[] },
-    runs: runs(suite.sha).filter((run) => run.suite.id === suite.id),
-  }))
+  const first = (suite: Suite) => suites.find((other) => isTogether(other, suite))!
+  const own = suites
+    .filter((suite) => first(suite) === suite)
+    .map((suite) => ({
+      ...{ id: suite.id, sha: suite.sha, ref: suite.branch ?? repository.defaultBranch, source: sourceOf(suite) },
+      ...{ by: suite.by, createdAt: suite.createdAt, posted: [] as PostedStatus[] },
+      runs: runs(suite.sha).filter((run) => run.suite.isRunByHost && first(run.suite) === suite),
+    }))
   const external: (typeof own)[number][] = []
   for (const status of [...statuses(), ...appStatuses(runs())]) {
     const { sha, id, by, createdAt } = status
@@ -35,6 +41,11 @@ export function pipelinesOf(repository: ForgeRepository, { until, runs, statuses
     }
   }
   return [...own, ...external].sort((one, other) => other.id - one.id)
+}
+
+function isTogether(one: Suite, other: Suite): boolean {
+  const isAlike = one.sha === other.sha && one.source === other.source && one.branch === other.branch
+  return isAlike && one.parent === other.parent && Math.abs(one.createdAt - other.createdAt) < TOGETHER_MS
 }
 
 function sourceOf({ parent, source }: Suite): string {

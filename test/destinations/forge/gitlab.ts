@@ -38,7 +38,10 @@ function page<T>(
   }
 }
 
-const isMember = ({ token, repository }: Call) => token?.repositories?.includes(repository) ?? false
+/** A token that is for no projects in particular is a member's of all that are public. */
+function isMember({ token, repository }: Call): boolean {
+  return token !== undefined && (token.repositories?.includes(repository) ?? !repository.isPrivate)
+}
 const sees = (call: Call, right: Right) => !call.repository.isPrivate || (isMember(call) && may(call.token!, right))
 const seesConfidential = (call: Call) => isMember(call) && settingsOf(call.repository).role >= PLANNER
 

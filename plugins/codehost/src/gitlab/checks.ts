@@ -10,7 +10,7 @@ import { openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run } fro
 import { readProject } from './project.ts'
 import { openRepository } from './repository.ts'
 
-/** Whose jobs are read at most; and of older ones, where a check has not passed. */
+/** Whose jobs are read at most, and of how many older ones where these matter. */
 const MOST_PIPELINES = 10
 
 type Wanted = NonNullable<ChecksQuery['wanted']>
@@ -36,43 +36,67 @@ export async function findChecks(
   return { ...found, checks }
 }
 
-/** The jobs of the newest pipelines, and the pipelines themselves; where all is green, also of those that they started. */
+/** All that the newest pipelines show; where that is green, also the pipelines that they started. */
 async function allChecks(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
-  const own = await withPipelines(source, pipelines)
+  const own = await allIn(source, pipelines)
   if (own.some(isRed)) return own
-  const started = await withPipelines(source, await source.list('parent_pipeline'))
+  const started = await allIn(source, await source.list('parent_pipeline'))
   // Whether the pipeline that started it forgives its failure is not read: it spoils the commit, and is blamed on nobody.
-  return [...own, ...started.map((check) => (isRed(check) ? { ...check, passedBefore: true } : check))]
+  return [...own, ...started.map(withoutBlame)]
 }
 
-async function withPipelines(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
-  const { checks } = await checksIn(source, pipelines, 'jobs', isRed)
-  return [...checks, ...newest(pipelines).map((pipeline) => pipelineCheck(pipeline, pipelines))]
+async function allIn(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
+  const shown = newest(pipelines)
+  // A pipeline that was started again counts in place of the older one: a job that it left out spoils the commit, and no more.
+  const needs = (older: Pipeline, runs: readonly Run[]) => runs.some(isRed) || !ENDED_WELL.has(older.status)
+  const { runs, unread } = await readRuns(source, pipelines, 'jobs', needs)
+  const checks = latest(runs).map((run) => {
+    const check = toCheck(run, runs, unread)
+    return shown.some(({ id }) => id === run.pipeline) ? check : withoutBlame(check)
+  })
+  const pipelineChecks = shown.flatMap((pipeline) => {
+    const own = runs.filter((run) => run.pipeline === pipeline.id)
+    const check = pipelineCheck(pipeline, pipelines)
+    // Its jobs speak for it, unless it is red for another reason.
+    const isTold = own.length === 0 ? check.outcome === 'skipped' : own.some(isRed) || !isRed(check)
+    return isTold ? [] : [check]
+  })
+  return [...checks, ...pipelineChecks]
 }
+
+const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'skipped'])
 
 function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'pending'
 }
 
-/** Reads on only while a claimed check was not found. */
+function withoutBlame(check: Check): Check {
+  return isRed(check) ? { ...check, passedBefore: true } : check
+}
+
+/** Reads on only while a claimed check was not found, or has not passed. */
 async function namedChecks(source: Pipelines, pipelines: readonly Pipeline[], wanted: Wanted): Promise<Check[]> {
   const checks: Check[] = []
   const jobs = new Set<number>()
-  const isOpen = () => !wanted.every((one) => checks.some((check) => isNamed(check, one)))
-  const hasNotPassed = (run: Run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one))
+  const isFound = (all: readonly Pick<Check, 'name' | 'by'>[]) =>
+    wanted.every((one) => all.some((check) => isNamed(check, one)))
+  const hasFailed = (runs: readonly Run[]) =>
+    latest(runs).some((run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one)))
 
   async function read(all: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<void> {
-    const found = await checksIn(source, all, kind, hasNotPassed)
-    checks.push(...found.checks)
-    for (const { id } of found.runs) jobs.add(id)
+    const needs = (_: Pipeline, runs: readonly Run[]) => !isFound([...checks, ...runs]) || hasFailed(runs)
+    const { runs, unread } = await readRuns(source, all, kind, needs)
+    if (unread.length > 0 && !isFound([...checks, ...runs])) throw new DestinationError('too_large')
+    checks.push(...latest(runs).map((run) => toCheck(run, runs, unread)))
+    for (const { id } of runs) jobs.add(id)
   }
 
   await read(pipelines, 'jobs')
-  if (isOpen()) await read(await source.list('parent_pipeline'), 'jobs')
-  if (isOpen()) await read(pipelines, 'bridges')
-  if (isOpen()) {
+  if (!isFound(checks)) await read(await source.list('parent_pipeline'), 'jobs')
+  if (!isFound(checks)) await read(pipelines, 'bridges')
+  if (!isFound(checks)) {
     const posted = (await source.posted()).filter(({ id }) => !jobs.has(id))
-    checks.push(...latest(posted).map((run) => toCheck(run, hasPassed(run, posted))))
+    checks.push(...latest(posted).map((run) => toCheck(run, posted, [])))
   }
   return checks
 }
@@ -81,25 +105,27 @@ function isNamed({ name, by }: Pick<Check, 'name' | 'by'>, wanted: Wanted[number
   return name === wanted.name && by.some((one) => one.toLowerCase() === wanted.by.toLowerCase())
 }
 
-/** @param matters it has not passed, and counts: then older pipelines are read to see whether it had */
-async function checksIn(
+interface ReadRuns {
+  readonly runs: readonly Run[]
+  /** Older pipelines that would be needed. */
+  readonly unread: readonly Pipeline[]
+}
+
+/** @param needs whether an older pipeline matters, by what the newest ones have run */
+async function readRuns(
   source: Pipelines,
   all: readonly Pipeline[],
   kind: 'jobs' | 'bridges',
-  matters: (run: Run) => boolean,
-): Promise<{ readonly checks: Check[]; readonly runs: readonly Run[] }> {
+  needs: (older: Pipeline, runs: readonly Run[]) => boolean,
+): Promise<ReadRuns> {
   // What is `external` has no jobs.
   const own = all.filter((pipeline) => pipeline.source !== 'external')
   const shown = newest(own)
   if (shown.length > MOST_PIPELINES) throw new DestinationError('too_large')
-  const runs = [...(await source.runs(shown, kind))]
-  const current = latest(runs)
-  const older = current.some(matters) ? own.filter((pipeline) => !shown.includes(pipeline)) : []
-  runs.push(...(await source.runs(older.slice(0, MOST_PIPELINES), kind)))
-  // What is not read may have passed.
-  const unread = older.slice(MOST_PIPELINES)
-  const checks = current.map((run) => toCheck(run, hasPassed(run, runs) || unread.some((one) => isAkin(run, one))))
-  return { checks, runs }
+  const runs = await source.runs(shown, kind)
+  const older = own.filter((pipeline) => !shown.includes(pipeline) && needs(pipeline, runs))
+  const earlier = await source.runs(older.slice(0, MOST_PIPELINES), kind)
+  return { runs: [...runs, ...earlier], unread: older.slice(MOST_PIPELINES) }
 }
 
 /** Of each ref and source the newest. One of another source replaces none: whoever may write can start some with variables of their own. */
@@ -133,17 +159,16 @@ function isAkin(one: Origin, other: Origin): boolean {
   return one.ref === other.ref || one.source === other.source
 }
 
-function hasPassed(run: Run, runs: readonly Run[]): boolean {
-  return runs.some(
-    (other) => other.id !== run.id && other.name === run.name && isAkin(run, other) && other.outcome === 'passed',
-  )
-}
-
-function toCheck({ name, by, isRunByHost, outcome, endedAt }: Run, passedBefore: boolean): Check {
+/** @param unread what is not read may have passed */
+function toCheck(run: Run, runs: readonly Run[], unread: readonly Pipeline[]): Check {
+  const { name, by, isRunByHost, outcome, endedAt } = run
+  const hasPassed = (other: Run) =>
+    other.id !== run.id && other.name === name && isAkin(run, other) && other.outcome === 'passed'
+  const passedBefore = runs.some(hasPassed) || unread.some((one) => isAkin(run, one))
   return { name, by, isRunByHost, outcome, passedBefore, ...(endedAt ? { endedAt } : {}) }
 }
 
-/** The state of all in it, with what others posted: it can only spoil a commit that is green otherwise. */
+/** The state of all in it, with what others posted and where it had no job at all. */
 function pipelineCheck(pipeline: Pipeline, all: readonly Pipeline[]): Check {
   const { id, source, status, updatedAt } = pipeline
   return {

@@ -25,6 +25,8 @@ export interface Pipeline {
 /** One attempt of a job, or one status that somebody posted. */
 export interface Run extends Omit<Check, 'passedBefore'> {
   readonly id: number
+  /** Of a posted one 0. */
+  readonly pipeline: number
   readonly ref: string
   /** Of a posted one the account's id. */
   readonly source: string
@@ -61,16 +63,8 @@ export function openPipelines(
     if (job.pipeline.id !== id) throw unexpected()
     const by = [source, OWN_CI, ...(OTHER_FILES.has(source) ? [] : [file])]
     const end = job.finished_at ? { endedAt: logTime(job.finished_at) } : {}
-    return {
-      id: job.id,
-      name: job.name,
-      ref,
-      source,
-      by,
-      isRunByHost: true,
-      outcome: outcomeOf(job, countsAll),
-      ...end,
-    }
+    const outcome = outcomeOf(job, countsAll)
+    return { id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true, outcome, ...end }
   }
 
   function toPosted(status: StatusAnswer): Run[] {
@@ -79,7 +73,8 @@ export function openPipelines(
     if (author === null) return []
     const source = String(author.id)
     const by = [author.username, source]
-    return [{ id, name, ref: status.ref ?? '', source, by, isRunByHost: false, outcome: outcomeOf(status, countsAll) }]
+    const outcome = outcomeOf(status, countsAll)
+    return [{ id, pipeline: 0, name, ref: status.ref ?? '', source, by, isRunByHost: false, outcome }]
   }
 
   return {
