@@ -11,8 +11,9 @@ import {
   settingsOf,
 } from './gitlab-answers.ts'
 import { bridgeAnswers, jobAnswers, pipelineAnswer, pipelinesOf, statusAnswers } from './gitlab-pipelines.ts'
+import type { Call, CodeHostKind, Reply, Right, Route, Token } from './kind.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
-import { type Call, type CodeHostKind, may, type Reply, type Right, type Route, type Token } from './stand-in.ts'
+import { may } from './stand-in.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 /** The first role that sees confidential issues. */
