@@ -133,7 +133,7 @@ export const gitlabPushTraps: readonly Row[] = [
   {
     name: 'forced away before the claim, and pushed again too late',
     truth: 'late',
-    verdict: 'unverifiable/claim_ambiguous',
+    verdict: 'late/observed_after_tolerance',
     async play(world) {
       const { slug, repository, tip, sha } = await lively(world)
       const at = world.clock.now()
