@@ -43,7 +43,7 @@ export interface Pipelines {
 
 const PIPELINES = { size: 100, most: 3 }
 /** A job takes some four kilobytes. */
-const JOBS = { size: 50, most: 6 }
+const JOBS = { size: 50, most: 10 }
 const STATUSES = { size: 100, most: 3 }
 
 const OWN_CI = 'gitlab-ci'
@@ -82,7 +82,8 @@ export function openPipelines(
       const query = `sha=${sha}&order_by=id&sort=desc${source === undefined ? '' : `&source=${source}`}`
       const found = await all(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
       if (found.some((one) => one.sha !== sha)) throw unexpected()
-      return found.map(toPipeline).sort((one, other) => other.id - one.id)
+      const pipelines = found.map(toPipeline).filter((one) => source === undefined || one.source === source)
+      return pipelines.sort((one, other) => other.id - one.id)
     },
     async runs(pipelines, kind) {
       const runs: Run[] = []
