@@ -48,8 +48,9 @@ async function allChecks(source: Pipelines, pipelines: readonly Pipeline[]): Pro
 async function allIn(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
   const shown = newest(pipelines)
   // A pipeline that was started again counts in place of the older one: a job that it left out spoils the commit, and no more.
-  const needs = (older: Pipeline, runs: readonly Run[]) => runs.some(isRed) || !ENDED_WELL.has(older.status)
+  const needs = ({ status }: Pipeline, runs: readonly Run[]) => latest(runs).some(isRed) || !ENDED_WELL.has(status)
   const { runs, unread } = await readRuns(source, pipelines, 'jobs', needs)
+  if (unread.length > 0 && !latest(runs).some(isRed)) throw new DestinationError('too_large')
   const checks = latest(runs).map((run) => {
     const check = toCheck(run, runs, unread)
     return shown.some(({ id }) => id === run.pipeline) ? check : withoutBlame(check)
