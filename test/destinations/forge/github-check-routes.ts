@@ -4,7 +4,9 @@ import {
   appId,
   checkRunAnswer,
   combinedStatusAnswer,
+  jobAnswer,
   statusAnswer,
+  workflowOf,
   workflowRunAnswer,
   workflowRunId,
 } from './github-checks.ts'
@@ -42,30 +44,49 @@ export function workflowRuns(call: Call): Reply {
   const [suite, sha] = [query.get('check_suite_id'), query.get('head_sha')]
   const found = call.repository.checks
     .suites(state.until)
-    .filter(({ workflow }) => workflow !== undefined)
     .filter(({ id }) => suite === null || String(id) === suite)
     .filter((one) => sha === null || one.sha === sha)
+    .flatMap((one) => runOf(call, one) ?? [])
     .toReversed()
   const { slice, link } = paged(query, 30)
-  const shown = slice(found).map((one) => runOf(call, one))
   return ok(
-    { total_count: found.length, workflow_runs: shown },
+    { total_count: found.length, workflow_runs: slice(found) },
     link(found.length, `${call.api}/repositories/${call.repository.id}/actions/runs`),
   )
 }
 
 export function workflowRun(call: Call): Reply {
+  const run = suiteOf(call)
+  return run ? ok(runOf(call, run)) : no(404, 'Not Found')
+}
+
+/** What a workflow posts is no job. */
+export function jobs(call: Call): Reply {
+  const { api, repository, state, params, query } = call
+  const suite = suiteOf(call)
+  if (!suite) return no(404, 'Not Found')
+  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
+  const path = workflowOf(suite, runs)!
+  const found = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  const { slice, link } = paged(query, 30)
+  const shown = slice(found).map((run) => jobAnswer(api, repository, run, path))
+  const url = `${api}/repositories/${repository.id}/actions/runs/${params.run_id}/jobs`
+  return ok({ total_count: found.length, jobs: shown }, link(found.length, url))
+}
+
+function suiteOf(call: Call): Suite | undefined {
   const { repository, state, params } = call
-  const suite = repository.checks
+  return repository.checks
     .suites(state.until)
-    .find((one) => one.workflow !== undefined && String(workflowRunId(one)) === params.run_id)
-  return suite ? ok(runOf(call, suite)) : no(404, 'Not Found')
+    .find((one) => String(workflowRunId(one)) === params.run_id && runOf(call, one) !== undefined)
 }
 
 function runOf({ api, repository, state }: Call, suite: Suite) {
   const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
+  const path = workflowOf(suite, runs)
+  if (path === undefined) return undefined
   const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
-  return workflowRunAnswer(api, repository, { suite, runs: latest, commit: repository.pool.show(suite.sha) })
+  return workflowRunAnswer(api, repository, { suite, path, runs: latest, commit: repository.pool.show(suite.sha) })
 }
 
 export async function combinedStatus(call: Call): Promise<Reply> {

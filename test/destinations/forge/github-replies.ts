@@ -16,7 +16,10 @@ export const noCommit = (name: string) => no(422, `No commit found for SHA: ${na
 export async function resolved({ repository, state }: Call, name: string): Promise<string | undefined> {
   const [owner, theirBranch] = name.split(':')
   const fork = theirBranch && repository.pool.repositories.find(({ slug }) => slug.startsWith(`${owner}/`))
-  return fork ? fork.asOf().tip(theirBranch) : state.resolve(name)
+  if (fork) return fork.asOf().tip(theirBranch)
+  const [, kind, short = ''] = /^(heads|tags)\/(.+)$/.exec(name) ?? []
+  if (kind === undefined) return state.resolve(name)
+  return kind === 'heads' ? state.tip(short) : state.tag(short)?.sha
 }
 
 export function paged(query: URLSearchParams, byDefault: number, most = 100) {

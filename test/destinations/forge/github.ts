@@ -1,8 +1,16 @@
 /** A GitHub stand-in: its REST API, read-only. */
-import { activityAnswer, commitAnswer, rateLimitAnswer, refAnswer, repositoryAnswer } from './github-answers.ts'
-import { checkRuns, combinedStatus, statuses, workflowRun, workflowRuns } from './github-check-routes.ts'
+import {
+  activityAnswer,
+  commitAnswer,
+  rateLimitAnswer,
+  refAnswer,
+  repositoryAnswer,
+  tagAnswer,
+} from './github-answers.ts'
+import { checkRuns, combinedStatus, jobs, statuses, workflowRun, workflowRuns } from './github-check-routes.ts'
 import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
 import {
+  assetAnswer,
   issueAnswer,
   pullRequestAnswer,
   pullRequestAsIssue,
@@ -11,12 +19,14 @@ import {
   timelineAnswer,
 } from './github-threads.ts'
 import type { Call, CodeHostKind, PlainCall, Reply } from './kind.ts'
+import type { Release } from './releases.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
 import { StandIn, type StandInOptions } from './stand-in.ts'
 
 const REPOSITORY = '/repos/{owner}/{repo}'
 const RUNS = `${REPOSITORY}/actions/runs`
 const LIMIT = 5000
+const HOUR_MS = 3_600_000
 
 const GITHUB: CodeHostKind = {
   name: 'GitHub',
@@ -48,11 +58,17 @@ const GITHUB: CodeHostKind = {
       answer: pulls,
     },
     { template: `${REPOSITORY}/pulls/{pull_number}`, needs: 'pull_requests', answer: pull },
+    { template: `${REPOSITORY}/issues`, needs: 'issues', answer: issues },
     { template: `${REPOSITORY}/issues/{issue_number}`, needs: 'issues', answer: issue },
     { template: `${REPOSITORY}/issues/{issue_number}/timeline`, needs: 'issues', answer: timeline },
+    { template: `${REPOSITORY}/issues/{issue_number}/events`, needs: 'issues', answer: timeline },
+    { template: `${REPOSITORY}/git/tags/{tag_sha}`, needs: 'contents', answer: tagObject },
+    { template: `${REPOSITORY}/releases`, needs: 'contents', answer: releases },
+    { template: `${REPOSITORY}/releases/{release_id}/assets`, needs: 'contents', answer: assets },
     { template: `${REPOSITORY}/releases/tags/{tag}`, wide: ['tag'], needs: 'contents', answer: release },
     { template: RUNS, needs: 'actions', answer: workflowRuns },
     { template: `${RUNS}/{run_id}`, needs: 'actions', answer: workflowRun },
+    { template: `${RUNS}/{run_id}/jobs`, needs: 'actions', answer: jobs },
   ],
   plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
   find: ({ owner, repo }) => ({ slug: `${owner}/${repo}` }),
@@ -84,18 +100,25 @@ export function startGitHub(options?: StandInOptions): Promise<StandIn> {
   return StandIn.start(GITHUB, options)
 }
 
-/** The description does not say that a deleted fork is no repository; and the one at hand lacks the list of workflow runs. */
+/** Entries of lists that the description at hand leaves out, as it has them alone. */
+const ENTRIES: Readonly<Record<string, { readonly as: string; readonly in?: string }>> = {
+  [`${REPOSITORY}/issues`]: { as: `${REPOSITORY}/issues/{issue_number}` },
+  [`${REPOSITORY}/releases`]: { as: `${REPOSITORY}/releases/tags/{tag}` },
+  [RUNS]: { as: `${RUNS}/{run_id}`, in: 'workflow_runs' },
+}
+
+/** The description does not say that a deleted fork is no repository; and the one at hand lacks some lists. */
 function withWhatIsUnsaid(check: AnswerCheck): AnswerCheck {
   const filled = (pull: unknown) => {
     const { head, base } = (pull ?? {}) as { head?: { repo: unknown }; base?: { repo: unknown } }
     return head?.repo === null ? { ...(pull as object), head: { ...head, repo: base?.repo } } : pull
   }
   return (template, status, body) => {
-    if (template === RUNS && status === 200) {
-      const { workflow_runs } = body as { workflow_runs: readonly unknown[] }
-      return workflow_runs.map((run) => check(`${RUNS}/{run_id}`, status, run)).find(Boolean)
-    }
-    return check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
+    const entries = status === 200 ? ENTRIES[template] : undefined
+    const listed = entries?.in === undefined ? body : (body as Readonly<Record<string, unknown>>)[entries.in]
+    const problems = entries ? (listed as unknown[]).map((entry) => check(entries.as, 200, entry)) : []
+    const whole = check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
+    return [whole, ...problems].find((problem) => problem !== undefined)
   }
 }
 
@@ -106,9 +129,17 @@ function byNumber(path: string, standIn: StandIn): string {
   return found ? `/repos/${found.repository.slug}${rest}` : path
 }
 
-function rate(standIn: PlainCall['standIn']) {
-  const used = Math.min(standIn.requests.length, LIMIT)
-  return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(standIn.now() / 1000) + 3600 }
+/** Of the hour that is running, by the host's clock. */
+const hours = new WeakMap<StandIn, { readonly endsAt: number; readonly before: number }>()
+
+function rate(standIn: StandIn) {
+  const { requests } = standIn
+  const known = hours.get(standIn)
+  const isOver = known === undefined || standIn.now() >= known.endsAt
+  const hour = isOver ? { endsAt: standIn.now() + HOUR_MS, before: requests.length - 1 } : known
+  hours.set(standIn, hour)
+  const used = Math.min(requests.length - hour.before, LIMIT)
+  return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(hour.endsAt / 1000) }
 }
 
 const isEmpty = () => no(409, 'Git Repository is empty.')
@@ -224,6 +255,19 @@ function pull({ api, repository, state, params }: Call): Reply {
   return found ? ok(pullRequestAnswer(api, repository, found)) : no(404, 'Not Found')
 }
 
+/** Newest first, pull requests among them. */
+function issues({ api, repository, state, query }: Call): Reply {
+  const wanted = query.get('state') ?? 'open'
+  const found = [
+    ...state.pullRequests().map((pull) => pullRequestAsIssue(api, repository, pull)),
+    ...state.issues().map((issue) => issueAnswer(api, repository, issue, false)),
+  ]
+    .filter((issue) => wanted === 'all' || issue.state === wanted)
+    .sort((one, other) => other.number - one.number)
+  const { slice, link } = paged(query, 30)
+  return ok(slice(found), link(found.length, `${api}/repositories/${repository.id}/issues`))
+}
+
 function issue(call: Call): Reply {
   const { api, repository, state, params } = call
   const number = Number(params.issue_number)
@@ -254,18 +298,44 @@ function timeline(call: Call): Reply {
   const number = Number(params.issue_number)
   const isPull = state.pullRequest(number) !== undefined
   if (!isPull && !state.issue(number)) return no(404, 'Not Found')
-  const gone = goneElsewhere(call, '/timeline')
+  const what = call.path.includes('/timeline') ? 'timeline' : 'events'
+  const gone = goneElsewhere(call, `/${what}`)
   if (gone) return gone
   const events = (isPull ? repository.pullRequests : repository.issues).events(number, state.until)
   const { slice, link } = paged(query, 30)
   const all = timelineAnswer(api, repository, events)
-  return ok(slice(all), link(all.length, `${api}/repositories/${repository.id}/issues/${number}/timeline`))
+  return ok(slice(all), link(all.length, `${api}/repositories/${repository.id}/issues/${number}/${what}`))
 }
 
-async function release({ api, repository, state, params }: Call): Promise<Reply> {
-  const found = state.releaseOf(params.tag!)
+async function release(call: Call): Promise<Reply> {
+  const found = call.state.releaseOf(call.params.tag!)
+  return found ? ok(await releaseOf(call, found)) : no(404, 'Not Found')
+}
+
+async function releaseOf({ api, repository, state }: Call, release: Release) {
+  const sha = state.tag(release.tag)?.sha ?? (await state.resolve(release.target))
+  const date = sha === undefined ? release.createdAt : repository.pool.show(sha).date.getTime()
+  return releaseAnswer(api, repository, release, date)
+}
+
+/** Published ones: drafts are shown to who may write. */
+async function releases(call: Call): Promise<Reply> {
+  const { api, repository, state, query } = call
+  const found = state.releases().filter(({ isDraft }) => !isDraft)
+  const { slice, link } = paged(query, 30)
+  const shown = await Promise.all(slice(found.toReversed()).map((one) => releaseOf(call, one)))
+  return ok(shown, link(found.length, `${api}/repositories/${repository.id}/releases`))
+}
+
+function assets({ api, repository, state, params, query }: Call): Reply {
+  const found = state.release(Number(params.release_id))
   if (!found) return no(404, 'Not Found')
-  const sha = state.tag(found.tag)?.sha ?? (await state.resolve(found.target))
-  const date = sha === undefined ? found.createdAt : repository.pool.show(sha).date.getTime()
-  return ok(releaseAnswer(api, repository, found, date))
+  const { slice, link } = paged(query, 30)
+  const shown = slice(found.assets).map((asset) => assetAnswer(api, repository, found.tag, asset))
+  return ok(shown, link(found.assets.length, `${api}/repositories/${repository.id}/releases/${found.id}/assets`))
+}
+
+function tagObject({ api, repository, state, params }: Call): Reply {
+  const found = state.tags().find(({ object, sha }) => object === params.tag_sha && object !== sha)
+  return found ? ok(tagAnswer(api, repository.slug, found)) : no(404, 'Not Found')
 }
