@@ -6,6 +6,7 @@ import { createGitProvider } from './git/provider.ts'
 import { createRepositories } from './git/repositories.ts'
 import { requireGit } from './git/version.ts'
 import { github, githubNames, PUBLIC_API } from './github/provider.ts'
+import { gitlab } from './gitlab/provider.ts'
 
 const MIB = 1024 * 1024
 const DEFAULT_PACK_MIB = 256
@@ -63,7 +64,7 @@ export default definePlugin({
       memoryBytes: git_memory_mib * MIB,
       processes: git_processes,
     })
-    const providers = [github, createGitProvider(repositories)]
+    const providers = [github, gitlab, createGitProvider(repositories)]
     const publicApi = withoutTrailingSlash(options.public_base_url ?? PUBLIC_API)
     const publicHost = {
       provider: github,

@@ -306,7 +306,7 @@ function isNamed(repository: ForgeRepository, key: RepositoryKey): boolean {
 }
 
 /** The rights that a token has to a private repository that it shows. */
-function may({ contents = true, rights }: Token, right: Right): boolean {
+export function may({ contents = true, rights }: Token, right: Right): boolean {
   if (right === 'contents' && !contents) return false
   // Metadata alone is nothing else.
   return rights === undefined ? contents : rights.includes(right)

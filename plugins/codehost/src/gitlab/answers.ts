@@ -1,0 +1,125 @@
+/** Schemas of the parts of GitLab's answers that are used. An answer that does not match its schema is refused. */
+import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
+import { RepositoryPath, Sha } from '../actions/fields.ts'
+
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+const Time = Type.String({ format: 'date-time' })
+const nullable = <T extends TSchema>(schema: T) => Type.Union([Type.Null(), schema])
+const Membership = Type.Optional(nullable(Type.Object({ access_level: Type.Integer() })))
+
+export const ProjectAnswer = Type.Object({
+  id: Id,
+  path_with_namespace: RepositoryPath,
+  created_at: Time,
+  /** Shown to those alone who may read the code. */
+  default_branch: Type.Optional(nullable(Type.String())),
+  /** Whether these credentials may use them. */
+  issues_enabled: Type.Optional(Type.Boolean()),
+  merge_requests_enabled: Type.Optional(Type.Boolean()),
+  ci_config_path: Type.Optional(nullable(Type.String())),
+  permissions: Type.Optional(Type.Object({ project_access: Membership, group_access: Membership })),
+})
+export type ProjectAnswer = Static<typeof ProjectAnswer>
+
+export const CommitAnswer = Type.Object({ id: Sha })
+
+/** Of a branch or a tag. */
+export const RefAnswer = Type.Object({ name: Type.String(), commit: CommitAnswer })
+
+/** The branches that have a commit. */
+export const HoldersAnswer = Type.Array(Type.Object({ type: Type.Literal('branch'), name: Type.String() }))
+
+export const EventsAnswer = Type.Array(
+  Type.Object({
+    created_at: Time,
+    author_username: Type.Optional(nullable(Type.String())),
+    push_data: Type.Object({
+      action: Type.Union([Type.Literal('created'), Type.Literal('pushed'), Type.Literal('removed')]),
+      ref_type: Type.Union([Type.Literal('branch'), Type.Literal('tag')]),
+      /** Null, as the ids: several refs that were pushed together are one event. */
+      ref: nullable(Type.String()),
+      commit_from: nullable(Sha),
+      commit_to: nullable(Sha),
+      commit_count: Type.Integer({ minimum: 0 }),
+    }),
+  }),
+)
+export type EventsAnswer = Static<typeof EventsAnswer>
+
+export const MergeRequestAnswer = Type.Object({
+  iid: Id,
+  project_id: Id,
+  target_project_id: Id,
+  state: Type.Union([Type.Literal('opened'), Type.Literal('closed'), Type.Literal('locked'), Type.Literal('merged')]),
+  draft: Type.Optional(Type.Boolean()),
+  target_branch: Type.String(),
+  sha: nullable(Sha),
+  merge_commit_sha: nullable(Sha),
+  squash_commit_sha: Type.Optional(nullable(Sha)),
+  created_at: Time,
+  merged_at: nullable(Time),
+  imported: Type.Optional(Type.Boolean()),
+})
+export type MergeRequestAnswer = Static<typeof MergeRequestAnswer>
+
+export const IssueAnswer = Type.Object({
+  iid: Id,
+  project_id: Id,
+  state: Type.Union([Type.Literal('opened'), Type.Literal('closed')]),
+  moved_to_id: Type.Optional(nullable(Id)),
+  _links: Type.Optional(Type.Object({ closed_as_duplicate_of: Type.Optional(nullable(Type.String())) })),
+})
+export type IssueAnswer = Static<typeof IssueAnswer>
+
+/** Of merge requests or issues. */
+export const NumbersAnswer = Type.Array(Type.Object({ iid: Id, project_id: Id }))
+
+export const PipelinesAnswer = Type.Array(
+  Type.Object({
+    id: Id,
+    sha: Sha,
+    ref: nullable(Type.String()),
+    status: Type.String(),
+    source: Type.Optional(nullable(Type.String())),
+    updated_at: Type.Optional(nullable(Time)),
+  }),
+)
+export type PipelineAnswer = Static<typeof PipelinesAnswer>[number]
+
+/** Also of jobs that start other pipelines. */
+export const JobsAnswer = Type.Array(
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    status: Type.String(),
+    allow_failure: Type.Boolean(),
+    finished_at: Type.Optional(nullable(Time)),
+    pipeline: Type.Object({ id: Id }),
+  }),
+)
+export type JobAnswer = Static<typeof JobsAnswer>[number]
+
+export const StatusesAnswer = Type.Array(
+  Type.Object({
+    id: Id,
+    sha: Sha,
+    ref: nullable(Type.String()),
+    name: Type.String(),
+    status: Type.String(),
+    allow_failure: Type.Boolean(),
+    author: nullable(Type.Object({ id: Id, username: Type.String() })),
+  }),
+)
+export type StatusAnswer = Static<typeof StatusesAnswer>[number]
+
+export const ReleaseAnswer = Type.Object({
+  tag_name: Type.String(),
+  created_at: Time,
+  released_at: nullable(Time),
+  upcoming_release: Type.Optional(Type.Boolean()),
+  assets: Type.Object({ links: Type.Array(Type.Object({ name: Type.String() })) }),
+})
+
+export const TokenAnswer = Type.Object({ scopes: Type.Array(Type.String()) })
+export const AnyListAnswer = Type.Array(Type.Unknown())
+export const AnyAnswer = Type.Object({})

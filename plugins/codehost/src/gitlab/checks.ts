@@ -1,0 +1,183 @@
+/**
+ * What GitLab's CI says of a commit. A check is a job, by the source of its pipeline. A status that somebody posted joins a pipeline
+ * that there is and counts in its state, so that the state of a pipeline never stands for a job that ran.
+ */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import { notAfter } from '../times.ts'
+import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run } from './pipelines.ts'
+import { readProject } from './project.ts'
+import { openRepository } from './repository.ts'
+
+/** Whose jobs are read at most, and of how many older ones where these matter. */
+const MOST_PIPELINES = 10
+
+type Wanted = NonNullable<ChecksQuery['wanted']>
+
+export async function findChecks(
+  access: GitLabAccess,
+  query: ChecksQuery,
+  context: CheckContext,
+): Promise<FoundChecks> {
+  const { sha, wanted } = query
+  const api = createGitLabApi(access, context)
+  const project = await readProject(api, query, context)
+  const { found } = project
+  // That something may fail is no pass of what a claim names.
+  const source = openPipelines(api, project, { sha, countsAll: wanted !== undefined })
+  const pipelines = await source.list()
+  if (pipelines.length === 0) {
+    if (await openRepository(api, project, context).knows(sha)) return { ...found, checks: [] }
+    const isYoung = project.madeBy > query.claimedAt
+    return { ...found, checks: undefined, mark: isYoung ? 'may_have_been' : 'never_before' }
+  }
+  const checks = wanted ? await namedChecks(source, pipelines, wanted) : await allChecks(source, pipelines)
+  return { ...found, checks }
+}
+
+/** All that the newest pipelines show; where that is green, also the pipelines that they started. */
+async function allChecks(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
+  const own = await allIn(source, pipelines)
+  if (own.some(isRed)) return own
+  const started = await allIn(source, await source.list('parent_pipeline'))
+  // Whether the pipeline that started it forgives its failure is not read: it spoils the commit, and is blamed on nobody.
+  return [...own, ...started.map(withoutBlame)]
+}
+
+async function allIn(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
+  const shown = newest(pipelines)
+  // A pipeline that was started again counts in place of the older one: a job that it left out spoils the commit, and no more.
+  const needs = ({ status }: Pipeline, runs: readonly Run[]) => latest(runs).some(isRed) || !ENDED_WELL.has(status)
+  const { runs, unread } = await readRuns(source, pipelines, 'jobs', needs)
+  if (unread.length > 0 && !latest(runs).some(isRed)) throw new DestinationError('too_large')
+  const checks = latest(runs).map((run) => {
+    const check = toCheck(run, runs, unread)
+    return shown.some(({ id }) => id === run.pipeline) ? check : withoutBlame(check)
+  })
+  const pipelineChecks = shown.flatMap((pipeline) => {
+    const own = runs.filter((run) => run.pipeline === pipeline.id)
+    const check = pipelineCheck(pipeline, pipelines)
+    // Its jobs speak for it, unless it is red for another reason.
+    const isTold = own.length === 0 ? check.outcome === 'skipped' : own.some(isRed) || !isRed(check)
+    return isTold ? [] : [check]
+  })
+  return [...checks, ...pipelineChecks]
+}
+
+const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'skipped'])
+
+function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
+  return outcome === 'failed' || outcome === 'pending'
+}
+
+function withoutBlame(check: Check): Check {
+  return isRed(check) ? { ...check, passedBefore: true } : check
+}
+
+/** Reads on only while a claimed check was not found, or has not passed. */
+async function namedChecks(source: Pipelines, pipelines: readonly Pipeline[], wanted: Wanted): Promise<Check[]> {
+  const checks: Check[] = []
+  const jobs = new Set<number>()
+  const isFound = (all: readonly Pick<Check, 'name' | 'by'>[]) =>
+    wanted.every((one) => all.some((check) => isNamed(check, one)))
+  const hasFailed = (runs: readonly Run[]) =>
+    latest(runs).some((run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one)))
+
+  async function read(all: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<void> {
+    const needs = (_: Pipeline, runs: readonly Run[]) => !isFound([...checks, ...runs]) || hasFailed(runs)
+    const { runs, unread } = await readRuns(source, all, kind, needs)
+    if (unread.length > 0 && !isFound([...checks, ...runs])) throw new DestinationError('too_large')
+    checks.push(...latest(runs).map((run) => toCheck(run, runs, unread)))
+    for (const { id } of runs) jobs.add(id)
+  }
+
+  await read(pipelines, 'jobs')
+  if (!isFound(checks)) await read(await source.list('parent_pipeline'), 'jobs')
+  if (!isFound(checks)) await read(pipelines, 'bridges')
+  if (!isFound(checks)) {
+    const posted = (await source.posted()).filter(({ id }) => !jobs.has(id))
+    checks.push(...latest(posted).map((run) => toCheck(run, posted, [])))
+  }
+  return checks
+}
+
+function isNamed({ name, by }: Pick<Check, 'name' | 'by'>, wanted: Wanted[number]): boolean {
+  return name === wanted.name && by.some((one) => one.toLowerCase() === wanted.by.toLowerCase())
+}
+
+interface ReadRuns {
+  readonly runs: readonly Run[]
+  /** Older pipelines that would be needed. */
+  readonly unread: readonly Pipeline[]
+}
+
+/** @param needs whether an older pipeline matters, by what the newest ones have run */
+async function readRuns(
+  source: Pipelines,
+  all: readonly Pipeline[],
+  kind: 'jobs' | 'bridges',
+  needs: (older: Pipeline, runs: readonly Run[]) => boolean,
+): Promise<ReadRuns> {
+  // What is `external` has no jobs.
+  const own = all.filter((pipeline) => pipeline.source !== 'external')
+  const shown = newest(own)
+  if (shown.length > MOST_PIPELINES) throw new DestinationError('too_large')
+  const runs = await source.runs(shown, kind)
+  const older = own.filter((pipeline) => !shown.includes(pipeline) && needs(pipeline, runs))
+  const earlier = await source.runs(older.slice(0, MOST_PIPELINES), kind)
+  return { runs: [...runs, ...earlier], unread: older.slice(MOST_PIPELINES) }
+}
+
+/** Of each ref and source the newest. One of another source replaces none: whoever may write can start some with variables of their own. */
+function newest(pipelines: readonly Pipeline[]): Pipeline[] {
+  return lastOf(pipelines, ({ ref, source }) => [ref, source])
+}
+
+/** A retried job has the same name, and a higher id. */
+function latest(runs: readonly Run[]): Run[] {
+  return lastOf(runs, ({ ref, source, name }) => [ref, source, name])
+}
+
+/** Of those with the same key the one with the highest id. */
+function lastOf<T extends { readonly id: number }>(all: readonly T[], keyOf: (one: T) => readonly string[]): T[] {
+  const byKey = new Map<string, T>()
+  for (const one of all) {
+    const key = JSON.stringify(keyOf(one))
+    const other = byKey.get(key)
+    if (!other || other.id < one.id) byKey.set(key, one)
+  }
+  return [...byKey.values()]
+}
+
+interface Origin {
+  readonly ref: string
+  readonly source: string
+}
+
+/** Both say something of the same work: on one branch, or of one kind. */
+function isAkin(one: Origin, other: Origin): boolean {
+  return one.ref === other.ref || one.source === other.source
+}
+
+/** @param unread what is not read may have passed */
+function toCheck(run: Run, runs: readonly Run[], unread: readonly Pipeline[]): Check {
+  const { name, by, isRunByHost, outcome, endedAt } = run
+  const hasPassed = (other: Run) =>
+    other.id !== run.id && other.name === name && isAkin(run, other) && other.outcome === 'passed'
+  const passedBefore = runs.some(hasPassed) || unread.some((one) => isAkin(run, one))
+  return { name, by, isRunByHost, outcome, passedBefore, ...(endedAt ? { endedAt } : {}) }
+}
+
+/** The state of all in it, with what others posted and where it had no job at all. */
+function pipelineCheck(pipeline: Pipeline, all: readonly Pipeline[]): Check {
+  const { id, source, status, updatedAt } = pipeline
+  return {
+    name: 'pipeline',
+    by: [source],
+    isRunByHost: false,
+    outcome: outcomeOf({ status }, false),
+    passedBefore: all.some((other) => other.id !== id && isAkin(pipeline, other) && other.status === 'success'),
+    ...(updatedAt ? { endedAt: notAfter(updatedAt) } : {}),
+  }
+}

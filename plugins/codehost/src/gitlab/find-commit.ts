@@ -1,0 +1,183 @@
+/** Where GitLab has a commit: on the claimed branch (and since when at the latest), on another, or nowhere that can be seen. */
+import { type CheckContext, DestinationError, isDestinationError, type Stay } from '@claimcheck/core/plugin'
+import { isBranchName } from '../actions/fields.ts'
+import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import { markOf } from '../forgetting.ts'
+import { isOld } from '../times.ts'
+import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
+import { type Project, readProject, requireCode } from './project.ts'
+import {
+  type BranchLog,
+  branchLog,
+  type History,
+  historyOf,
+  type LoggedStay,
+  NO_COMMIT,
+  type PushLog,
+  readPushLog,
+} from './push-log.ts'
+import { openRepository, type Repository } from './repository.ts'
+
+/** How many comparisons one check may ask for to find a commit's place in the push log; of a commit that was seen in time, how many. */
+const MAX_COMPARISONS = 16
+const MAX_COMPARISONS_IN_TIME = 2
+const MAX_LOG_PAGES = 3
+/** What "Prune unreachable objects" of a project's settings leaves in any case. By itself, GitLab keeps them for two weeks. */
+const KEEPS_OBJECTS_MS = 30 * 60_000
+/** The newest ones are reported. */
+const MAX_STAYS = 8
+
+type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
+
+interface Look {
+  readonly api: GitLabApi
+  readonly project: Project
+  readonly repository: Repository
+  /** The tip of the branch. */
+  readonly head: string | undefined
+  readonly onBranch: boolean
+  readonly query: CommitQuery
+  readonly context: CheckContext
+}
+
+export async function findCommit(
+  access: GitLabAccess,
+  query: CommitQuery,
+  context: CheckContext,
+): Promise<FoundCommit> {
+  const api = createGitLabApi(access, context)
+  const project = await readProject(api, query, context)
+  requireCode(project)
+  const repository = openRepository(api, project, context)
+  const head = await repository.head(query.branch)
+  // That a branch has a commit is concluded from its own history alone: forks share objects.
+  const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
+  const look = { api, project, repository, head, onBranch, query, context }
+  const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)
+  return { ...project.found, ...finding, ...(head === undefined ? {} : { head }) }
+}
+
+async function findOnBranch(look: Look): Promise<Finding> {
+  const { query, context } = look
+  const isInTime = context.now() < query.inTimeUntil
+  const log = await readLog(look, isInTime ? 1 : MAX_LOG_PAGES)
+  if (!log) return { place: { at: 'branch' } }
+  const has = tipsHolding(look, log, isInTime ? MAX_COMPARISONS_IN_TIME : MAX_COMPARISONS)
+  const isEnough = ({ arrival }: LoggedStay) => isOld({ notAfter: arrival.at }, look.project.found, query)
+  const history = await historyOf(log, has, isEnough)
+  const current = history.stays.find(({ removal }) => removal === undefined)
+  // Seen in time, it came in time, whatever the log says: that only adds facts.
+  const stays = isInTime ? {} : staysOf(history, isGapless(log, history, look))
+  return { place: { at: 'branch' }, ...stays, ...(current ? described(current, look) : {}) }
+}
+
+async function findOffBranch(look: Look): Promise<Finding> {
+  const { project, repository, query, context, head } = look
+  const { place, isKnown } = await findElsewhere(look)
+  const log = await readLog(look, MAX_LOG_PAGES)
+  const history = log && (await historyOf(log, tipsHolding({ ...look, isKnown }, log, MAX_COMPARISONS), () => false))
+  const hasAll = log !== undefined && history !== undefined && isGapless(log, history, look)
+  const last = history?.stays[0]
+  const told = history ? { ...staysOf(history, hasAll), ...(last ? described(last, look) : {}) } : {}
+  if (hasAll) return { place, ...told, ...(history.stays.some(isRecent) ? {} : { mark: 'never_before' }) }
+  const mark = await markOf(query, {
+    place,
+    head,
+    isKnown,
+    keepsObjects: context.now() - query.claimedAt <= KEEPS_OBJECTS_MS,
+    repositoryCreatedAt: project.madeBy,
+    isAncestor: (older, newer) => repository.contains(older, newer),
+  })
+  return { place, ...told, ...(mark === undefined ? {} : { mark }) }
+
+  function isRecent({ removal }: LoggedStay): boolean {
+    return !removal || removal.at >= query.logFrom
+  }
+}
+
+/** Undefined where it cannot be read. */
+async function readLog(
+  { api, project, head, onBranch, query, context }: Look,
+  most: number,
+): Promise<BranchLog | undefined> {
+  const { logFrom, branch } = query
+  const day = Math.floor(logFrom / 3_600_000)
+  try {
+    const log = await context.cache.share(
+      `gitlab ${project.id} pushes ${day} ${most}`,
+      (): Promise<PushLog> => readPushLog(api, project, { reachingBackTo: day * 3_600_000, most }),
+    )
+    return branchLog(log, branch, head)
+  } catch (error) {
+    if (!isDestinationError(error)) throw error
+    // A commit that is there has been seen, log or no log. That it is not there is not said while the log may yet show that it was.
+    if (!onBranch && error.code !== 'forbidden') throw error
+    context.logger.warn({ err: error }, 'push log could not be read')
+    return undefined
+  }
+}
+
+/** Whether a tip in the log has the commit. @param most comparisons that it may ask for */
+function tipsHolding(
+  { repository, head, onBranch, query: { sha }, isKnown = true }: Look & { readonly isKnown?: boolean },
+  { moves }: BranchLog,
+  most: number,
+): (tip: string) => Promise<boolean | undefined> {
+  let left = most
+  const without = new Set(
+    moves.filter(({ after, isForward }) => after === sha && isForward).map(({ before }) => before),
+  )
+  return async (tip) => {
+    if (tip === sha) return true
+    if (tip === head) return onBranch
+    if (without.has(tip)) return false
+    if (left-- <= 0) return undefined
+    // What GitLab does not know is in no history that it knows.
+    if (!isKnown) return (await repository.knows(tip)) ? false : undefined
+    return repository.contains(sha, tip)
+  }
+}
+
+/** The log has all moves of the branch that count, and whether each tip had the commit is known. */
+function isGapless({ since }: BranchLog, { isWhole }: History, { project, query }: Look): boolean {
+  // A project that was made after the claim may have taken the name of the one that was claimed, whose log went with it.
+  return isWhole && since <= query.logFrom && project.madeBy <= query.claimedAt
+}
+
+function staysOf({ stays }: History, isGapless: boolean): Pick<Finding, 'stays'> {
+  if (!isGapless && stays.length === 0) return {}
+  const reported = stays.map(
+    ({ arrival, removal }): Stay => ({
+      appeared: { notAfter: arrival.at },
+      ...(removal ? { removed: { notAfter: removal.at }, removedWhole: removal.after === NO_COMMIT } : {}),
+    }),
+  )
+  return { stays: reported.slice(0, MAX_STAYS) }
+}
+
+/** `pushedAt` is when the log wrote it down. */
+function described({ arrival, isExact, removal }: LoggedStay, { project, query }: Look): Partial<Finding> {
+  const { at, by } = arrival
+  const isTold = isExact && by !== undefined && query.pusher !== undefined
+  return {
+    ...(isExact ? { pushedAt: at } : {}),
+    ...(removal ? { removedAt: removal.at } : {}),
+    ...(isOld({ notAfter: at }, project.found, query) ? { preexisting: true } : {}),
+    ...(isTold ? { pusherMatches: by.toLowerCase() === query.pusher!.toLowerCase() } : {}),
+  }
+}
+
+/** Another branch that has the commit, the default branch before others. @throws DestinationError when that cannot be read */
+async function findElsewhere({
+  repository,
+  project,
+  query: { sha, branch },
+}: Look): Promise<{ readonly place: Place; readonly isKnown: boolean }> {
+  const names = await repository.branchesWith(sha)
+  if (names === undefined) return { place: { at: 'nowhere' }, isKnown: false }
+  // Pushed to the claimed branch while we were reading: the next read will show it.
+  if (names.includes(branch)) throw new DestinationError('unavailable')
+  const { default_branch } = project.answer
+  const name = names.find((one) => one === default_branch) ?? names.find(isBranchName)
+  return { place: name === undefined ? { at: 'nowhere' } : { at: 'another_branch', name }, isKnown: true }
+}

@@ -1,0 +1,35 @@
+/** Reads an issue at GitLab. Owners may choose its times, so that only our own reads tell when it was closed. */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
+import { IssueAnswer } from './answers.ts'
+import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { markOfMissing } from './numbers.ts'
+import { type Project, readProject, seesConfidentialIssues } from './project.ts'
+
+export async function findIssue(access: GitLabAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
+  const api = createGitLabApi(access, context)
+  const project = await readProject(api, query, context)
+  const { path, answer, found } = project
+  const list = `${path}/issues`
+  const issue = await context.cache.share(`gitlab ${project.id} issue ${query.number}`, () =>
+    api.find(`${list}/${query.number}`, IssueAnswer),
+  )
+  if (issue) return { ...found, issue: toIssue(issue, project, query) }
+  // Where a project has no issues for these credentials, the list is empty; confidential ones are left out of it.
+  if (!answer.issues_enabled || !seesConfidentialIssues(project)) throw new DestinationError('forbidden')
+  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
+  return { ...found, issue: undefined, ...(mark === undefined ? {} : { mark }) }
+}
+
+function toIssue(
+  { iid, project_id, state, moved_to_id, _links }: IssueAnswer,
+  { id }: Project,
+  { number }: NumberQuery,
+): Issue {
+  if (iid !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  // To move an issue closes it here: it goes on in another project.
+  if (project_id !== id || (moved_to_id ?? null) !== null) throw new DestinationError('ambiguous_claim')
+  // The only reason that GitLab's API tells.
+  const isDuplicate = state === 'closed' && typeof _links?.closed_as_duplicate_of === 'string'
+  return { state: state === 'opened' ? 'open' : 'closed', ...(isDuplicate ? { reason: 'duplicate' } : {}) }
+}

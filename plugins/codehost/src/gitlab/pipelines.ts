@@ -1,0 +1,128 @@
+/** Reads GitLab's pipelines, their jobs, and the statuses that accounts posted, each as runs of the same form. */
+import { DestinationError } from '@claimcheck/core/plugin'
+import type { Check } from '../code-host.ts'
+import { logTime } from '../times.ts'
+import {
+  type JobAnswer,
+  JobsAnswer,
+  type PipelineAnswer,
+  PipelinesAnswer,
+  type StatusAnswer,
+  StatusesAnswer,
+} from './answers.ts'
+import type { GitLabApi } from './api.ts'
+import type { Project } from './project.ts'
+
+export interface Pipeline {
+  readonly id: number
+  readonly ref: string
+  /** What started it: `push`, `merge_request_event`, `parent_pipeline`; `external`: somebody posted a status where there was none. */
+  readonly source: string
+  readonly status: string
+  readonly updatedAt?: string
+}
+
+/** One attempt of a job, or one status that somebody posted. */
+export interface Run extends Omit<Check, 'passedBefore'> {
+  readonly id: number
+  /** Of a posted one 0. */
+  readonly pipeline: number
+  readonly ref: string
+  /** Of a posted one the account's id. */
+  readonly source: string
+}
+
+export interface Pipelines {
+  /** Newest first. @param source those that other pipelines started are in the list of `parent_pipeline` alone */
+  list(source?: 'parent_pipeline'): Promise<readonly Pipeline[]>
+  /** Every attempt. `bridges` are the jobs that start other pipelines. */
+  runs(pipelines: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<readonly Run[]>
+  /** Jobs are in this list, too, as if the account that started them had posted them. */
+  posted(): Promise<readonly Run[]>
+}
+
+const PIPELINES = { size: 100, most: 3 }
+/** A job takes some four kilobytes. */
+const JOBS = { size: 50, most: 10 }
+const STATUSES = { size: 100, most: 3 }
+
+const OWN_CI = 'gitlab-ci'
+const USUAL_FILE = '.gitlab-ci.yml'
+/** What they run is not what the project's own file says. */
+const OTHER_FILES: ReadonlySet<string> = new Set(['parent_pipeline', 'security_orchestration_policy'])
+
+/** @param countsAll failures count also where the pipeline forgives them */
+export function openPipelines(
+  api: GitLabApi,
+  { path, answer }: Project,
+  { sha, countsAll }: { readonly sha: string; readonly countsAll: boolean },
+): Pipelines {
+  const file = answer.ci_config_path || USUAL_FILE
+
+  function toRun(job: JobAnswer, { id, ref, source }: Pipeline): Run {
+    if (job.pipeline.id !== id) throw unexpected()
+    const by = [source, OWN_CI, ...(OTHER_FILES.has(source) ? [] : [file])]
+    const end = job.finished_at ? { endedAt: logTime(job.finished_at) } : {}
+    const outcome = outcomeOf(job, countsAll)
+    return { id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true, outcome, ...end }
+  }
+
+  function toPosted(status: StatusAnswer): Run[] {
+    const { id, name, author } = status
+    if (status.sha !== sha) throw unexpected()
+    if (author === null) return []
+    const source = String(author.id)
+    const by = [author.username, source]
+    const outcome = outcomeOf(status, countsAll)
+    return [{ id, pipeline: 0, name, ref: status.ref ?? '', source, by, isRunByHost: false, outcome }]
+  }
+
+  return {
+    async list(source) {
+      const query = `sha=${sha}&order_by=id&sort=desc${source === undefined ? '' : `&source=${source}`}`
+      const found = await all(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
+      if (found.some((one) => one.sha !== sha)) throw unexpected()
+      const pipelines = found.map(toPipeline).filter((one) => source === undefined || one.source === source)
+      return pipelines.sort((one, other) => other.id - one.id)
+    },
+    async runs(pipelines, kind) {
+      const runs: Run[] = []
+      for (const pipeline of pipelines) {
+        const list = `${path}/pipelines/${pipeline.id}/${kind}?include_retried=true`
+        const jobs = await all(api.pages(list, JobsAnswer, JOBS))
+        runs.push(...jobs.map((job) => toRun(job, pipeline)))
+      }
+      return runs
+    },
+    async posted() {
+      const list = `${path}/repository/commits/${sha}/statuses?all=true`
+      return (await all(api.pages(list, StatusesAnswer, STATUSES))).flatMap(toPosted)
+    },
+  }
+}
+
+/** What may fail, or waits for somebody to start it, does not count where the pipeline forgives it. */
+export function outcomeOf(
+  { status, allow_failure = false }: { readonly status: string; readonly allow_failure?: boolean },
+  countsAll: boolean,
+): Check['outcome'] {
+  const isForgiven = allow_failure && !countsAll
+  if (status === 'success') return 'passed'
+  if (status === 'skipped') return 'skipped'
+  if (status === 'failed' || status === 'canceled') return isForgiven ? 'skipped' : 'failed'
+  return status === 'manual' && isForgiven ? 'skipped' : 'pending'
+}
+
+function toPipeline({ id, ref, source, status, updated_at }: PipelineAnswer): Pipeline {
+  return { id, ref: ref ?? '', source: source ?? 'unknown', status, ...(updated_at ? { updatedAt: updated_at } : {}) }
+}
+
+function unexpected(): DestinationError {
+  return new DestinationError('unexpected_response', { status: 200 })
+}
+
+async function all<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const found: T[] = []
+  for await (const page of pages) found.push(...page)
+  return found
+}

@@ -1,0 +1,68 @@
+/** Reads a project at GitLab, and what it shows of the rights of these credentials. */
+import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
+import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
+import { clockBehindMs } from '../times.ts'
+import { ProjectAnswer } from './answers.ts'
+import type { GitLabApi } from './api.ts'
+
+export interface Project {
+  readonly id: number
+  /** The path of its own requests: the number is still the same after a rename. */
+  readonly path: string
+  readonly answer: ProjectAnswer
+  /** By the host's own clock. */
+  readonly createdAt: Instant
+  /** At the latest, by our clock. */
+  readonly madeBy: Instant
+  /** What every answer says of it. */
+  readonly found: FoundRepository
+}
+
+/** GitLab reads from a replica of its database as long as that is not further behind, whoever runs the server. */
+export const AGE_MS = 60_000
+
+/** Planner: the first of the roles that see confidential issues. */
+const SEES_CONFIDENTIAL = 15
+
+/** @throws DestinationError `forbidden` when we cannot see the project: it is private, missing, or the permission is */
+export async function readProject(
+  api: GitLabApi,
+  { repository }: Pick<RepositoryQuery, 'repository'>,
+  { cache, now }: Pick<CheckContext, 'cache' | 'now'>,
+): Promise<Project> {
+  return cache.share(`gitlab ${repository}`, async () => {
+    const { value: answer, headers } = await api.get(`/projects/${encodeURIComponent(repository)}`, ProjectAnswer)
+    const behindMs = clockBehindMs(headers, now())
+    const createdAt = Date.parse(answer.created_at)
+    return {
+      id: answer.id,
+      path: `/projects/${answer.id}`,
+      answer,
+      createdAt,
+      // Of a clock in whole seconds, as `Date` has it.
+      madeBy: createdAt + 1000 + (behindMs ?? 0),
+      found: {
+        repositoryId: String(answer.id),
+        repositoryName: answer.path_with_namespace,
+        ageMs: AGE_MS,
+        clockBehindMs: behindMs,
+      },
+    }
+  })
+}
+
+/** @throws DestinationError `forbidden` where these credentials may see that the project exists, and not its code */
+export function requireCode({ answer }: Project): void {
+  if (answer.default_branch === undefined) throw new DestinationError('forbidden')
+}
+
+/** GitLab hides confidential issues from everybody else, and says nothing. */
+export function seesConfidentialIssues({ answer: { permissions } }: Project): boolean {
+  const levels = [permissions?.project_access, permissions?.group_access].map((access) => access?.access_level ?? 0)
+  return Math.max(...levels) >= SEES_CONFIDENTIAL
+}
+
+/** A time from before the project was made came with it from elsewhere: whoever imported it could choose the time. */
+export function isOwnTime(text: string, { createdAt }: Project): boolean {
+  return Date.parse(text) >= createdAt
+}

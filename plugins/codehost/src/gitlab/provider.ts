@@ -1,0 +1,94 @@
+/** Connections to GitLab: gitlab.com or a server of one's own. */
+import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { defineProvider } from '../code-host.ts'
+import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import { AnyAnswer, AnyListAnswer, TokenAnswer } from './answers.ts'
+import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { findChecks } from './checks.ts'
+import { findCommit } from './find-commit.ts'
+import { findIssue } from './issue.ts'
+import { findMergeRequest } from './pull-request.ts'
+import { findRelease } from './release.ts'
+
+const PUBLIC_GITLAB = 'https://gitlab.com'
+
+const Options = Type.Object(
+  {
+    token: Type.Optional(secret({ description: 'A token that can read the projects by the API.' })),
+    base_url: Type.Optional(
+      baseUrl(
+        `The address of the server, with its path if it has one, and without \`/api/v4\`. When left out: \`${PUBLIC_GITLAB}\`.`,
+      ),
+    ),
+    owners: Owners,
+  },
+  { additionalProperties: false },
+)
+type Options = Static<typeof Options>
+
+const HELP = `Create a project or group access token with the role Reporter and the scope read_api, and no other; read_repository is for git
+alone. A Guest does not see code, and hidden from a Guest are confidential issues. Where there are no such tokens, use a personal one
+with read_api of an account that is a Reporter. Public projects need no token; without one GitLab allows fewer requests, and shows no posted statuses.`
+
+const NO_TOKEN =
+  'Without a token, only public projects can be read: not their confidential issues, nor statuses that others posted.'
+const UNKNOWN_ROLE =
+  'GitLab does not say which role the token has in which project. It needs Reporter: with less, much stays hidden; with more, it can do more than read if its scopes allow it.'
+const UNKNOWN_SCOPES = 'This server does not say what the token can do. Make sure that it has the scope read_api alone.'
+
+/** Of those, `api` and what writes or administrates are not. */
+function isReadScope(scope: string): boolean {
+  return scope.startsWith('read_') || ['openid', 'profile', 'email'].includes(scope)
+}
+
+export const gitlab = defineProvider<GitLabAccess>({
+  connectionType: defineConnectionType({
+    provider: 'gitlab',
+    title: 'GitLab',
+    options: Options,
+    help: HELP,
+    baseUrl: (options) => access(options).baseUrl,
+    fits: (options, claim) => fitsClaim(claim, [hostName(access(options).baseUrl)], options.owners),
+    async probe(options, context) {
+      const api = createGitLabApi(access(options), context)
+      if (options.token === undefined) {
+        await api.get('/projects?simple=true&per_page=1', AnyListAnswer)
+        return { scopes: [], warnings: [NO_TOKEN] }
+      }
+      const token = await api.find('/personal_access_tokens/self', TokenAnswer)
+      if (!token) {
+        // An older server, which has accepted the token if it tells its version.
+        await api.get('/version', AnyAnswer)
+        return { scopes: [], warnings: [UNKNOWN_SCOPES, UNKNOWN_ROLE] }
+      }
+      const { scopes } = token
+      const writing = scopes.filter((scope) => !isReadScope(scope))
+      return {
+        scopes,
+        warnings: [
+          ...(writing.length > 0
+            ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`]
+            : []),
+          ...(scopes.includes('read_api') || scopes.includes('api')
+            ? []
+            : ['This token cannot read the API: it needs the scope read_api.']),
+          UNKNOWN_ROLE,
+        ],
+      }
+    },
+  }),
+  access: ({ options }) => access(options as Options),
+  ownersOf: ({ options }) => (options as Options).owners,
+  readers: {
+    commit: findCommit,
+    pullRequest: findMergeRequest,
+    checks: findChecks,
+    release: findRelease,
+    issue: findIssue,
+  },
+})
+
+function access({ token, base_url }: Options): GitLabAccess {
+  const baseUrl = withoutTrailingSlash(base_url ?? PUBLIC_GITLAB)
+  return { baseUrl, ...(token === undefined ? {} : { token }) }
+}

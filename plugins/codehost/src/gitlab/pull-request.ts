@@ -1,0 +1,62 @@
+/** Reads a merge request at GitLab. */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
+import { logTime, notAfter } from '../times.ts'
+import { MergeRequestAnswer } from './answers.ts'
+import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { markOfMissing } from './numbers.ts'
+import { isOwnTime, type Project, readProject } from './project.ts'
+import { openRepository, type Repository } from './repository.ts'
+
+export async function findMergeRequest(
+  access: GitLabAccess,
+  query: NumberQuery,
+  context: CheckContext,
+): Promise<FoundPullRequest> {
+  const api = createGitLabApi(access, context)
+  const project = await readProject(api, query, context)
+  const { path, answer, found } = project
+  const list = `${path}/merge_requests`
+  const mergeRequest = await context.cache.share(`gitlab ${project.id} merge request ${query.number}`, () =>
+    api.find(`${list}/${query.number}`, MergeRequestAnswer),
+  )
+  if (mergeRequest) {
+    const pullRequest = toPullRequest(mergeRequest, project, query, openRepository(api, project, context))
+    return { ...found, pullRequest }
+  }
+  if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
+  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
+  return { ...found, pullRequest: undefined, ...(mark === undefined ? {} : { mark }) }
+}
+
+function toPullRequest(
+  answer: MergeRequestAnswer,
+  project: Project,
+  { number }: NumberQuery,
+  repository: Repository,
+): PullRequest {
+  const { iid, project_id, target_project_id, state, target_branch, sha, draft, created_at, merged_at } = answer
+  if (iid !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (project_id !== project.id || target_project_id !== project.id) throw new DestinationError('ambiguous_claim')
+  // It is being merged right now.
+  if (state === 'locked') throw new DestinationError('unavailable')
+  // A fast-forward makes no commit: what was merged is what is on the base.
+  const landed = state === 'merged' ? (answer.merge_commit_sha ?? answer.squash_commit_sha ?? sha) : null
+  const isOwn = answer.imported !== true && isOwnTime(created_at, project)
+  return {
+    state: state === 'opened' ? 'open' : state,
+    base: target_branch,
+    ...(draft === undefined ? {} : { isDraft: draft }),
+    ...(sha === null ? {} : { head: sha }),
+    ...(isOwn ? { openedAt: logTime(created_at) } : {}),
+    // A record beside the merge request has it, which is written after the merge.
+    ...(isOwn && state === 'merged' && merged_at !== null ? { mergedAt: notAfter(merged_at) } : {}),
+    ...(landed === null ? {} : { mergeCommit: landed }),
+    ...(landed === null ? {} : { isOnBase: () => isOnBranch(landed, target_branch, repository) }),
+  }
+}
+
+async function isOnBranch(sha: string, branch: string, repository: Repository): Promise<boolean> {
+  const tip = await repository.head(branch)
+  return tip !== undefined && (await repository.contains(sha, tip)) === true
+}

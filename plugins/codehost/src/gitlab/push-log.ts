@@ -1,0 +1,148 @@
+/**
+ * GitLab's push log: the events of a project. A background job writes them some time after the push, so that their times bound from above
+ * only. They do not say whether a push was forced, and of several branches that were pushed together they name none: that is a gap.
+ */
+import { type Instant, isDestinationError } from '@claimcheck/core/plugin'
+import { logTime } from '../times.ts'
+import { EventsAnswer } from './answers.ts'
+import type { GitLabApi } from './api.ts'
+import type { Project } from './project.ts'
+
+/** One move of a branch. */
+export interface Move {
+  /** `undefined`: of several branches that the event does not name. */
+  readonly branch: string | undefined
+  readonly before: string
+  readonly after: string
+  /** When it was written down: the move was not later. */
+  readonly at: Instant
+  /** `before` does not have `after`, by the number of commits between them. */
+  readonly isForward: boolean
+  /** The account that pushed; absent where the log does not say. */
+  readonly by?: string
+}
+
+export interface PushLog {
+  /** Of all branches, newest first. */
+  readonly moves: readonly Move[]
+  /** No entry from then on was left out. */
+  readonly since: Instant
+}
+
+export interface BranchLog {
+  /** Newest first. The newest ends at the head; each begins where the next one in this list ends. */
+  readonly moves: readonly Move[]
+  /** It has all moves from then on. Infinity: where it begins, it has a gap. */
+  readonly since: Instant
+}
+
+/** Where there is no commit: before a branch was created, and after it was removed. */
+export const NO_COMMIT = '0'.repeat(40)
+
+const DAY_MS = 24 * 60 * 60_000
+const PAGE = 100
+
+/** @param most pages; older entries are not read */
+export async function readPushLog(
+  api: GitLabApi,
+  { path }: Project,
+  { reachingBackTo, most }: { readonly reachingBackTo: Instant; readonly most: number },
+): Promise<PushLog> {
+  // `after` is a day, and means its end by the server's zone.
+  const after = dayBefore(reachingBackTo)
+  const moves: Move[] = []
+  let pages = 0
+  const list = `${path}/events?action=pushed&sort=desc&after=${after}`
+  try {
+    for await (const events of api.pages(list, EventsAnswer, { size: PAGE, most })) {
+      pages++
+      moves.push(...events.filter(({ push_data }) => push_data.ref_type === 'branch').map(toMove))
+      const oldest = events.at(-1)
+      if (oldest && toMove(oldest).at < reachingBackTo) break
+    }
+  } catch (error) {
+    // The rest is older than what was read.
+    if (!isDestinationError(error) || error.code !== 'too_large' || pages < most) throw error
+    return { moves, since: moves.at(-1)?.at ?? Number.POSITIVE_INFINITY }
+  }
+  return { moves, since: reachingBackTo }
+}
+
+/** Two days before, so that no zone makes it a later one. */
+export function dayBefore(at: Instant): string {
+  return new Date(at - 2 * DAY_MS).toISOString().slice(0, 10)
+}
+
+function toMove({ created_at, author_username, push_data }: EventsAnswer[number]): Move {
+  const { action, ref, commit_from, commit_to, commit_count } = push_data
+  return {
+    branch: ref ?? undefined,
+    before: commit_from ?? NO_COMMIT,
+    after: commit_to ?? NO_COMMIT,
+    at: logTime(created_at).notAfter,
+    isForward: action === 'pushed' && commit_count > 0,
+    ...(author_username ? { by: author_username } : {}),
+  }
+}
+
+/** Ends at the first gap. @param head undefined: the branch is missing */
+export function branchLog({ moves, since }: PushLog, branch: string, head: string | undefined): BranchLog {
+  const own: Move[] = []
+  for (const move of moves) {
+    if (move.branch !== undefined && move.branch !== branch) continue
+    const end = own.at(-1)?.before ?? head ?? NO_COMMIT
+    if (move.branch === undefined || move.after !== end) return { moves: own, since: Number.POSITIVE_INFINITY }
+    own.push(move)
+  }
+  // A head that no entry led to may have been pushed just now, and what was before it is unknown.
+  return { moves: own, since: own.length > 0 ? since : Number.POSITIVE_INFINITY }
+}
+
+/** A period in which the branch had the commit. */
+export interface LoggedStay {
+  /** The move that brought it, or the oldest known one by which it was there. */
+  readonly arrival: Move
+  /** The branch did not have it before `arrival`. */
+  readonly isExact: boolean
+  /** Absent while the branch has it. */
+  readonly removal?: Move
+}
+
+export interface History {
+  /** Newest first. */
+  readonly stays: readonly LoggedStay[]
+  /** Whether each tip in the log has the commit is known. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Asks of each tip, newest first, whether it has the commit: nothing tells which pushes kept what was there.
+ *
+ * @param has undefined when it is not known, which ends the search
+ * @param isEnough is given the stay that is being followed back
+ */
+export async function historyOf(
+  { moves }: BranchLog,
+  has: (tip: string) => Promise<boolean | undefined>,
+  isEnough: (stay: LoggedStay) => boolean,
+): Promise<History> {
+  const stays: LoggedStay[] = []
+  let open: LoggedStay | undefined
+  const tips = [...moves.map(({ after }) => after), ...moves.slice(-1).map(({ before }) => before)]
+  const told = (isWhole: boolean) => ({ stays: open ? [...stays, open] : stays, isWhole })
+  for (const [index, tip] of tips.entries()) {
+    const holds: boolean | undefined = tip === NO_COMMIT ? false : await has(tip)
+    if (holds === undefined) return told(false)
+    if (!holds) {
+      if (open) stays.push({ ...open, isExact: true })
+      open = undefined
+      continue
+    }
+    // What the oldest move came upon was there by then.
+    const arrival: Move = moves[index] ?? moves.at(-1)!
+    const removal: Move | undefined = open ? open.removal : moves[index - 1]
+    open = { arrival, isExact: false, ...(removal ? { removal } : {}) }
+    if (isEnough(open)) return told(false)
+  }
+  return told(true)
+}

@@ -1,0 +1,45 @@
+/** Reads a release at GitLab. Its author chooses `released_at`, also one to come; `created_at` is the server's. */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
+import { logTime } from '../times.ts'
+import { ReleaseAnswer } from './answers.ts'
+import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { isOwnTime, readProject, requireCode } from './project.ts'
+import { openRepository } from './repository.ts'
+
+export async function findRelease(
+  access: GitLabAccess,
+  query: ReleaseQuery,
+  context: CheckContext,
+): Promise<FoundRelease> {
+  const { tag } = query
+  const api = createGitLabApi(access, context)
+  const project = await readProject(api, query, context)
+  // Without it, releases are shown in part, and not by their tag.
+  requireCode(project)
+  const release = await context.cache.share(`gitlab ${project.id} release ${tag}`, () =>
+    api.find(`${project.path}/releases/${encodeURIComponent(tag)}`, ReleaseAnswer),
+  )
+  if (!release) return { ...project.found, release: undefined }
+  if (release.tag_name !== tag) throw new DestinationError('unexpected_response', { status: 200 })
+  // It says of itself that it is still to come. Its author can change that back and forth.
+  if (release.upcoming_release) return { ...project.found, release: undefined, mark: 'may_have_been' }
+  const { created_at, released_at, assets } = release
+  // The commit in the release is that of its making; the tag may have moved.
+  const commit = await openRepository(api, project, context).tagged(tag)
+  // Another time than that of its making was chosen, and it may have been one to come.
+  const isDated = released_at !== null && isSameTime(created_at, released_at) && isOwnTime(created_at, project)
+  return {
+    ...project.found,
+    release: {
+      isPrerelease: false,
+      assets: assets.links.map(({ name }) => name),
+      ...(commit === undefined ? {} : { commit }),
+      ...(isDated ? { publishedAt: logTime(created_at) } : {}),
+    },
+  }
+}
+
+function isSameTime(one: string, other: string): boolean {
+  return Date.parse(one) === Date.parse(other)
+}

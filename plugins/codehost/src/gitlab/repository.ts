@@ -1,0 +1,57 @@
+/** Reads the git repository of a project at GitLab. Each question has the one endpoint whose answer is reliable for it. */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import { isReachable } from '../ancestry.ts'
+import { CommitAnswer, HoldersAnswer, RefAnswer } from './answers.ts'
+import type { GitLabApi } from './api.ts'
+import type { Project } from './project.ts'
+
+export interface Repository {
+  /** The tip of a branch; undefined when there is no such branch. */
+  head(branch: string): Promise<string | undefined>
+  /** The commit to which a tag leads; undefined when there is no such tag. */
+  tagged(tag: string): Promise<string | undefined>
+  /** Whether `sha` is `tip` or one of its ancestors; undefined when GitLab lacks one of them, or they have no common history. */
+  contains(sha: string, tip: string): Promise<boolean | undefined>
+  /** `false` is certain. `true` does not mean that the commit was pushed to this project: forks share objects. */
+  knows(sha: string): Promise<boolean>
+  /** Branches that have the commit, some of them where there are many; undefined when GitLab does not know the commit. */
+  branchesWith(sha: string): Promise<readonly string[] | undefined>
+}
+
+export function openRepository(
+  api: GitLabApi,
+  { id, path }: Project,
+  { cache }: Pick<CheckContext, 'cache'>,
+): Repository {
+  const root = `${path}/repository`
+
+  async function tipOf(kind: 'branches' | 'tags', name: string): Promise<string | undefined> {
+    const ref = await api.find(`${root}/${kind}/${encodeURIComponent(name)}`, RefAnswer)
+    if (ref && ref.name !== name) throw new DestinationError('unexpected_response', { status: 200 })
+    return ref?.commit.id
+  }
+
+  return {
+    head: (branch) => cache.share(`gitlab ${id} branch ${branch}`, () => tipOf('branches', branch)),
+    tagged: (tag) => cache.share(`gitlab ${id} tag ${tag}`, () => tipOf('tags', tag)),
+    contains: (sha, tip) =>
+      isReachable(sha, tip, cache, async () => {
+        const refs = new URLSearchParams([
+          ['refs[]', sha],
+          ['refs[]', tip],
+        ])
+        // 400: it does not know one of them. 404: they have nothing in common.
+        const base = await api.find(`${root}/merge_base?${refs}`, CommitAnswer, [400, 404])
+        return base && base.id === sha
+      }),
+    async knows(sha) {
+      const commit = await api.find(`${root}/commits/${sha}`, CommitAnswer)
+      if (commit && commit.id !== sha) throw new DestinationError('unexpected_response', { status: 200 })
+      return commit !== undefined
+    },
+    async branchesWith(sha) {
+      const branches = await api.find(`${root}/commits/${sha}/refs?type=branch&per_page=100`, HoldersAnswer)
+      return branches?.map(({ name }) => name)
+    },
+  }
+}

@@ -1,0 +1,210 @@
+/** Checks at GitLab: jobs by the source of their pipeline, what they forgive, who posted, and what earlier runs say. */
+import t from 'tap'
+import { outcome } from './context.ts'
+import { type AtGitLab, atGitLab, MINUTE, NOON } from './gitlab-fixture.ts'
+
+const CHECKS = 'codehost.checks.pass'
+
+interface Named {
+  readonly name: string
+  readonly by: string
+}
+/** After a first look just after the claim, which leaves no room for what came and went before it. */
+const green = ({ look }: AtGitLab, sha: string, checks?: readonly Named[]) =>
+  look(
+    CHECKS,
+    { sha, ...(checks ? { checks: checks as never } : {}) },
+    { previous: [{ sentAt: NOON + 1000, observation: { kind: 'absent', facts: {} } }] },
+  )
+
+t.test('one pipeline', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base, requestsOf, settings } = world
+  const suite = repository.checks.suite({ sha: base })
+  repository.checks.run({ suite, name: 'build', at: NOON + MINUTE })
+  repository.checks.run({ suite, name: 'test 1/2', at: NOON + 2 * MINUTE })
+  const stays = [{ appeared: { notAfter: NOON + 2 * MINUTE } }]
+  const all = await requestsOf(async () => {
+    t.match(await green(world, base), { kind: 'present', differs: [], stays, facts: { passed: 2, failed: 0 } })
+  })
+  t.equal(all.length, 4)
+  const named = await requestsOf(async () => {
+    const one = await green(world, base, [{ name: 'test 1/2', by: 'push' }])
+    t.match(one, { kind: 'present', differs: [], stays, facts: { passed: 1, missing: 0 } })
+  })
+  t.strictSame(named, [
+    '',
+    `/pipelines?sha=${base}&order_by=id&sort=desc&per_page=100&page=1`,
+    `/pipelines/${suite}/jobs?include_retried=true&per_page=50&page=1`,
+  ])
+  for (const by of ['gitlab-ci', '.gitlab-ci.yml', 'PUSH']) {
+    t.match(await green(world, base, [{ name: 'build', by }]), { kind: 'present', differs: [] }, by)
+  }
+  settings.configPath = 'ci/all.yml'
+  t.match(await green(world, base, [{ name: 'build', by: 'ci/all.yml' }]), { kind: 'present', differs: [] })
+  const other = await green(world, base, [{ name: 'build', by: '.gitlab-ci.yml' }])
+  t.match(other, { kind: 'absent', mark: undefined, facts: { missing: 1 } })
+})
+
+t.test('what a pipeline forgives, a claim that names it does not', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base } = world
+  const suite = repository.checks.suite({ sha: base })
+  repository.checks.run({ suite, name: 'test' })
+  repository.checks.run({ suite, name: 'lint', outcome: 'failure', mayFail: true })
+  repository.checks.queue({ suite, name: 'deploy', isManual: true, mayFail: true })
+  t.match(await green(world, base), { kind: 'present', differs: [], facts: { passed: 1, skipped: 2 } })
+  t.match(await green(world, base, [{ name: 'lint', by: 'push' }]), { differs: ['checks'], facts: { failed: 1 } })
+  const deploy = await green(world, base, [{ name: 'deploy', by: 'push' }])
+  t.match(deploy, { kind: 'absent', mark: undefined, facts: { pending: 1 } })
+  repository.checks.queue({ suite, name: 'approve', isManual: true })
+  t.match(await green(world, base), { kind: 'absent', facts: { pending: 1 } }, 'it blocks the pipeline')
+  repository.checks.run({ suite, name: 'stopped', outcome: 'cancelled' })
+  t.match(await green(world, base, [{ name: 'stopped', by: 'push' }]), { differs: ['checks'] })
+})
+
+t.test('failed, run again, passed before', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base } = world
+  const test = { name: 'test', by: 'push' }
+  const failed = repository.checks.run({ sha: base, name: 'test', outcome: 'failure' })
+  t.match(await green(world, base), { kind: 'present', differs: ['sha'], mark: undefined, facts: { failed: 1 } })
+  t.match(await green(world, base, [test]), { differs: ['checks'], mark: undefined })
+  const again = repository.checks.rerun(failed)
+  t.match(await green(world, base, [test]), { kind: 'absent', mark: undefined, facts: { pending: 1 } })
+  repository.checks.end(again, 'success')
+  t.match(await green(world, base, [test]), { kind: 'present', differs: [] })
+  repository.checks.end(repository.checks.rerun(again), 'failure')
+  t.match(await green(world, base, [test]), { differs: ['checks'], mark: 'may_have_been' })
+})
+
+t.test('several pipelines of a commit', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base } = world
+  repository.checks.run({ sha: base, name: 'test', outcome: 'failure' })
+  // Started by hand, with whatever variables: it replaces nothing, and blames nobody.
+  repository.checks.run({ sha: base, name: 'test', source: 'web' })
+  t.match(await green(world, base), { differs: ['sha'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
+  t.match(await green(world, base, [{ name: 'test', by: 'web' }]), { differs: [] })
+  t.match(await green(world, base, [{ name: 'test', by: 'push' }]), { differs: ['checks'], mark: 'may_have_been' })
+  // The newest of one source on one branch counts; older ones are read where it has not passed.
+  const sha = await repository.commit({ parents: [base] })
+  await repository.push('main', sha)
+  const night = (at: number, name = 'test', outcome: 'success' | 'failure' = 'failure') =>
+    repository.checks.run({ sha, name, source: 'schedule', outcome, at: NOON + at * MINUTE })
+  night(1, 'test', 'success')
+  night(2)
+  const nightly = [{ name: 'test', by: 'schedule' }]
+  t.match(await green(world, sha, nightly), { differs: ['checks'], mark: 'may_have_been' })
+  for (let i = 3; i < 14; i++) night(i)
+  t.match(await green(world, sha, nightly), { differs: ['checks'], mark: 'may_have_been' }, 'older than what is read')
+  night(14, 'test', 'success')
+  t.match(await green(world, sha, nightly), { kind: 'present', differs: [] })
+
+  // What the newest one left out was not run again.
+  const last = await repository.commit({ parents: [sha] })
+  await repository.push('main', last)
+  repository.checks.run({ sha: last, name: 'audit', outcome: 'failure', at: NOON })
+  repository.checks.run({ sha: last, name: 'test', at: NOON + MINUTE })
+  t.match(await green(world, last), { differs: ['sha'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
+  t.match(await green(world, last, [{ name: 'audit', by: 'push' }]), { differs: ['checks'], mark: undefined })
+  for (let i = 2; i < 13; i++) repository.checks.run({ sha: last, name: 'test', at: NOON + i * MINUTE })
+  t.equal(await outcome(green(world, last, [{ name: 'audit', by: 'push' }])), 'too_large', 'it is not read')
+})
+
+t.test('on two branches, and for a merge request', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base } = world
+  repository.checks.run({ sha: base, name: 'test', branch: 'a' })
+  repository.checks.run({
+    sha: base,
+    name: 'test',
+    branch: 'refs/merge-requests/1/head',
+    source: 'merge_request_event',
+    outcome: 'failure',
+  })
+  t.match(await green(world, base), { differs: ['sha'], mark: undefined, facts: { passed: 1, failed: 1 } })
+  t.match(await green(world, base, [{ name: 'test', by: 'push' }]), { differs: [] })
+  t.match(await green(world, base, [{ name: 'test', by: 'merge_request_event' }]), {
+    differs: ['checks'],
+    mark: undefined,
+  })
+})
+
+t.test('child pipelines', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base } = world
+  const parent = repository.checks.suite({ sha: base })
+  repository.checks.run({ suite: parent, name: 'prepare' })
+  const child = repository.checks.suite({ sha: base, parent })
+  const unit = repository.checks.run({ suite: child, name: 'unit' })
+  t.match(await green(world, base), { kind: 'present', differs: [], facts: { passed: 2 } })
+  t.match(await green(world, base, [{ name: 'unit', by: 'parent_pipeline' }]), { kind: 'present', differs: [] })
+  t.match(await green(world, base, [{ name: 'start-child', by: 'push' }]), { kind: 'present', differs: [] })
+  repository.checks.end(repository.checks.rerun(unit), 'failure')
+  t.match(await green(world, base), { differs: ['sha'], mark: 'may_have_been' }, 'its parent may forgive it')
+})
+
+t.test('posted statuses prove nothing but that somebody posted them', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base, push } = world
+  repository.checks.post({ sha: base, context: 'sonar', state: 'success', by: 'sonar-bot' })
+  t.match(await green(world, base), { kind: 'absent', mark: 'may_have_been' }, 'no job ran')
+  const sonar = [{ name: 'sonar', by: 'sonar-bot' }]
+  t.match(await green(world, base, sonar), { kind: 'present', differs: [], stays: undefined })
+  t.match(await green(world, base, [{ name: 'sonar', by: 'agent' }]), { kind: 'absent', facts: { missing: 1 } })
+  repository.checks.post({ sha: base, context: 'sonar', state: 'failure', by: 'sonar-bot' })
+  t.match(await green(world, base, sonar), { differs: ['checks'], mark: 'may_have_been' })
+
+  // A pipeline that was skipped takes the posted status, and is a success then.
+  const sha = await repository.commit({ parents: [base] })
+  await push('main', sha, NOON)
+  repository.checks.run({ sha, name: 'test', outcome: 'skipped' })
+  repository.checks.post({ sha, context: 'test', state: 'success', by: 'somebody' })
+  t.match(await green(world, sha), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await green(world, sha, [{ name: 'test', by: 'push' }]), { differs: ['checks'], facts: { skipped: 1 } })
+  // The account that started the job did not post it.
+  t.match(await green(world, sha, [{ name: 'test', by: 'agent' }]), { kind: 'absent', facts: { missing: 1 } })
+  t.match(await green(world, sha, [{ name: 'test', by: 'somebody' }]), { kind: 'present', differs: [] })
+
+  // One that failed spoils the rest.
+  repository.checks.run({ sha: await tipAfter(world, sha), name: 'test' })
+  const tip = repository.asOf().tip('main')!
+  t.match(await green(world, tip), { kind: 'present', differs: [] })
+  repository.checks.post({ sha: tip, context: 'scan', state: 'failure' })
+  t.match(await green(world, tip), { differs: ['sha'] })
+})
+
+async function tipAfter({ repository }: AtGitLab, parent: string): Promise<string> {
+  const sha = await repository.commit({ parents: [parent] })
+  await repository.push('main', sha)
+  return sha
+}
+
+t.test('nothing ran', async (t) => {
+  const world = await atGitLab(t)
+  const { gitlab, repository, base, settings } = world
+  t.match(await green(world, base), { kind: 'absent', mark: undefined, facts: { commit_found: true, passed: 0 } })
+  const unknown = await repository.commit({ parents: [base] })
+  t.match(await green(world, unknown), { kind: 'absent', mark: 'never_before', facts: { commit_found: false } })
+  settings.badFiles.add(repository.checks.suite({ sha: base }))
+  t.match(
+    await green(world, base),
+    { kind: 'present', differs: ['sha'], facts: { failed: 1 } },
+    'a mistake in the file',
+  )
+  gitlab.addToken({ token: 'glpat-code-alone', repositories: [repository], rights: ['contents'] })
+  t.equal(await outcome(world.look(CHECKS, { sha: base }, { options: { token: 'glpat-code-alone' } })), 'forbidden')
+})
+
+t.test('more pipelines than are read', async (t) => {
+  const world = await atGitLab(t)
+  const { checks } = world.repository
+  for (let i = 0; i < 12; i++)
+    checks.run({ sha: world.first, name: `left out ${i}`, outcome: 'failure', at: NOON + i * MINUTE })
+  t.match(await green(world, world.first), { differs: ['sha'] })
+  checks.run({ sha: world.first, name: 'test', at: NOON + 12 * MINUTE })
+  t.match(await green(world, world.first), { differs: ['sha'], mark: 'may_have_been' })
+  for (let i = 0; i < 11; i++) world.repository.checks.run({ sha: world.base, name: 'test', branch: `b${i}` })
+  t.equal(await outcome(green(world, world.base)), 'too_large')
+})

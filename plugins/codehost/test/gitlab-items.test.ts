@@ -1,0 +1,175 @@
+/** Merge requests, issues and releases at GitLab: their states, their times, and what it means that there is none. */
+import t from 'tap'
+import { outcome } from './context.ts'
+import { atGitLab, MINUTE, NOON } from './gitlab-fixture.ts'
+
+const MERGE = 'codehost.pull_request.merge'
+const OPEN = 'codehost.pull_request.open'
+const CLOSE = 'codehost.issue.close'
+const RELEASE = 'codehost.release.publish'
+const HOUR = 60 * MINUTE
+
+t.test('merges of every kind', async (t) => {
+  const { repository, base, look, requestsOf } = await atGitLab(t)
+  for (const how of ['merge', 'squash', 'squash-merge', 'fast-forward', 'rebase'] as const) {
+    const [head, into] = [`${how}-topic`, `${how}-base`]
+    await repository.push(head, await repository.commit({ parents: [base] }))
+    await repository.push(into, base)
+    const number = await repository.pullRequests.open({ head, base: into })
+    t.match(await look(MERGE, { number }), { kind: 'absent', mark: 'never_before', facts: { state: 'open' } })
+    const landed = await repository.pullRequests.merge(number, { how, at: NOON + MINUTE })
+    const requests = await requestsOf(async () => {
+      const seen = await look(MERGE, { number, base: into, merge_commit: landed })
+      t.match(seen, {
+        kind: 'present',
+        differs: [],
+        stays: [{ appeared: { notAfter: NOON + MINUTE } }],
+        facts: { state: 'merged', merge_commit: landed, merge_commit_on_base: true, base: into },
+      })
+      t.notOk('notBefore' in seen.stays![0]!.appeared, 'written down after the merge')
+    })
+    t.strictSame(requests, ['', `/merge_requests/${number}`, `/repository/branches/${into}`], how)
+  }
+})
+
+t.test('merged, and not on its base any more', async (t) => {
+  const { repository, base, look, push } = await atGitLab(t)
+  await push('topic', await repository.commit({ parents: [base] }), NOON)
+  await push('release', base, NOON)
+  const number = await repository.pullRequests.open({ head: 'topic', base: 'release' })
+  const landed = await repository.pullRequests.merge(number)
+  await push('release', await repository.commit({ parents: [landed] }), NOON + MINUTE)
+  t.match(await look(MERGE, { number }), { kind: 'present', facts: { merge_commit_on_base: true } })
+  await push('release', base, NOON + 2 * MINUTE, { force: true })
+  const gone = { kind: 'absent', mark: 'may_have_been', facts: { state: 'merged', merge_commit_on_base: false } }
+  t.match(await look(MERGE, { number }), gone)
+  await repository.deleteBranch('release')
+  t.match(await look(MERGE, { number }), gone)
+})
+
+t.test('opened, closed, being merged', async (t) => {
+  const { repository, base, look, push, requestsOf } = await atGitLab(t)
+  const sha = await repository.commit({ parents: [base] })
+  await push('topic', sha, NOON)
+  const number = await repository.pullRequests.open({ head: 'topic', draft: true, at: NOON + MINUTE })
+  const params = { number, base: 'main', head_sha: sha }
+  const openedAt = NOON + MINUTE
+  const requests = await requestsOf(async () => {
+    t.match(await look(OPEN, { number }), {
+      kind: 'present',
+      differs: [],
+      stays: [{ appeared: { notBefore: openedAt, notAfter: openedAt } }],
+      facts: { state: 'open', draft: true, head_sha: sha, opened_at: '2026-09-25T12:01:00.000Z' },
+    })
+  })
+  t.equal(requests.length, 2)
+  t.match(await look(OPEN, params), { kind: 'present', differs: [] })
+  t.match(await look(OPEN, { ...params, base: 'other' }), { differs: ['base'], mark: 'may_have_been' })
+  repository.pullRequests.beginMerge(number)
+  t.equal(await outcome(look(OPEN, params)), 'unavailable')
+  t.equal(await outcome(look(MERGE, { number })), 'unavailable')
+  await repository.pullRequests.merge(number)
+  t.match(await look(OPEN, params), { kind: 'present', facts: { state: 'merged' } })
+  const second = await repository.pullRequests.open({ head: 'topic' })
+  repository.pullRequests.close(second)
+  t.match(await look(MERGE, { number: second }), { kind: 'absent', mark: 'never_before', facts: { state: 'closed' } })
+})
+
+t.test('what an import brought has no times of its own', async (t) => {
+  const { repository, base, look, push, settings } = await atGitLab(t)
+  await push('topic', await repository.commit({ parents: [base] }), NOON)
+  const number = await repository.pullRequests.open({ head: 'topic', at: NOON + MINUTE })
+  const old = await repository.pullRequests.open({ head: 'topic', at: repository.createdAt - 1 })
+  t.equal((await look(OPEN, { number: old })).stays, undefined, 'from before the project was made')
+  settings.isImported = true
+  t.equal((await look(OPEN, { number })).stays, undefined)
+  await repository.pullRequests.merge(number)
+  t.equal((await look(MERGE, { number })).stays, undefined)
+})
+
+t.test('a merge request that there is not', async (t) => {
+  const { gitlab, repository, base, look, push, settings } = await atGitLab(t)
+  t.match(await look(MERGE, { number: 2 }), { kind: 'absent', mark: 'never_before' }, 'of none')
+  await push('topic', await repository.commit({ parents: [base] }), NOON)
+  await repository.pullRequests.open({ head: 'topic' })
+  t.match(await look(MERGE, { number: 3 }), { kind: 'absent', mark: 'never_before' })
+  // The newest may have been deleted by an owner.
+  t.match(await look(MERGE, { number: 2 }), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(MERGE, { number: 2 }, { at: NOON + 1000, claimedAt: NOON + 10 * MINUTE }), { mark: undefined })
+  gitlab.addToken({ token: 'glpat-no-merge-requests', repositories: [repository], rights: ['contents', 'issues'] })
+  const options = { token: 'glpat-no-merge-requests' }
+  t.equal(await outcome(look(MERGE, { number: 3 }, { options })), 'forbidden')
+  settings.off.add('merge_requests')
+  t.equal(await outcome(look(MERGE, { number: 3 })), 'forbidden')
+})
+
+t.test('issues', async (t) => {
+  const { gitlab, repository, look, settings, requestsOf } = await atGitLab(t)
+  const { issues } = repository
+  const [open, closed, duplicate, hidden, gone, moved] = Array.from({ length: 6 }, () => issues.open())
+  // Owners may write any time.
+  issues.close(closed!, { shownAt: NOON - 100 * HOUR })
+  issues.close(duplicate!, { reason: 'duplicate' })
+  issues.delete(gone!)
+  settings.confidential.add(hidden!)
+  const requests = await requestsOf(async () => {
+    t.match(await look(CLOSE, { number: closed! }), {
+      kind: 'present',
+      differs: [],
+      stays: undefined,
+      facts: { state: 'closed', closed_at: undefined, preexisting: undefined, closed_as: undefined },
+    })
+  })
+  t.equal(requests.length, 2)
+  t.match(await look(CLOSE, { number: open! }), { kind: 'absent', mark: 'may_have_been', facts: { state: 'open' } })
+  t.match(await look(CLOSE, { number: duplicate!, reason: 'duplicate' }), { kind: 'present', differs: [] })
+  const completed = await look(CLOSE, { number: closed!, reason: 'completed' })
+  t.match(completed, { differs: ['reason'], mark: 'may_have_been' }, 'GitLab has no such reason')
+  t.match(await look(CLOSE, { number: gone! }), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(CLOSE, { number: hidden! }), { kind: 'absent', facts: { state: 'open' } })
+  t.match(await look(CLOSE, { number: 8 }), { kind: 'absent', mark: 'never_before' })
+
+  const elsewhere = await gitlab.createRepository('acme/tools/other')
+  issues.transfer(moved!, elsewhere)
+  t.equal(await outcome(look(CLOSE, { number: moved! })), 'ambiguous_claim')
+
+  settings.role = 10
+  t.equal(await outcome(look(CLOSE, { number: hidden! })), 'forbidden', 'a Guest does not see confidential ones')
+  t.equal(await outcome(look(CLOSE, { number: 8 })), 'forbidden')
+  settings.role = 20
+  settings.off.add('issues')
+  t.equal(await outcome(look(CLOSE, { number: 8 })), 'forbidden')
+})
+
+t.test('releases', async (t) => {
+  const { repository, base, first, look, clock, requestsOf } = await atGitLab(t)
+  const { releases } = repository
+  clock.now = NOON + MINUTE
+  const id = await releases.create({ tag: 'v1/a', target: base })
+  releases.addAsset(id, 'app.tar.gz')
+  const requests = await requestsOf(async () => {
+    t.match(await look(RELEASE, { tag: 'v1/a' }), {
+      kind: 'present',
+      differs: [],
+      stays: [{ appeared: { notAfter: NOON + MINUTE } }],
+      facts: { commit: base, prerelease: false, published_at: '2026-09-25T12:01:00.000Z' },
+    })
+  })
+  t.strictSame(requests, ['', '/releases/v1%2Fa', '/repository/tags/v1%2Fa'])
+  t.match(await look(RELEASE, { tag: 'v1/a', assets: ['app.tar.gz'] }), { differs: [], stays: undefined })
+  t.match(await look(RELEASE, { tag: 'v1/a', assets: ['x'] }), { differs: ['assets'], facts: { assets_missing: 1 } })
+
+  // The release goes on to name the commit that it was made of.
+  await repository.tag('v1/a', first, { annotated: true })
+  t.match(await look(RELEASE, { tag: 'v1/a', commit: base }), { differs: ['commit'], facts: { commit: first } })
+  await repository.deleteTag('v1/a')
+  t.match(await look(RELEASE, { tag: 'v1/a', commit: base }), { differs: ['commit'], mark: 'may_have_been' })
+
+  await repository.tag('bare', base)
+  t.match(await look(RELEASE, { tag: 'bare' }), { kind: 'absent' }, 'a tag is no release')
+  await releases.create({ tag: 'old', releasedAt: NOON - 100 * HOUR })
+  const historical = await look(RELEASE, { tag: 'old' })
+  t.match(historical, { kind: 'present', stays: undefined, facts: { published_at: undefined } })
+  await releases.create({ tag: 'soon', releasedAt: NOON + 100 * HOUR })
+  t.match(await look(RELEASE, { tag: 'soon' }), { kind: 'absent', mark: 'may_have_been' })
+})

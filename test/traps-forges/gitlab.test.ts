@@ -1,0 +1,12 @@
+import t from 'tap'
+import { playTable } from '../traps/table.ts'
+import { commonTraps } from './common.ts'
+import { gitlab, gitlabTraps } from './gitlab.ts'
+import { ForgeWorld } from './world.ts'
+
+const LEAST_TRAPS = 120
+
+const world = await ForgeWorld.start(gitlab)
+t.teardown(() => world.close())
+
+playTable(world, [...commonTraps(gitlab), ...gitlabTraps], LEAST_TRAPS)
