@@ -14,8 +14,8 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
   if (!answer) return { ...repository.found, issue: undefined, ...(await absence(repository, query)) }
   if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
   if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
-  // Both are counted together, and a pull request never becomes an issue.
-  if (answer.pull_request) return { ...repository.found, issue: undefined, mark: 'never_before' }
+  // Both are counted together: whether it is meant nobody can tell.
+  if (answer.pull_request) throw new DestinationError('ambiguous_claim')
   return { ...repository.found, issue: { state: answer.state } }
 }
 
