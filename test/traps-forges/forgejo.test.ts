@@ -1,9 +1,9 @@
 import t from 'tap'
 import { playTable } from '../traps/table.ts'
-import { forgejo, giteaTraps } from './gitea.ts'
+import { forgejo, forgejoTraps } from './gitea.ts'
 import { ForgeWorld } from './world.ts'
 
 const world = await ForgeWorld.start(forgejo)
 t.teardown(() => world.close())
 
-playTable(world, giteaTraps, 55)
+playTable(world, forgejoTraps, 14)

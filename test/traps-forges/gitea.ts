@@ -35,3 +35,11 @@ export const giteaTraps: readonly Trap<ForgeWorld>[] = [
   ...giteaCheckTraps,
   ...giteaReleaseTraps,
 ]
+
+/** Some of each action: what is different at Forgejo is the shapes, and what it calls a success. */
+export const forgejoTraps: readonly Trap<ForgeWorld>[] = [
+  ...giteaPushTraps.slice(0, 5),
+  ...giteaPullRequestTraps.slice(0, 2),
+  ...giteaCheckTraps.filter(({ name }) => /named|skipped|took/.test(name)),
+  ...giteaReleaseTraps.slice(0, 1),
+]

@@ -23,12 +23,19 @@ export async function readPullRequest(
   if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
   if (answer.base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
   const git = openGitRepository(repository.git, repository.name, context, repositories)
-  return { ...repository.found, pullRequest: await shown(answer, repository, git) }
+  return { ...repository.found, pullRequest: await shown(answer, { repository, git, context }) }
 }
 
-async function shown(answer: PullRequestAnswer, repository: Repository, git: GitRepository): Promise<PullRequest> {
+interface Place {
+  readonly repository: Repository
+  readonly git: GitRepository
+  readonly context: CheckContext
+}
+
+async function shown(answer: PullRequestAnswer, place: Place): Promise<PullRequest> {
+  const { repository } = place
   const { merged, state, draft, base, closed_at, created_at, merge_commit_sha } = answer
-  const head = await headOf(answer, git)
+  const head = await headOf(answer, place)
   const mergeCommit = merged && merge_commit_sha ? merge_commit_sha : undefined
   return {
     state: merged ? 'merged' : state,
@@ -39,7 +46,7 @@ async function shown(answer: PullRequestAnswer, repository: Repository, git: Git
     // A merge by hand has the date of a commit's author as `merged_at`. It closes the pull request, and that time is the host's.
     ...(repository.hasOwnTimes && merged && closed_at ? { mergedAt: notAfter(closed_at) } : {}),
     ...(mergeCommit === undefined ? {} : { mergeCommit }),
-    isOnBase: async () => mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head }, repository, git),
+    isOnBase: async () => mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head }, place),
   }
 }
 
@@ -48,12 +55,20 @@ async function shown(answer: PullRequestAnswer, repository: Repository, git: Git
  * that was merged long ago, to which later pushes do not belong. And of a fork without the branch it gives what the fork has under this
  * pull request's number. What the repository itself keeps under `refs/pull` ends with the merge.
  */
-async function headOf({ number, state, head, base }: PullRequestAnswer, git: GitRepository) {
+async function headOf(answer: PullRequestAnswer, { repository, git, context }: Place): Promise<string | undefined> {
+  const { number, state, head, base, merged, merge_commit_sha } = answer
   const kept = `refs/pull/${number}/head`
   const isElsewhere = head.repo_id > 0 && head.repo_id !== base.repo_id
   const isTold = head.ref === kept ? !isElsewhere : state === 'open'
   if (isTold && head.sha !== '') return head.sha
-  return git.target(kept)
+  if (!merged) return git.target(kept)
+  // After the merge nobody moves it any more.
+  const key = `gitea ${repository.id} ${kept} ${merge_commit_sha}`
+  const known = context.cache.get(key)
+  if (typeof known === 'string') return known
+  const target = await git.target(kept)
+  if (target !== undefined) context.cache.set(key, target)
+  return target
 }
 
 /**
@@ -63,12 +78,11 @@ async function headOf({ number, state, head, base }: PullRequestAnswer, git: Git
 async function isMergedInto(
   base: string,
   { mergeCommit, head }: { readonly mergeCommit: string; readonly head: string | undefined },
-  { allowsManualMerge }: Repository,
-  { withBranch, isIn }: GitRepository,
+  { repository, git: { withBranch, isIn } }: Place,
 ): Promise<boolean> {
   return withBranch(base, async (read) => {
     if (!(await isIn(mergeCommit, read))) return false
-    if (!allowsManualMerge || (head !== undefined && (await isIn(head, read)))) return true
+    if (!repository.allowsManualMerge || (head !== undefined && (await isIn(head, read)))) return true
     throw new DestinationError('ambiguous_claim')
   })
 }
