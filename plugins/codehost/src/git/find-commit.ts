@@ -41,10 +41,11 @@ export async function findCommit(
       ...(name === slug ? {} : { repositoryName: name }),
     }
     if (place.at === 'branch') return found
+    const isKnown = () => cache.share(`${scope} object ${sha}`, () => repositories.hasObject(remote, sha, context))
     const mark = await markOf(query, {
       place,
       head,
-      isKnown: place.at === 'nowhere' ? await repositories.hasObject(remote, sha, context) : true,
+      isKnown: place.at === 'nowhere' ? await isKnown() : true,
       keepsObjects: !access.prunesAtOnce && context.now() - claimedAt <= KEEPS_OBJECTS_MS,
       isAncestor: (older) => isIn(older, read),
     })
