@@ -8,7 +8,7 @@ import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
 import { KEEPS_OBJECTS_MS } from '../git/find-commit.ts'
 import { logTime } from '../times.ts'
 import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
-import { type GiteaAccess, type Repository, readRepository, requireCode } from './repository.ts'
+import { type GiteaAccess, type Repository, readShared, requireCode } from './repository.ts'
 
 const PAGE = 50
 const MAX_PAGES = 20
@@ -30,10 +30,9 @@ const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
 
 export async function readChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
   const { repository: slug, sha } = query
-  const { repository, statuses } = await context.cache.share(`gitea ${slug} statuses ${sha}`, async () => {
-    const repository = await readRepository(access, slug, context)
-    const isKnown = await hasCommit(repository, sha)
-    return { repository, statuses: isKnown ? await readStatuses(repository, sha) : undefined }
+  const part = { slug, part: `statuses ${sha}` }
+  const { repository, value: statuses } = await readShared(access, part, context, async (shown) => {
+    return (await hasCommit(shown, sha)) ? readStatuses(shown, sha) : undefined
   })
   if (!statuses) {
     return { ...repository.found, checks: undefined, mark: absence(repository, query, context) }

@@ -10,7 +10,7 @@ import { openGitRepository } from '../git/repository.ts'
 import { isOld } from '../times.ts'
 import type { Activity } from './answers.ts'
 import { brings, currentRun, type Push, pushesTo, readActivities } from './push-log.ts'
-import { type GiteaAccess, type Repository, readRepository, readTip } from './repository.ts'
+import { type GiteaAccess, type Repository, readShared, readTip } from './repository.ts'
 
 /** Of the feed, when the branch's state at the end of the tolerance is looked for. */
 const MAX_PAGES = 3
@@ -31,10 +31,8 @@ export async function findCommit(
   repositories: Repositories,
 ): Promise<FoundCommit> {
   const { repository: slug, sha, branch } = query
-  const { repository, tip } = await context.cache.share(`gitea ${slug} branch ${branch}`, async () => {
-    const repository = await readRepository(access, slug, context)
-    return { repository, tip: await readTip(repository, branch) }
-  })
+  const part = { slug, part: `branch ${branch}` }
+  const { repository, value: tip } = await readShared(access, part, context, (shown) => readTip(shown, branch))
   const look = { repository, query, context, repositories }
   const seen: FoundCommit =
     tip === sha

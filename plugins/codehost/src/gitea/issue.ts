@@ -3,13 +3,13 @@ import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core
 import type { FoundIssue, NumberQuery } from '../code-host.ts'
 import { isLateLook } from '../forgetting.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
-import { type GiteaAccess, type Repository, readRepository } from './repository.ts'
+import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 
 export async function readIssue(access: GiteaAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const { repository: slug, number } = query
-  const { repository, answer } = await context.cache.share(`gitea ${slug} issue ${number}`, async () => {
-    const repository = await readRepository(access, slug, context)
-    return { repository, answer: (await repository.find(`/issues/${number}`, IssueAnswer)).value }
+  const part = { slug, part: `issue ${number}` }
+  const { repository, value: answer } = await readShared(access, part, context, async ({ find }) => {
+    return (await find(`/issues/${number}`, IssueAnswer)).value
   })
   if (!answer) return { ...repository.found, issue: undefined, ...(await absence(repository, query)) }
   if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })

@@ -6,7 +6,7 @@ import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { logTime, notAfter } from '../times.ts'
 import { IssueAnswer, NumbersAnswer, PullRequestAnswer } from './answers.ts'
-import { type GiteaAccess, type Repository, readRepository } from './repository.ts'
+import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 
 export async function readPullRequest(
   access: GiteaAccess,
@@ -15,9 +15,9 @@ export async function readPullRequest(
   repositories: Repositories,
 ): Promise<FoundPullRequest> {
   const { repository: slug, number } = query
-  const { repository, answer } = await context.cache.share(`gitea ${slug} pull request ${number}`, async () => {
-    const repository = await readRepository(access, slug, context)
-    return { repository, answer: (await repository.find(`/pulls/${number}`, PullRequestAnswer)).value }
+  const part = { slug, part: `pull request ${number}` }
+  const { repository, value: answer } = await readShared(access, part, context, async ({ find }) => {
+    return (await find(`/pulls/${number}`, PullRequestAnswer)).value
   })
   if (!answer) return { ...repository.found, pullRequest: undefined, ...(await absence(repository, query)) }
   if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })

@@ -46,31 +46,58 @@ export interface Repository {
   find<T extends TSchema>(path: string, schema: T, also?: readonly number[]): Promise<JsonAnswer<Static<T> | undefined>>
 }
 
-/** @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is */
-export async function readRepository(
+/** What the host says of a repository. Checks share it, so it holds nothing of the check that read it. */
+interface Shown {
+  readonly answer: RepositoryAnswer
+  readonly clockBehindMs: number | undefined
+}
+
+/**
+ * Reads a repository, and a part of it, once for all checks that wait for them.
+ * @param part names what `read` reads
+ * @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is
+ */
+export async function readShared<T>(
   access: GiteaAccess,
-  slug: string,
-  { http, now }: CheckContext,
-): Promise<Repository> {
+  { slug, part }: { readonly slug: string; readonly part: string },
+  context: CheckContext,
+  read: (repository: Repository) => Promise<T>,
+): Promise<{ readonly repository: Repository; readonly value: T }> {
+  const { shown, value } = await context.cache.share(`gitea ${slug} ${part}`, async () => {
+    const shown = await readRepository(access, slug, context)
+    return { shown, value: await read(openRepository(access, shown, context)) }
+  })
+  return { repository: openRepository(access, shown, context), value }
+}
+
+async function readRepository(access: GiteaAccess, slug: string, { http, now }: CheckContext): Promise<Shown> {
   const [owner, name] = ownerAndName(slug)
+  const url = `${rootOf(access)}/${owner}/${name}`
+  const { value: answer, headers } = await http.json(url, { schema: RepositoryAnswer, auth: tokenOf(access) })
+  ownerAndName(answer.full_name)
+  return { answer, clockBehindMs: clockBehindMs(headers, now()) }
+}
+
+function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, { http }: CheckContext): Repository {
+  const { id, full_name, created_at, original_url, allow_manual_merge } = answer
   const auth = tokenOf(access)
-  const root = `${access.baseUrl}${API_PATH}/repos`
-  const { value, headers } = await http.json(`${root}/${owner}/${name}`, { schema: RepositoryAnswer, auth })
-  const { id, full_name, created_at, original_url, allow_manual_merge } = value
-  ownerAndName(full_name)
-  const behindMs = clockBehindMs(headers, now())
+  // By the new name after a rename: so the other requests are not redirected.
+  const root = `${rootOf(access)}/${full_name}`
   return {
-    found: { ageMs: AGE_MS, clockBehindMs: behindMs, repositoryId: String(id), repositoryName: full_name },
+    found: { ageMs: AGE_MS, clockBehindMs, repositoryId: String(id), repositoryName: full_name },
     id,
     name: full_name,
-    createdAt: logTime(created_at).notAfter + (behindMs ?? 0),
+    createdAt: logTime(created_at).notAfter + (clockBehindMs ?? 0),
     hasOwnTimes: original_url === '',
     allowsManualMerge: allow_manual_merge !== false,
     git: { baseUrl: access.baseUrl, auth: passwordOf(access) },
-    // By the new name after a rename: so the other requests are not redirected.
-    get: (path, schema) => http.json(`${root}/${full_name}${path}`, { schema, auth }),
-    find: (path, schema, also = [404]) => http.json(`${root}/${full_name}${path}`, { schema, auth, also }),
+    get: (path, schema) => http.json(root + path, { schema, auth }),
+    find: (path, schema, also = [404]) => http.json(root + path, { schema, auth, also }),
   }
+}
+
+function rootOf({ baseUrl }: GiteaAccess): string {
+  return `${baseUrl}${API_PATH}/repos`
 }
 
 export function tokenOf({ token }: GiteaAccess): Auth | undefined {
