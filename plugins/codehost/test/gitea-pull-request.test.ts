@@ -24,8 +24,8 @@ for (const flavour of ['gitea', 'forgejo'] as const) {
       kind: 'present',
       differs: [],
       facts: { state: 'open', base: 'main', head_sha: head, draft: false, opened_at: '2026-09-25T12:00:00.000Z' },
-      stays: [{ appeared: { notBefore: NOON, notAfter: NOON + 999 } }],
     })
+    t.same((await look(OPEN, { number })).stays, [{ appeared: { notBefore: NOON, notAfter: NOON + 999 } }])
     t.match(await look(MERGE, { number }), { kind: 'absent', mark: 'never_before', facts: { state: 'open' } })
     clock.now = NOON + MINUTE
     const merge_commit = await pulls.merge(number)
