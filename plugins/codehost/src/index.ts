@@ -5,6 +5,7 @@ import { baseUrl, withoutTrailingSlash } from './connection-options.ts'
 import { createGitProvider } from './git/provider.ts'
 import { createRepositories } from './git/repositories.ts'
 import { requireGit } from './git/version.ts'
+import { createGiteaProvider } from './gitea/provider.ts'
 import { github, githubNames, PUBLIC_API } from './github/provider.ts'
 import { gitlab } from './gitlab/provider.ts'
 
@@ -64,7 +65,12 @@ export default definePlugin({
       memoryBytes: git_memory_mib * MIB,
       processes: git_processes,
     })
-    const providers = [github, gitlab, createGitProvider(repositories)]
+    const providers = [
+      github,
+      gitlab,
+      createGiteaProvider(repositories),
+      createGitProvider(repositories),
+    ]
     const publicApi = withoutTrailingSlash(options.public_base_url ?? PUBLIC_API)
     const publicHost = {
       provider: github,

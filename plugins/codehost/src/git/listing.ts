@@ -71,6 +71,18 @@ export function createLister(git: Git, own: OwnFolder) {
       }
       return undefined
     },
+
+    /** What a ref leads to; undefined where the server lists none. @throws DestinationError */
+    async target(remote: Remote, ref: string, context: CheckContext): Promise<string | undefined> {
+      // git lists every ref whose name ends so.
+      const pieces = await list(remote, context, ['--', remote.url, ref])
+      const end = `\t${ref}`
+      const lines = pieces.flatMap((piece) => piece.toString('latin1').split('\n'))
+      const id = lines.find(
+        (line) => line.endsWith(end) && REF_LINE.test(line.slice(0, 41)) && line.length === 40 + end.length,
+      )
+      return id?.slice(0, 40)
+    },
   }
 }
 

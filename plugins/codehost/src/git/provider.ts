@@ -12,8 +12,9 @@ import {
 import { defineProvider, type Provider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { httpFailure } from '../http-failure.ts'
-import { findCommit, type GitAccess } from './find-commit.ts'
+import { findCommit } from './find-commit.ts'
 import type { Repositories } from './repositories.ts'
+import type { GitAccess } from './repository.ts'
 
 const Options = Type.Object(
   {

@@ -33,6 +33,8 @@ export interface Repositories {
   branches(remote: Remote, context: CheckContext): Promise<Branches>
   /** @throws DestinationError */
   defaultBranch(remote: Remote, context: CheckContext): Promise<string | undefined>
+  /** What a ref leads to; undefined where the server lists none. @throws DestinationError */
+  target(remote: Remote, ref: string, context: CheckContext): Promise<string | undefined>
   /** Whether the server has this commit; `undefined`: it does not tell. @throws DestinationError */
   hasObject(remote: Remote, sha: string, context: CheckContext): Promise<boolean | undefined>
   close(): Promise<void>
@@ -54,6 +56,7 @@ export function createRepositories({ maxPackBytes, memoryBytes, processes, keptB
     },
     branches: lister.branches,
     defaultBranch: lister.defaultBranch,
+    target: lister.target,
     hasObject: (remote, sha, context) => hasObject(remote, sha, context, { git, own }),
     close: own.close,
   }

@@ -1,0 +1,83 @@
+/** Reads the branches of one repository at a git server, for whatever needs to know what is on them. */
+import type { Auth, CheckContext } from '@claimcheck/core/plugin'
+import { isReachable } from '../ancestry.ts'
+import type { BranchCopy } from './branch-copy.ts'
+import type { Remote } from './environment.ts'
+import type { Repositories } from './repositories.ts'
+import { discover } from './repository-url.ts'
+import { requireGit } from './version.ts'
+
+export interface GitAccess {
+  readonly baseUrl: string
+  readonly auth?: Auth | undefined
+  /** The server removes commits as soon as no branch has them. */
+  readonly prunesAtOnce?: boolean
+}
+
+interface Reached {
+  readonly remote: Remote
+  /** The repository's name by its URL. */
+  readonly name: string
+}
+
+export interface Branch extends Reached {
+  readonly copy: BranchCopy
+  /** Undefined where there is no such branch. */
+  readonly tip: string | undefined
+}
+
+export interface GitRepository {
+  /** Reads a branch, and works with it while its copy is kept. @throws DestinationError */
+  withBranch<T>(branch: string, work: (branch: Branch) => Promise<T>): Promise<T>
+  /** Whether a commit is in the history of a branch's tip, or of another commit in that history. @throws DestinationError */
+  isIn(commit: string, branch: Branch, tip?: string): Promise<boolean>
+  /** What a ref leads to, such as `refs/pull/7/head`; undefined where the server lists none. @throws DestinationError */
+  target(ref: string): Promise<string | undefined>
+}
+
+/** @param repositories what this host keeps of repositories */
+export function openGitRepository(
+  { baseUrl, auth }: GitAccess,
+  slug: string,
+  context: CheckContext,
+  repositories: Repositories,
+): GitRepository {
+  const { cache } = context
+  /** git sends its requests itself, so it gets the credential. */
+  const authorization = auth && context.reveal(auth).value
+
+  let reached: Promise<Reached> | undefined
+
+  async function find(): Promise<Reached> {
+    await requireGit()
+    const { url, name } = await discover(baseUrl, slug, auth, context)
+    const address = await context.resolve(url)
+    return { remote: { url, address, ...(authorization === undefined ? {} : { authorization }) }, name }
+  }
+
+  function reach(): Promise<Reached> {
+    reached ??= find()
+    return reached
+  }
+
+  return {
+    withBranch(branch, work) {
+      return repositories.withCopy([context.connection, authorization], slug, branch, async (copy) => {
+        const read = await cache.share(`git ${slug} branch ${branch}`, async () => {
+          const reached = await reach()
+          return { ...reached, copy, tip: await copy.update(reached.remote, context) }
+        })
+        return work(read)
+      })
+    },
+    async isIn(commit, { copy, remote, tip: ownTip }, tip = ownTip) {
+      if (tip === undefined) return false
+      return (await isReachable(commit, tip, cache, () => copy.has(commit, tip, remote, context))) === true
+    },
+    target: (ref) =>
+      cache.share(`git ${slug} ref ${ref}`, async () => {
+        const { remote } = await reach()
+        return repositories.target(remote, ref, context)
+      }),
+  }
+}

@@ -1,0 +1,103 @@
+/** Schemas of the parts of Gitea's and Forgejo's answers that are used. An answer that does not match its schema is refused. */
+import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
+import { BranchName, RepositoryPath, Sha } from '../actions/fields.ts'
+
+const Time = Type.String({ format: 'date-time' })
+const Id = Type.Integer({ minimum: 1 })
+const orNull = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([Type.Null(), schema]))
+
+export const RepositoryAnswer = Type.Object({
+  id: Id,
+  full_name: RepositoryPath,
+  created_at: Time,
+  /** Empty, unless the repository was taken over from another place, with the times that place gave. */
+  original_url: Type.Optional(Type.String()),
+  allow_manual_merge: Type.Optional(Type.Boolean()),
+})
+export type RepositoryAnswer = Static<typeof RepositoryAnswer>
+
+export const BranchAnswer = Type.Object({ name: Type.String(), commit: Type.Object({ id: Sha }) })
+export const BranchesAnswer = Type.Array(BranchAnswer)
+
+export const CommitAnswer = Type.Object({ sha: Sha })
+
+const Account = orNull(Type.Object({ id: Type.Integer(), login: Type.String() }))
+
+export const ActivitiesAnswer = Type.Array(
+  Type.Object({
+    repo_id: Type.Integer(),
+    op_type: Type.String(),
+    ref_name: Type.String(),
+    content: Type.String(),
+    created: Time,
+    act_user: Account,
+  }),
+)
+export type Activity = Static<typeof ActivitiesAnswer>[number]
+
+/** What an activity has in its `content`, as JSON in a string. */
+export const PushContent = Type.Object({
+  HeadCommit: Type.Object({ Sha1: Sha }),
+  Commits: Type.Union([Type.Null(), Type.Array(Type.Object({ Sha1: Sha }))]),
+  CompareURL: Type.String(),
+})
+
+const Side = { ref: Type.String(), repo_id: Type.Integer() }
+
+export const PullRequestAnswer = Type.Object({
+  number: Id,
+  state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  merged: Type.Boolean(),
+  draft: Type.Optional(Type.Boolean()),
+  base: Type.Object({ ...Side, ref: BranchName }),
+  /** The id is empty where the commit is gone. */
+  head: Type.Object({ ...Side, sha: Type.Union([Sha, Type.Literal('')]) }),
+  created_at: Time,
+  closed_at: orNull(Time),
+  merge_commit_sha: orNull(Type.Union([Sha, Type.Literal('')])),
+})
+export type PullRequestAnswer = Static<typeof PullRequestAnswer>
+
+export const NumbersAnswer = Type.Array(Type.Object({ number: Id }))
+
+export const IssueAnswer = Type.Object({
+  number: Id,
+  state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  repository: Type.Object({ id: Type.Integer() }),
+  /** Of a pull request, which is an issue here, too. */
+  pull_request: orNull(Type.Object({})),
+})
+export type IssueAnswer = Static<typeof IssueAnswer>
+export const IssuesAnswer = Type.Array(IssueAnswer)
+
+export const StatusesAnswer = Type.Array(
+  Type.Object({
+    /** In the order in which the commit got them. */
+    id: Id,
+    context: Type.String({ maxLength: 1024 }),
+    status: Type.String(),
+    description: Type.String(),
+    target_url: Type.String(),
+    url: Type.String(),
+    created_at: Time,
+    /** Null for what the host's own runner posts, and for what an account posted that is gone. */
+    creator: Account,
+  }),
+)
+export type StatusAnswer = Static<typeof StatusesAnswer>[number]
+
+export const ReleaseAnswer = Type.Object({
+  tag_name: Type.String(),
+  draft: Type.Boolean(),
+  prerelease: Type.Boolean(),
+  created_at: Time,
+  published_at: orNull(Time),
+  assets: orNull(Type.Array(Type.Object({ name: Type.String() }))),
+})
+export const ReleasesAnswer = Type.Array(Type.Object({ tag_name: Type.String() }))
+
+export const TagAnswer = Type.Object({ name: Type.String(), commit: Type.Object({ sha: Sha }) })
+
+export const VersionAnswer = Type.Object({ version: Type.String() })
+export const UserAnswer = Type.Object({ login: Type.String() })
+export const FailureAnswer = Type.Object({ message: Type.String() })

@@ -1,0 +1,144 @@
+/**
+ * Reads the statuses of a commit. Whoever may write can post one under any name, and the host's own runner (Gitea Actions, Forgejo Actions)
+ * posts its outcomes in the same way: a workflow can post any status with the runner's token, and those look the same. So no status is one
+ * that the host alone could have made.
+ */
+import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import { KEEPS_OBJECTS_MS } from '../git/find-commit.ts'
+import { logTime } from '../times.ts'
+import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
+import { type GiteaAccess, type Repository, readShared, requireCode } from './repository.ts'
+
+const PAGE = 50
+const MAX_PAGES = 20
+
+/** The names of the host's own account. It is none that can be looked up, so its statuses have no creator. */
+const RUNNERS: readonly string[] = ['gitea-actions', 'forgejo-actions']
+/** How the runner describes a job that it skipped, which older versions and Forgejo report as a success. */
+const SKIPPED: ReadonlySet<string> = new Set(['Skipped', 'Has been skipped'])
+
+const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
+  success: 'passed',
+  failure: 'failed',
+  error: 'failed',
+  pending: 'pending',
+  skipped: 'skipped',
+  // Neither passed nor failed.
+  warning: 'skipped',
+}
+
+export async function readChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
+  const { repository: slug, sha } = query
+  const part = { slug, part: `statuses ${sha}` }
+  const { repository, value: statuses } = await readShared(access, part, context, async (shown) => {
+    return (await hasCommit(shown, sha)) ? readStatuses(shown, sha) : undefined
+  })
+  if (!statuses) {
+    return { ...repository.found, checks: undefined, mark: absence(repository, query, context) }
+  }
+  refuseUnknownSources(statuses, query)
+  return { ...repository.found, checks: latestOf(statuses, query.wanted !== undefined) }
+}
+
+/** An account that is gone is not shown: what it posted may be what the claim names. @throws DestinationError `forbidden` */
+function refuseUnknownSources(statuses: readonly StatusAnswer[], { wanted = [] }: ChecksQuery): void {
+  const isHidden = wanted.some(({ name, by }) => {
+    const named = statuses.filter(({ context }) => context === name)
+    return !named.some((status) => isBy(status, by)) && named.some(({ creator }) => !creator)
+  })
+  if (isHidden) throw new DestinationError('forbidden')
+}
+
+async function hasCommit(repository: Repository, sha: string): Promise<boolean> {
+  const path = `/git/commits/${sha}?stat=false&verification=false&files=false`
+  const { value } = await repository.find(path, CommitAnswer)
+  if (value && value.sha !== sha) throw new DestinationError('unexpected_response', { status: 200 })
+  if (!value) await requireCode(repository)
+  return value !== undefined
+}
+
+/** A commit that no branch has stays for longer than a day, unless the server is set up otherwise. */
+function absence({ createdAt }: Repository, { claimedAt, previous }: ChecksQuery, { now }: CheckContext): Mark {
+  const wasSeen = previous.some(({ observation }) => observation.facts.commit_found === true)
+  const isKept = now() - claimedAt <= KEEPS_OBJECTS_MS && createdAt <= claimedAt
+  return isKept && !wasSeen ? 'never_before' : 'may_have_been'
+}
+
+/**
+ * All of them, the newest first. By the commit's id alone: the endpoint that takes names, too, would take a branch that is called like the
+ * id. Pages are counted here, because the links in answers lead to the address that the server believes to have.
+ */
+async function readStatuses({ get }: Repository, sha: string): Promise<readonly StatusAnswer[]> {
+  const byId = new Map<number, StatusAnswer>()
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const path = `/statuses/${sha}?sort=highestindex&page=${page}&limit=${PAGE}`
+    const { value, headers } = await get(path, StatusesAnswer)
+    if (value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) {
+      throw new DestinationError('unexpected_response', { status: 200 })
+    }
+    const before = byId.size
+    for (const status of value) byId.set(status.id, status)
+    const total = Number(headers.get('x-total-count') ?? Number.POSITIVE_INFINITY)
+    if (value.length === 0 || byId.size >= total) return [...byId.values()].sort((one, other) => other.id - one.id)
+    if (byId.size === before) throw new DestinationError('unexpected_response', { status: 200 })
+  }
+  throw new DestinationError('too_large')
+}
+
+/**
+ * The newest status of each check: of one name, by one account. Of what the runner posted, each run counts: two workflows can have the same
+ * name and a job of the same name, and one that failed must not vanish behind one that passed.
+ *
+ * @param areNamed the claim names each check and its source. Otherwise what counts as passed before is what the host shows, which is the
+ *   newest status under a name, by whomever
+ */
+function latestOf(statuses: readonly StatusAnswer[], areNamed: boolean): Check[] {
+  const latest = new Map<string, StatusAnswer>()
+  for (const status of statuses) {
+    const key = JSON.stringify([sourceOf(status), runOf(status)])
+    if (!latest.has(key)) latest.set(key, status)
+  }
+  return [...latest.values()].map((status): Check => {
+    const { context, created_at } = status
+    const outcome = outcomeOf(status)
+    const isOfSame = (other: StatusAnswer) =>
+      areNamed ? sourceOf(other) === sourceOf(status) : other.context === context
+    const passedBefore = statuses.some((other) => other !== status && isOfSame(other) && outcomeOf(other) === 'passed')
+    return {
+      name: context,
+      by: namesOf(status),
+      isRunByHost: false,
+      outcome,
+      passedBefore: passedBefore || status.status === 'warning',
+      ...(outcome === 'pending' ? {} : { endedAt: logTime(created_at) }),
+    }
+  })
+}
+
+/** The name and the account. */
+function sourceOf({ context, creator }: StatusAnswer): string {
+  return JSON.stringify([context, creator?.id ?? null])
+}
+
+function runOf({ creator, target_url }: StatusAnswer): string {
+  return creator ? '' : target_url
+}
+
+function isBy(status: StatusAnswer, name: string): boolean {
+  return namesOf(status).some((one) => one.toLowerCase() === name.toLowerCase())
+}
+
+/** An account that took the runner's name is not the runner. */
+function namesOf({ creator }: StatusAnswer): readonly string[] {
+  if (!creator) return RUNNERS
+  const { id, login } = creator
+  return id > 0 && RUNNERS.includes(login.toLowerCase()) ? [String(id)] : [login, String(id)]
+}
+
+/** @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
+function outcomeOf({ status, description, creator }: StatusAnswer): Check['outcome'] {
+  const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined
+  if (outcome === undefined) throw new DestinationError('unexpected_response', { status: 200 })
+  return outcome === 'passed' && !creator && SKIPPED.has(description) ? 'skipped' : outcome
+}

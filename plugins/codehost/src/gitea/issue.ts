@@ -1,0 +1,31 @@
+/** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported. */
+import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import type { FoundIssue, NumberQuery } from '../code-host.ts'
+import { isLateLook } from '../forgetting.ts'
+import { IssueAnswer, IssuesAnswer } from './answers.ts'
+import { type GiteaAccess, type Repository, readShared } from './repository.ts'
+
+export async function readIssue(access: GiteaAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
+  const { repository: slug, number } = query
+  const part = { slug, part: `issue ${number}` }
+  const { repository, value: answer } = await readShared(access, part, context, async ({ find }) => {
+    return (await find(`/issues/${number}`, IssueAnswer)).value
+  })
+  if (!answer) return { ...repository.found, issue: undefined, ...(await absence(repository, query)) }
+  if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
+  // Both are counted together: whether it is meant nobody can tell.
+  if (answer.pull_request) throw new DestinationError('ambiguous_claim')
+  return { ...repository.found, issue: { state: answer.state } }
+}
+
+/**
+ * What it means that there is none. Only a list that shows an issue shows that these credentials may see issues. Nothing is kept of one that
+ * was deleted, not even its number.
+ */
+async function absence(repository: Repository, query: NumberQuery): Promise<{ readonly mark?: Mark }> {
+  const { value: list } = await repository.get('/issues?state=all&type=issues&limit=1', IssuesAnswer)
+  const newest = list.find(({ pull_request, repository: { id } }) => !pull_request && id === repository.id)
+  if (!newest) throw new DestinationError('forbidden')
+  return query.number <= newest.number || isLateLook(query) ? { mark: 'may_have_been' } : {}
+}

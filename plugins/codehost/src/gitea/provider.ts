@@ -1,0 +1,103 @@
+/** Connections to servers of Gitea and Forgejo. */
+import {
+  type ConnectionType,
+  defineConnectionType,
+  type ProbeContext,
+  type ProbeResult,
+  readJson,
+  type Static,
+  secret,
+  statusError,
+  Type,
+  Value,
+} from '@claimcheck/core/plugin'
+import { defineProvider, type Provider } from '../code-host.ts'
+import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import type { Repositories } from '../git/repositories.ts'
+import { FailureAnswer, UserAnswer, VersionAnswer } from './answers.ts'
+import { readChecks } from './checks.ts'
+import { findCommit } from './find-commit.ts'
+import { readIssue } from './issue.ts'
+import { readPullRequest } from './pull-request.ts'
+import { readRelease } from './release.ts'
+import { API_PATH, type GiteaAccess, tokenOf } from './repository.ts'
+
+const Options = Type.Object(
+  {
+    base_url: baseUrl('The address of the server, as browsers have it: `https://git.example.com`, or with a path.'),
+    token: Type.Optional(secret({ description: 'An access token that can read the repositories.' })),
+    owners: Owners,
+  },
+  { additionalProperties: false },
+)
+type Options = Static<typeof Options>
+
+const HELP = `Create an access token under Settings, Applications, with the permissions "repository: read" and "issue: read" and no others, for
+an account that can only read the repositories concerned: their code, pull requests, issues and releases. Public repositories need no token.
+The account must see all branches.`
+
+export function createGiteaProvider(repositories: Repositories): Provider {
+  return defineProvider<GiteaAccess>({
+    connectionType,
+    ownersOf: ({ options }) => (options as Options).owners,
+    access: ({ options }) => accessOf(options as Options),
+    readers: {
+      commit: (access, query, context) => findCommit(access, query, context, repositories),
+      pullRequest: (access, query, context) => readPullRequest(access, query, context, repositories),
+      checks: readChecks,
+      release: readRelease,
+      issue: readIssue,
+    },
+  })
+}
+
+const connectionType: ConnectionType = defineConnectionType({
+  provider: 'gitea',
+  title: 'Gitea or Forgejo',
+  options: Options,
+  help: HELP,
+  baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
+  fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
+  async probe(options, context) {
+    const access = accessOf(options)
+    const auth = tokenOf(access)
+    const api = access.baseUrl + API_PATH
+    await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
+    if (auth === undefined) return { scopes: [], warnings: [] }
+    const isUnencrypted = new URL(api).protocol === 'http:'
+    const { scopes, warnings } = await rightsOf(access, context)
+    return { scopes, warnings: [...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []), ...warnings] }
+  },
+})
+
+/** The host tells what a token may do only as it refuses a request, and only in newer versions. */
+async function rightsOf(access: GiteaAccess, { fetch, now }: ProbeContext): Promise<ProbeResult> {
+  const response = await fetch(`${access.baseUrl}${API_PATH}/user`, {
+    headers: { accept: 'application/json' },
+    auth: tokenOf(access),
+  })
+  if (response.status !== 200 && response.status !== 403) {
+    await response.body?.cancel()
+    throw statusError(response, now())
+  }
+  const body = await readJson(response)
+  const message = Value.Check(FailureAnswer, body) ? body.message : ''
+  const canReadAccount = response.status === 200 && Value.Check(UserAnswer, body)
+  const [, told] = /token scope=([a-z:,_-]+)/.exec(message) ?? []
+  const scopes = told?.split(',').filter(Boolean) ?? []
+  const excess = scopes.filter((scope) => !scope.startsWith('read:') && scope !== 'public-only')
+  return {
+    scopes,
+    warnings: [
+      ...(excess.length > 0 ? [`This token can also write (${excess.join(', ')}), which is more than is needed.`] : []),
+      ...(canReadAccount ? ['This token can read the account, which is more than is needed.'] : []),
+      ...(scopes.length > 0
+        ? []
+        : ['The server does not tell what this token may do: make sure that it can only read.']),
+    ],
+  }
+}
+
+function accessOf({ base_url, token }: Options): GiteaAccess {
+  return { baseUrl: withoutTrailingSlash(base_url), ...(token === undefined ? {} : { token }) }
+}

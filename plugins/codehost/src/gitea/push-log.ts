@@ -1,0 +1,92 @@
+/**
+ * What the activity feed tells of pushes to a branch. It is written from a queue, so its times bound from above only; it leaves out
+ * accounts that hide what they do, and old entries. So only entries that join one another without a gap, from the present tip backwards,
+ * say how long the branch has had a commit, and nothing follows from what is not in it.
+ */
+import { DestinationError, isDestinationError, type LogTime, readJson, Value } from '@claimcheck/core/plugin'
+import { notAfter } from '../times.ts'
+import { ActivitiesAnswer, type Activity, PushContent } from './answers.ts'
+import type { Repository } from './repository.ts'
+
+export interface Push {
+  readonly at: LogTime
+  /** Undefined where the entry does not say to what the branch was moved: it was created or deleted, or the entry cannot be understood. */
+  readonly after?: string
+  /** From where it was moved; undefined where the entry does not say. */
+  readonly before?: string
+  /** The newest of the commits that it brought. */
+  readonly commits: readonly string[]
+  /** The account that pushed; undefined where the feed does not say. */
+  readonly actor?: string
+}
+
+/** An entry carries its whole repository with it. */
+const PAGE = 30
+const PUSHES: ReadonlySet<string> = new Set(['commit_repo', 'mirror_sync_push'])
+const REF_CHANGES: ReadonlySet<string> = new Set([
+  ...PUSHES,
+  'delete_branch',
+  'mirror_sync_create',
+  'mirror_sync_delete',
+])
+
+/** One page of the feed. @param page from 1 on */
+export async function readActivities({ get, id }: Repository, page: number): Promise<readonly Activity[]> {
+  const { value } = await get(`/activities/feeds?page=${page}&limit=${PAGE}`, ActivitiesAnswer)
+  if (value.some(({ repo_id }) => repo_id !== id)) throw new DestinationError('unexpected_response', { status: 200 })
+  return value
+}
+
+/** The entries about a branch, newest first. */
+export async function pushesTo(branch: string, activities: readonly Activity[]): Promise<Push[]> {
+  const ref = `refs/heads/${branch}`
+  const entries = activities.filter(({ op_type, ref_name }) => ref_name === ref && REF_CHANGES.has(op_type))
+  return Promise.all(entries.filter((entry, index) => !isSame(entry, entries[index - 1])).map(toPush))
+}
+
+/** The feed can have an entry once for everybody who watches. */
+function isSame(one: Activity, other: Activity | undefined): boolean {
+  return other?.created === one.created && other.content === one.content && other.op_type === one.op_type
+}
+
+async function toPush({ op_type, content, created, act_user }: Activity): Promise<Push> {
+  const at = notAfter(created)
+  const told = PUSHES.has(op_type) && content !== '' ? await parsed(content) : undefined
+  if (!Value.Check(PushContent, told)) return { at, commits: [] }
+  const { HeadCommit, Commits, CompareURL } = told
+  const [, before, after] = /\/compare\/([0-9a-f]{40,64})\.\.\.([0-9a-f]{40,64})$/.exec(CompareURL) ?? []
+  return {
+    at,
+    after: HeadCommit.Sha1,
+    commits: (Commits ?? []).map(({ Sha1 }) => Sha1),
+    ...(before !== undefined && after === HeadCommit.Sha1 ? { before } : {}),
+    ...(act_user ? { actor: act_user.login } : {}),
+  }
+}
+
+/** Within the limits of any answer's JSON. */
+async function parsed(content: string): Promise<unknown> {
+  try {
+    return await readJson(new Response(content))
+  } catch (error) {
+    if (!isDestinationError(error)) throw error
+    return undefined
+  }
+}
+
+/** The newest entries that join without a gap, back from the branch's tip. */
+export function currentRun(pushes: readonly Push[], head: string): readonly Push[] {
+  const run: Push[] = []
+  let next: string | undefined = head
+  for (const push of pushes) {
+    if (next === undefined || push.after !== next) break
+    run.push(push)
+    next = push.before
+  }
+  return run
+}
+
+/** The entry names the commit among those that it brought. */
+export function brings({ after, commits }: Push, sha: string): boolean {
+  return after === sha || commits.includes(sha)
+}

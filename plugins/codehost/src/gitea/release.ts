@@ -1,0 +1,42 @@
+/** Reads releases. The host shows drafts to those who may write, and older versions give a release the date of whoever made its tag. */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
+import { logTime } from '../times.ts'
+import { ReleaseAnswer, ReleasesAnswer, TagAnswer } from './answers.ts'
+import { escaped, type GiteaAccess, type Repository, readShared } from './repository.ts'
+
+export async function readRelease(
+  access: GiteaAccess,
+  { repository: slug, tag }: ReleaseQuery,
+  context: CheckContext,
+): Promise<FoundRelease> {
+  const part = { slug, part: `release ${tag}` }
+  const { repository, value } = await readShared(access, part, context, (shown) => readTag(shown, tag))
+  if (!value) return { ...repository.found, release: undefined }
+  const { release, commit } = value
+  const { created_at, published_at, prerelease, assets } = release
+  // Where both are the same, it may be the date that the tag's author wrote into it.
+  const isDated = repository.hasOwnTimes && published_at && Date.parse(published_at) !== Date.parse(created_at)
+  return {
+    ...repository.found,
+    release: {
+      isPrerelease: prerelease,
+      assets: (assets ?? []).map(({ name }) => name),
+      ...(commit === undefined ? {} : { commit }),
+      ...(isDated ? { publishedAt: logTime(published_at) } : {}),
+    },
+  }
+}
+
+/** The release of a tag, and the commit to which the tag leads. Undefined where no release is published. */
+async function readTag({ find, get }: Repository, tag: string) {
+  const { value: release } = await find(`/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer)
+  // The list of all is seen with the same right.
+  if (!release) await get('/releases?limit=1', ReleasesAnswer)
+  // The host looks for tags in any case.
+  if (release && release.tag_name !== tag) throw new DestinationError('unexpected_response', { status: 200 })
+  if (!release || release.draft) return undefined
+  const { value: tagged } = await find(`/tags/${escaped(tag)}`, TagAnswer)
+  if (tagged && tagged.name !== tag) throw new DestinationError('unexpected_response', { status: 200 })
+  return { release, commit: tagged?.commit.sha }
+}

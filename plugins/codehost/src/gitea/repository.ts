@@ -1,0 +1,127 @@
+/** Reads a repository at Gitea or Forgejo: whether it can be seen, under which id, and by which way its other parts are read. */
+import {
+  type Auth,
+  basic,
+  type CheckContext,
+  DestinationError,
+  header,
+  type Instant,
+  type JsonAnswer,
+  type Static,
+  type TSchema,
+} from '@claimcheck/core/plugin'
+import type { FoundRepository } from '../code-host.ts'
+import { ownerAndName } from '../connection-options.ts'
+import type { GitAccess } from '../git/repository.ts'
+import { clockBehindMs, logTime } from '../times.ts'
+import { BranchAnswer, BranchesAnswer, RepositoryAnswer } from './answers.ts'
+
+export interface GiteaAccess {
+  /** Of the host, without the path of its API. */
+  readonly baseUrl: string
+  /** A handle. */
+  readonly token?: string
+}
+
+export const API_PATH = '/api/v1'
+/** A server of one's own, with one database: nothing lags but what it queues. */
+const AGE_MS = 10_000
+
+export interface Repository {
+  /** What every answer says of it. */
+  readonly found: FoundRepository & { readonly repositoryId: string; readonly repositoryName: string }
+  readonly id: number
+  /** `<owner>/<repo>` as the host has it now. */
+  readonly name: string
+  /** At the latest, by our clock. */
+  readonly createdAt: Instant
+  /** Its pull requests, issues and releases have times that this host gave them. */
+  readonly hasOwnTimes: boolean
+  /** Whoever may write can say of a pull request that it was merged, as any commit on its base. */
+  readonly allowsManualMerge: boolean
+  readonly git: GitAccess
+  /** @param path from the repository's own on: `/branches`. @throws DestinationError */
+  get<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>>>
+  /** `value` is undefined for 404, and for the other statuses in `also`. @throws DestinationError */
+  find<T extends TSchema>(path: string, schema: T, also?: readonly number[]): Promise<JsonAnswer<Static<T> | undefined>>
+}
+
+/** What the host says of a repository. Checks share it, so it holds nothing of the check that read it. */
+interface Shown {
+  readonly answer: RepositoryAnswer
+  readonly clockBehindMs: number | undefined
+}
+
+/**
+ * Reads a repository, and a part of it, once for all checks that wait for them.
+ * @param part names what `read` reads
+ * @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is
+ */
+export async function readShared<T>(
+  access: GiteaAccess,
+  { slug, part }: { readonly slug: string; readonly part: string },
+  context: CheckContext,
+  read: (repository: Repository) => Promise<T>,
+): Promise<{ readonly repository: Repository; readonly value: T }> {
+  const { shown, value } = await context.cache.share(`gitea ${slug} ${part}`, async () => {
+    const shown = await readRepository(access, slug, context)
+    return { shown, value: await read(openRepository(access, shown, context)) }
+  })
+  return { repository: openRepository(access, shown, context), value }
+}
+
+async function readRepository(access: GiteaAccess, slug: string, { http, now }: CheckContext): Promise<Shown> {
+  const [owner, name] = ownerAndName(slug)
+  const url = `${rootOf(access)}/${owner}/${name}`
+  const { value: answer, headers } = await http.json(url, { schema: RepositoryAnswer, auth: tokenOf(access) })
+  ownerAndName(answer.full_name)
+  return { answer, clockBehindMs: clockBehindMs(headers, now()) }
+}
+
+function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, { http }: CheckContext): Repository {
+  const { id, full_name, created_at, original_url, allow_manual_merge } = answer
+  const auth = tokenOf(access)
+  // By the new name after a rename: so the other requests are not redirected.
+  const root = `${rootOf(access)}/${full_name}`
+  return {
+    found: { ageMs: AGE_MS, clockBehindMs, repositoryId: String(id), repositoryName: full_name },
+    id,
+    name: full_name,
+    createdAt: logTime(created_at).notAfter + (clockBehindMs ?? 0),
+    hasOwnTimes: original_url === '',
+    allowsManualMerge: allow_manual_merge !== false,
+    git: { baseUrl: access.baseUrl, auth: passwordOf(access) },
+    get: (path, schema) => http.json(root + path, { schema, auth }),
+    find: (path, schema, also = [404]) => http.json(root + path, { schema, auth, also }),
+  }
+}
+
+function rootOf({ baseUrl }: GiteaAccess): string {
+  return `${baseUrl}${API_PATH}/repos`
+}
+
+export function tokenOf({ token }: GiteaAccess): Auth | undefined {
+  return token === undefined ? undefined : header('Authorization', token, 'token ')
+}
+
+/** Over git a token is the password, and whose it is does not matter. */
+function passwordOf({ token }: GiteaAccess): Auth | undefined {
+  return token === undefined ? undefined : basic('token', token)
+}
+
+/** The tip of a branch; undefined where the host shows no such branch. @throws DestinationError */
+export async function readTip({ find }: Repository, branch: string): Promise<string | undefined> {
+  const { value } = await find(`/branches/${escaped(branch)}`, BranchAnswer)
+  if (value !== undefined && value.name !== branch) throw new DestinationError('unexpected_response', { status: 200 })
+  return value?.commit.id
+}
+
+/** Before absence of what only those see who may read code. @throws DestinationError `forbidden` */
+export async function requireCode({ get }: Repository): Promise<void> {
+  await get('/branches?limit=1', BranchesAnswer)
+}
+
+/** Each segment: the host expects a branch's slashes unescaped. */
+export function escaped(name: string): string {
+  return name.split('/').map(encodeURIComponent).join('/')
+}

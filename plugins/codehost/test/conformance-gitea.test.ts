@@ -1,0 +1,164 @@
+/**
+ * The plugin passes the conformance kit at a stand-in for Gitea, but for what the git program keeps to itself: it tells whether older
+ * commits are on a branch.
+ */
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Destination, runConformance } from '@claimcheck/core/testkit'
+import codehost from '@claimcheck/plugin-codehost'
+import t, { type Test } from 'tap'
+import { startGitea } from '../../../test/destinations/forge/gitea.ts'
+import type { StandIn } from '../../../test/destinations/forge/stand-in.ts'
+import { HOUR, MINUTE, NOON } from './gitea-fixture.ts'
+
+t.setTimeout(500_000)
+
+const TOKEN = '0123456789abcdef0123456789abcdef01234567'
+const LIMITED_TOKEN = 'fedcba9876543210fedcba9876543210fedcba98'
+
+const SITUATIONS = ['nothing', 'done'] as const
+type Situation = (typeof SITUATIONS)[number]
+interface Made {
+  readonly sha: string
+}
+
+/** The checks that fail at requests of git, and why it is right that they do: none of them is about what was found. */
+const KNOWN: readonly (readonly [name: string, problem: RegExp, why: string])[] = [
+  ['clock.machine', /machine's clock/, 'it compares the ages of folders, which the file system has from the machine'],
+  ['fault.large-body', /throws `unavailable`/, 'the program gives up by itself and says that it failed'],
+  ['fault.compression-bomb', /throws `unavailable`/, 'as above'],
+  ['fault.401', /throws `unavailable`/, 'the program had been let in by the request before'],
+  ['fault.429-with-retry-after', /gives retryAfterMs 60000/, 'the program tells no headers'],
+]
+
+/** A private repository with a topic branch and its pull request. At noon, the topic is pushed to main, or the pull request is merged. */
+async function build(done: boolean, how: 'push' | 'merge', now: () => number) {
+  let built: number | undefined = NOON - HOUR
+  const standIn = await startGitea({ now: () => built ?? now() })
+  const repository = await standIn.createRepository('acme/app', { isPrivate: true })
+  const commit = (message: string, ...parents: string[]) =>
+    repository.commit({ message, parents, date: new Date(NOON - HOUR) })
+  const base = await commit('Second', await commit('First'))
+  const sha = await commit('Third', base)
+  await repository.push('main', base)
+  const next = how === 'push' ? sha : await commit('Change', base)
+  if (how === 'merge') {
+    await repository.push('topic', next)
+    await repository.pullRequests.open({ head: 'topic' })
+  }
+  built = NOON + MINUTE
+  if (done && how === 'push') await repository.push('main', sha)
+  if (done && how === 'merge') {
+    await repository.pullRequests.merge(1)
+    await repository.deleteBranch('topic')
+  }
+  standIn.addToken({ token: TOKEN, repositories: [repository] })
+  standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false, rights: ['issues'] })
+  built = undefined
+  return { standIn, sha }
+}
+
+/** One stand-in for each situation, behind one address. */
+function gitea(how: 'push' | 'merge'): Destination<Situation, Made> {
+  const standIns = new Map<Situation, StandIn>()
+  let current: StandIn
+  let sha = ''
+  return {
+    async start({ now }) {
+      for (const situation of SITUATIONS) {
+        const built = await build(situation === 'done', how, now)
+        standIns.set(situation, built.standIn)
+        sha = built.sha
+      }
+      current = standIns.get('nothing')!
+      const front = createServer((asked, answer) => {
+        const { method, url, headers } = asked
+        const passed = request(current.origin + url, { method, headers, agent: false }, (response) => {
+          answer.writeHead(response.statusCode!, response.headers)
+          response.pipe(answer)
+        })
+        passed.on('error', () => answer.destroy())
+        asked.pipe(passed)
+      }).listen(0, '127.0.0.1')
+      await once(front, 'listening')
+      return {
+        url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+        async stop() {
+          front.closeAllConnections()
+          front.close()
+          for (const standIn of standIns.values()) await standIn.close()
+        },
+      }
+    },
+    set(situation) {
+      current = standIns.get(situation)!
+      return { sha }
+    },
+  }
+}
+
+const connected = (token: string) => (url: string) => ({ provider: 'gitea', options: { token, base_url: url } })
+const common = { plugin: codehost, connection: connected(TOKEN), unprivileged: connected(LIMITED_TOKEN) }
+
+function passes(t: Test, { checks, untested }: Awaited<ReturnType<typeof runConformance>>): void {
+  const isKnown = (name: string, problem = '') => KNOWN.some(([one, text]) => one === name && text.test(problem))
+  t.strictSame(
+    checks.filter(({ ok, name, problem }) => !ok && !isKnown(name, problem)),
+    [],
+  )
+  t.ok(checks.length > 100, `${checks.length} checks`)
+  t.strictSame(untested, [])
+}
+
+t.test('pushes', async (t) => {
+  const claim = ({ sha }: Made) => ({ target: 'acme/app', params: { sha, branch: 'main' }, claimedAt: NOON })
+  // What the feed says is not needed, and may be refused.
+  const also = { absentRoutes: [/\/branches\//, /\/feeds/], extraRoutes: [/\/feeds/], submittedAfterMs: 13 * MINUTE }
+  const report = await runConformance<Situation, Made>({
+    ...common,
+    destination: gitea('push'),
+    before: 'nothing',
+    cases: [
+      {
+        ...{ name: 'pushed in time', situation: 'done', claim, ...also },
+        sees: ({ sha }) => ({ kind: 'present', facts: { head: sha, branch_listed: true } }),
+        verdict: 'verified',
+      },
+      {
+        ...{ name: 'never pushed', situation: 'nothing', claim, ...also },
+        sees: { kind: 'absent', mark: 'never_before' },
+        verdict: 'failed',
+      },
+    ],
+  })
+  passes(t, report)
+})
+
+t.test('merges', async (t) => {
+  const claim = () => ({
+    action: 'codehost.pull_request.merge',
+    target: 'acme/app',
+    params: { number: 1, base: 'main' },
+    claimedAt: NOON,
+  })
+  const also = { claim, submittedAfterMs: 13 * MINUTE, absentRoutes: [/\/pulls\/1$/, /\/issues\/1$/] }
+  const report = await runConformance<Situation, Made>({
+    ...common,
+    destination: gitea('merge'),
+    before: 'nothing',
+    cases: [
+      {
+        ...{ name: 'merged in time', situation: 'done', ...also },
+        sees: { kind: 'present', facts: { state: 'merged', merge_commit_on_base: true } },
+        verdict: 'verified',
+      },
+      {
+        ...{ name: 'open', situation: 'nothing', ...also },
+        sees: { kind: 'absent', mark: 'never_before' },
+        verdict: 'failed',
+      },
+    ],
+  })
+  passes(t, report)
+})

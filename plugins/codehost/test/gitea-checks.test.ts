@@ -1,0 +1,171 @@
+/** Statuses of commits at Gitea and Forgejo. */
+import t from 'tap'
+import { json } from '../../../test/destinations/faults.ts'
+import { outcome } from './context.ts'
+import { atGitea, HOUR, MINUTE, NOON } from './gitea-fixture.ts'
+
+const ACTION = 'codehost.checks.pass'
+const BUILD = 'ci.yml / build (push)'
+const RUNNER = [{ name: BUILD, by: 'gitea-actions' }]
+
+for (const flavour of ['gitea', 'forgejo'] as const) {
+  t.test(`what the runner ran can be named, at ${flavour}`, async (t) => {
+    const { look, repository, base: sha } = await atGitea(t, { flavour })
+    repository.checks.run({ sha, name: 'build' })
+    const checks = [{ name: BUILD, by: `${flavour}-actions` }]
+    t.match(await look(ACTION, { sha, checks }), {
+      kind: 'present',
+      differs: [],
+      facts: { commit_found: true, passed: 1, pending: 0 },
+      stays: [{ appeared: { notAfter: NOON + 999 } }],
+    })
+  })
+
+  t.test(`a job that was skipped has not passed, at ${flavour}`, async (t) => {
+    const { look, repository, base: sha } = await atGitea(t, { flavour })
+    repository.checks.run({ sha, name: 'build', outcome: 'skipped' })
+    t.match(await look(ACTION, { sha, checks: RUNNER }), {
+      kind: 'present',
+      differs: ['checks'],
+      facts: { skipped: 1 },
+    })
+  })
+}
+
+t.test('no name: whoever may write can have posted it all', async (t) => {
+  const { look, repository, base: sha } = await atGitea(t)
+  t.match(await look(ACTION, { sha }), { kind: 'absent', mark: undefined, facts: { passed: 0 } })
+  repository.checks.run({ sha, name: 'build' })
+  repository.checks.post({ sha, context: 'lint', state: 'success', by: 'agent' })
+  t.match(await look(ACTION, { sha }), { kind: 'absent', mark: 'may_have_been', facts: { passed: 2 } })
+  repository.checks.post({ sha, context: 'scan', state: 'failure', by: 'agent' })
+  t.match(await look(ACTION, { sha }), { kind: 'present', differs: ['sha'], mark: undefined, facts: { failed: 1 } })
+  repository.checks.post({ sha, context: 'scan', state: 'success', by: 'other' })
+  t.match(await look(ACTION, { sha }), { mark: 'may_have_been' }, 'the host shows the newest, by whomever')
+})
+
+t.test('an account is named by its name or its id, and the newest of each counts', async (t) => {
+  const { look, repository, base: sha, host } = await atGitea(t)
+  repository.checks.post({ sha, context: 'ci', state: 'failure', by: 'Jenkins' })
+  repository.checks.post({ sha, context: 'ci', state: 'success', by: 'agent' })
+  const by = (name: string) => look(ACTION, { sha, checks: [{ name: 'ci', by: name }] })
+  t.match(await by('jenkins'), { differs: ['checks'], mark: undefined })
+  t.match(await by('agent'), { differs: [] })
+  t.match(await by('gitea-actions'), { kind: 'absent', facts: { missing: 1 } })
+  const [{ creator }] = (await (await fetch(`${host.url}/repos/acme/app/statuses/${sha}`)).json()) as [
+    { creator: { id: number } },
+  ]
+  t.match(await by(String(creator.id)), { differs: [] })
+  repository.checks.post({ sha, context: 'ci', state: 'pending', by: 'agent' })
+  t.match(await by('agent'), { kind: 'absent', mark: 'may_have_been', facts: { pending: 1 } })
+  repository.checks.post({ sha, context: 'ci', state: 'error', by: 'agent' })
+  t.match(await by('agent'), { differs: ['checks'], mark: 'may_have_been' })
+})
+
+t.test("an account that took the runner's name is not the runner", async (t) => {
+  const { look, repository, base: sha } = await atGitea(t)
+  repository.checks.post({ sha, context: BUILD, state: 'success', by: 'gitea-actions' })
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { kind: 'absent', facts: { missing: 1 } })
+})
+
+t.test('what an account posted that is gone cannot be told', async (t) => {
+  const { look, repository, base: sha, ways } = await atGitea(t)
+  repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins' })
+  const checks = [{ name: 'ci', by: 'jenkins' }]
+  t.match(await look(ACTION, { sha, checks }), { differs: [] })
+  ways.deleted.add('jenkins')
+  t.equal(await outcome(look(ACTION, { sha, checks })), 'forbidden')
+  t.match(await look(ACTION, { sha, checks: [{ name: 'other', by: 'jenkins' }] }), {
+    kind: 'absent',
+    facts: { missing: 1 },
+  })
+})
+
+t.test('two workflows with one name: the failed one does not vanish behind the other', async (t) => {
+  const { look, repository, base: sha } = await atGitea(t)
+  repository.checks.run({ sha, name: 'build', outcome: 'failure' })
+  repository.checks.run({ sha, name: 'build', outcome: 'success' })
+  const seen = await look(ACTION, { sha, checks: RUNNER })
+  t.match(seen, { kind: 'present', differs: ['checks'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
+})
+
+t.test('a run that is made again', async (t) => {
+  const { look, repository, base: sha } = await atGitea(t)
+  const id = repository.checks.run({ sha, name: 'build', outcome: 'failure' })
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], mark: undefined })
+  const again = repository.checks.rerun(id)
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { kind: 'absent', facts: { pending: 1 } })
+  repository.checks.end(again, 'success')
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: [], facts: { passed: 1, failed: 0 } })
+})
+
+t.test('all pages are read, by whatever size the server gives them', async (t) => {
+  const { look, repository, base: sha, requests } = await atGitea(t)
+  repository.checks.post({ sha, context: 'first', state: 'failure', by: 'ci' })
+  for (let index = 0; index < 130; index++) repository.checks.post({ sha, context: `part ${index}`, state: 'success' })
+  t.match(await look(ACTION, { sha }), { differs: ['sha'], facts: { failed: 1, passed: 130 } })
+  t.equal((await requests(() => look(ACTION, { sha }))).length, 5)
+  t.equal((await requests(() => look(ACTION, { sha, checks: RUNNER }))).length, 5)
+  for (let index = 0; index < 900; index++) repository.checks.post({ sha, context: 'more', state: 'success' })
+  t.equal(await outcome(look(ACTION, { sha })), 'too_large')
+})
+
+t.test('a commit that the repository does not have, or had', async (t) => {
+  const { clock, look, host, connect } = await atGitea(t)
+  const sha = 'e'.repeat(40)
+  const gone = { kind: 'absent', facts: { commit_found: false } }
+  t.match(await look(ACTION, { sha }), { ...gone, mark: 'never_before' })
+  const seen = { kind: 'absent', facts: { commit_found: true } } as const
+  const previous = [{ sentAt: NOON, observation: seen }]
+  t.match(await look(ACTION, { sha }, { previous }), { ...gone, mark: 'may_have_been' })
+  clock.now = NOON + 25 * HOUR
+  t.match(await look(ACTION, { sha }), { ...gone, mark: 'may_have_been' }, 'it may be pruned')
+  t.match(
+    await look(ACTION, { sha }, { claimedAt: NOON - 2 * HOUR }),
+    { ...gone, mark: 'may_have_been' },
+    'older than the repository',
+  )
+
+  const hidden = await host.createRepository('acme/secret', { isPrivate: true })
+  const tip = await hidden.commit()
+  await hidden.push('main', tip)
+  host.addToken({ token: 'blind', repositories: [hidden], contents: false, rights: ['issues'] })
+  const options = { target: 'acme/secret', connection: connect('blind') }
+  t.equal(await outcome(look(ACTION, { sha: tip }, options)), 'forbidden')
+})
+
+t.test('answers in other shapes, of another commit, and pages that go round', async (t) => {
+  const { look, repository, base: sha, first, host } = await atGitea(t)
+  repository.checks.post({ sha, context: 'ci', state: 'success', by: 'ci' })
+  const url = `${host.url}/repos/acme/app/statuses/${sha}`
+  const [entry] = (await (await fetch(url)).json()) as Record<string, unknown>[]
+  const seen = async (body: unknown) => {
+    host.faults.inject({ fault: json(body), on: /\/statuses\// })
+    const result = await outcome(look(ACTION, { sha }))
+    host.faults.clear()
+    return result
+  }
+  t.equal(await seen([{ ...entry, url: url.replace(sha, first) }]), 'unexpected_response')
+  t.equal(await seen([{ ...entry, status: 'constructor' }]), 'unexpected_response')
+  t.equal(await seen([{ ...entry, status: 'great' }]), 'unexpected_response')
+  t.equal(await seen([{ ...entry, id: 0 }]), 'unexpected_response')
+  t.equal(await seen([{ ...entry, creator: 'me' }]), 'unexpected_response')
+  t.equal(await seen({}), 'unexpected_response')
+  t.equal(await seen([entry]), 'unexpected_response', 'the same page again and again')
+  host.faults.inject({ fault: json({ sha: first }), on: /git\/commits/ })
+  t.equal(await outcome(look(ACTION, { sha })), 'unexpected_response')
+})
+
+t.test('a warning is neither', async (t) => {
+  const { look, base: sha, host, repository, clock } = await atGitea(t)
+  repository.checks.post({ sha, context: 'ci', state: 'success', by: 'ci' })
+  const [entry] = (await (await fetch(`${host.url}/repos/acme/app/statuses/${sha}`)).json()) as Record<
+    string,
+    unknown
+  >[]
+  clock.now = NOON + MINUTE
+  host.faults.inject({ fault: json([{ ...entry, status: 'warning' }]), on: /page=1/ })
+  host.faults.inject({ fault: json([]), on: /page=2/ })
+  const seen = await look(ACTION, { sha, checks: [{ name: 'ci', by: 'ci' }] })
+  t.match(seen, { differs: ['checks'], mark: 'may_have_been', facts: { skipped: 1 } })
+})
