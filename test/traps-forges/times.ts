@@ -3,4 +3,4 @@ export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 /** After the tolerance of most actions, before their deadline. */
-export const TOO_LATE = 11 * MINUTE
+export const TOO_LATE = 13 * MINUTE

@@ -92,7 +92,8 @@ export async function activityAnswers(push: Push, repository: ForgeRepository, p
     },
   }
   if (after === NO_COMMIT) return [{ ...entry, op_type: 'delete_branch', content: '' }]
-  const brought = before === NO_COMMIT ? await pool.history(after) : (await pool.between(before, after)).toReversed()
+  const brought =
+    before === NO_COMMIT ? [...(await pool.history(after))] : (await pool.between(before, after)).toReversed()
   const oldest = before === NO_COMMIT ? pool.show(brought.at(-1)!).parents[0] : before
   const listed = (sha: string) => ({ Sha1: sha, Message: pool.show(sha).message, Timestamp: time(at) })
   const content = JSON.stringify({
