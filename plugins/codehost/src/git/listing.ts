@@ -16,6 +16,7 @@ export interface Branches {
 
 const MAX_REFS = 500_000
 export const LISTING = { maxOutputBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024 }
+const ID_LENGTH = 40
 const REF_LINE = /^[0-9a-f]{40}\t/
 
 export function createLister(git: Git, own: OwnFolder) {
@@ -76,12 +77,15 @@ export function createLister(git: Git, own: OwnFolder) {
     async target(remote: Remote, ref: string, context: CheckContext): Promise<string | undefined> {
       // git lists every ref whose name ends so.
       const pieces = await list(remote, context, ['--', remote.url, ref])
-      const end = `\t${ref}`
-      const lines = pieces.flatMap((piece) => piece.toString('latin1').split('\n'))
-      const id = lines.find(
-        (line) => line.endsWith(end) && REF_LINE.test(line.slice(0, 41)) && line.length === 40 + end.length,
-      )
-      return id?.slice(0, 40)
+      const end = `\t${ref}\n`
+      for (const lines of pieces) {
+        for (let at = lines.indexOf(end); at !== -1; at = lines.indexOf(end, at + 1)) {
+          const line = lines.toString('latin1', lines.lastIndexOf(LINE_FEED, at) + 1, at + 1)
+          if (REF_LINE.test(line)) return line.slice(0, ID_LENGTH)
+        }
+        await setImmediate()
+      }
+      return undefined
     },
   }
 }
