@@ -192,8 +192,8 @@ function end(response: ServerResponse, code: number, headers: Record<string, str
   response.end()
 }
 
-/** git-http-backend(1), by the Common Gateway Interface (RFC 3875). */
-async function httpBackend(
+/** git-http-backend(1) over the repositories in a folder, by the Common Gateway Interface (RFC 3875). */
+export async function httpBackend(
   root: string,
   url: URL,
   request: IncomingMessage,

@@ -1,6 +1,6 @@
 /** What git stores, made without starting git: to start it takes longer than most of what tests ask of it. The ids are git's. */
 import { createHash } from 'node:crypto'
-import { mkdir, rename, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 
@@ -54,10 +54,10 @@ function fileObjects(content: string): GitObject[] {
   return [blob, gitObject('tree', entry)]
 }
 
-/** An annotated tag of a commit. */
-export function tagObject(name: string, sha: string): GitObject {
-  const { name: tagger, email } = AUTHOR
-  const text = `object ${sha}\ntype commit\ntag ${name}\ntagger ${tagger} <${email}> 0 +0000\n\n${name}\n`
+/** An annotated tag of a commit. @param date written by whoever makes it */
+export function tagObject(name: string, sha: string, date = new Date(0)): GitObject {
+  const by = `${AUTHOR.name} <${AUTHOR.email}> ${Math.floor(date.getTime() / 1000)} +0000`
+  const text = `object ${sha}\ntype commit\ntag ${name}\ntagger ${by}\n\n${name}\n`
   return gitObject('tag', Buffer.from(text))
 }
 
@@ -93,6 +93,20 @@ export async function writeRef(folder: string, ref: string, id: string): Promise
   // Branches below it may have been deleted, and have left their folder.
   await rmdir(path).catch(() => {})
   await replace(path, `${id}\n`)
+}
+
+/** With the folders that it leaves empty, which would be in the way of other names. */
+export async function deleteRef(folder: string, ref: string): Promise<void> {
+  const path = join(folder, ref)
+  await rm(path)
+  const kind = join(folder, ...ref.split('/').slice(0, 2))
+  for (let at = dirname(path); at !== kind; at = dirname(at)) {
+    const isGone = await rmdir(at).then(
+      () => true,
+      () => false,
+    )
+    if (!isGone) return
+  }
 }
 
 /** Readers see what was, or what is, and never a part of it. */

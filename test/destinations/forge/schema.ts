@@ -1,0 +1,120 @@
+/** Holds a stand-in's answers against the host's published description of its API, where that is at hand: OpenAPI 3.0 or Swagger 2.0. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+import { aside } from '../../support/stalls.ts'
+
+const FOLDER = process.env.CONFORMANCE_DIR ?? '../shared/conformance'
+
+/** What is wrong with an answer; `undefined` when nothing is, or when it is not described. */
+export type AnswerCheck = (template: string, status: number, body: unknown) => string | undefined
+
+export interface DescriptionOptions {
+  /** Objects may have only the members that the description names: then a misspelled one is found. */
+  readonly isClosed?: boolean
+  /** Members that must be there, by the name of the definition, where the description requires too few. */
+  readonly required?: Readonly<Record<string, readonly string[]>>
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Description {
+  readonly paths: Readonly<Record<string, { readonly get?: { readonly responses: Readonly<Record<string, Json>> } }>>
+  readonly definitions?: Readonly<Record<string, unknown>>
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+}
+
+/** Whether answers of this host can be checked at all. @param file `github/openapi-readonly.json` */
+export function isDescribed(file: string): boolean {
+  return existsSync(join(FOLDER, file))
+}
+
+/** Reads the description when the first answer is checked. Where it is absent, it says so once, and nothing is wrong with any answer. */
+export function answerCheck(file: string, options: DescriptionOptions = {}): AnswerCheck {
+  let check: AnswerCheck | undefined
+  return (...answer) =>
+    aside(() => {
+      check ??= isDescribed(file) ? describedBy(join(FOLDER, file), options) : unchecked(file)
+      return check(...answer)
+    })
+}
+
+function unchecked(file: string): AnswerCheck {
+  process.emitWarning(`A stand-in's answers are not checked: there is no ${join(FOLDER, file)}`)
+  return () => undefined
+}
+
+function describedBy(path: string, options: DescriptionOptions): AnswerCheck {
+  const description = JSON.parse(readFileSync(path, 'utf8')) as Description
+  const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, logger: false })
+  addFormats.default(ajv)
+  const convert = (schema: unknown, name?: string) => converted(schema, options, name)
+  const named = (schemas: Readonly<Record<string, unknown>> = {}) =>
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, convert(schema, name)]))
+  // Where the schemas' references lead.
+  const definitions = named(description.definitions)
+  const components = { schemas: named(description.components?.schemas) }
+  const validators = new Map<Json, ValidateFunction>()
+
+  return (template, status, body) => {
+    const responses = description.paths[template]?.get?.responses
+    if (!responses) return undefined
+    const documented = responses[String(status)]
+    // Failures that any endpoint may give are not listed with each.
+    if (!documented) return status === 200 ? `${template} has no ${status}` : undefined
+    const answer = dereferenced(documented, description)
+    const schema = schemaOf(answer)
+    if (!schema) return undefined
+    const validate =
+      validators.get(answer) ?? ajv.compile({ allOf: [convert(schema)], definitions, components } as object)
+    validators.set(answer, validate)
+    return validate(body) ? undefined : `${template} ${status}: ${ajv.errorsText(validate.errors)}`
+  }
+}
+
+function dereferenced(answer: Json, description: Description): Json {
+  const { $ref } = answer
+  if (typeof $ref !== 'string') return answer
+  const steps = $ref.replace(/^#\//, '').split('/')
+  return steps.reduce<unknown>(
+    (at, step) => (at as Json)[step.replaceAll('~1', '/').replaceAll('~0', '~')],
+    description,
+  ) as Json
+}
+
+/** One of our own is the better one, where there is one. */
+function schemaOf(answer: Json): unknown {
+  const content = answer.content as Readonly<Record<string, Json>> | undefined
+  return answer['x-ours-schema'] ?? content?.['application/json']?.schema ?? answer.schema
+}
+
+/** Members whose values are schemas by name, and not a schema. */
+const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions'])
+/** Members whose values are data. */
+const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'default', 'example', 'examples'])
+const DROPPED: ReadonlySet<string> = new Set(['example', 'nullable', 'x-nullable', 'discriminator'])
+
+/** As JSON Schema: OpenAPI 3.0 says `nullable` where JSON Schema has a type. */
+function converted(schema: unknown, options: DescriptionOptions, name?: string): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => converted(one, options))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const entries = Object.entries(schema).flatMap(([key, value]) => {
+    if (DROPPED.has(key)) return []
+    if (DATA.has(key)) return [[key, value] as const]
+    return [[key, MAPS.has(key) ? convertedMap(value, options) : converted(value, options)] as const]
+  })
+  const whole: Record<string, unknown> = Object.fromEntries(entries)
+  const required = name === undefined ? undefined : options.required?.[name]
+  if (required) whole.required = [...new Set([...((whole.required as string[]) ?? []), ...required])]
+  if (options.isClosed && whole.properties && !('additionalProperties' in whole) && !whole.allOf) {
+    whole.additionalProperties = false
+  }
+  const { nullable, 'x-nullable': alsoNullable } = schema as Record<string, unknown>
+  return nullable === true || alsoNullable === true ? { anyOf: [{ type: 'null' }, whole] } : whole
+}
+
+function convertedMap(schemas: unknown, options: DescriptionOptions): unknown {
+  const entries = Object.entries(schemas as Json).map(([name, schema]) => [name, converted(schema, options)])
+  return Object.fromEntries(entries)
+}
