@@ -15,6 +15,7 @@ import { afterFile } from './support/after-file.ts'
 const PAGES = [
   'README.md',
   ...readdirSync('server/docs')
+    .filter((file) => file.endsWith('.md'))
     .toSorted()
     .map((file) => `server/docs/${file}`),
 ]

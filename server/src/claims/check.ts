@@ -94,7 +94,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       reach,
       secrets,
       limits,
-      spending: allowances.forCheck(claim, kind === 'deciding', secrets.size > 0),
+      spending: allowances.forCheck(claim, {
+        isDeciding: kind === 'deciding',
+        isAgain: history.length > 0,
+        hasCredentials: secrets.size > 0,
+      }),
     })
     const checking = verifier.check({
       claim: toClaim(claim),

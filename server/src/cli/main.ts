@@ -1,6 +1,7 @@
 /** The `claimcheck` command: puts the commands together, runs one, and reports how it ended. */
 import { Command } from 'commander'
 import { VERSION } from '../base/version.ts'
+import { addActionCommand } from './commands/action.ts'
 import { addAnchorCommands } from './commands/anchor.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addCopyCommand } from './commands/copy.ts'
@@ -33,6 +34,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addKeyCommands(program)
   addConnectionCommands(program)
   addPluginsCommand(program)
+  addActionCommand(program)
   addSigningKeyCommands(program)
   addLogCommands(program)
   addAnchorCommands(program)

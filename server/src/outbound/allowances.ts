@@ -1,7 +1,7 @@
 /**
  * Shares out what a destination lets us ask in a time, such as GitHub's 60 anonymous requests an hour: by workspace, within it by key, and
- * with a part kept for checks that decide. So one key cannot use it up for all. The destination's own headers tell the allowance, so that
- * what other hosts use of it counts as well.
+ * with a part kept for checks that decide. So one key cannot use it up for all. Of what is left, looking again at claims uses half at most:
+ * a token is its workspace's own. The destination's own headers tell the allowance, so that what others use of it counts as well.
  */
 import { DestinationError, type Instant, mayTake } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
@@ -19,8 +19,16 @@ export interface Allowances {
   mayBegin(spender: Spender): boolean
   /** Sets requests aside for a check that begins; the result ends it. */
   begin(spender: Spender, isDeciding: boolean): () => void
-  /** What a check's requests count against. @param hasCredentials false: the connection reads as everybody does */
-  forCheck(spender: Spender, isDeciding: boolean, hasCredentials: boolean): Spending
+  /** What a check's requests count against. */
+  forCheck(spender: Spender, check: SpendingCheck): Spending
+}
+
+export interface SpendingCheck {
+  readonly isDeciding: boolean
+  /** The claim was checked before. */
+  readonly isAgain: boolean
+  /** False: the connection reads as everybody does. */
+  readonly hasCredentials: boolean
 }
 
 export interface Spending {
@@ -37,6 +45,8 @@ export interface Spending {
 const KEPT = 4
 /** Alone, a workspace uses 2/3 of what may be used, and a key 4/7; of what checks that decide may use, 4/5 and 16/21. */
 const WEIGHTS = { looking: 2, deciding: 4 } as const
+/** Looking again uses no more than it leaves. */
+const AGAIN_WEIGHT = 1
 /** So many requests are set aside for a check that begins. */
 const PER_CHECK = 4
 /** Where everybody's allowance is one and not yet known, a burst could use it up before the first answer tells of it. */
@@ -66,6 +76,8 @@ interface Allowance {
   pending: number
   /** By kind of check, by user: requests in this window, those that are set aside among them. */
   readonly spent: Map<string, number>
+  /** Of looking again: requests in this window. */
+  spentAgain: number
 }
 
 export function createAllowances({ now }: { readonly now: () => Instant }): Allowances {
@@ -82,7 +94,14 @@ export function createAllowances({ now }: { readonly now: () => Instant }): Allo
       endWindow(known, now())
       return known
     }
-    const created: Allowance = { window: undefined, heardAt: undefined, running: 0, pending: 0, spent: new Map() }
+    const created: Allowance = {
+      window: undefined,
+      heardAt: undefined,
+      running: 0,
+      pending: 0,
+      spent: new Map(),
+      spentAgain: 0,
+    }
     allowances.set(name, created)
     return created
   }
@@ -120,7 +139,7 @@ export function createAllowances({ now }: { readonly now: () => Instant }): Allo
         allowance.heardAt ??= now()
       }
     },
-    forCheck(spender, isDeciding, hasCredentials) {
+    forCheck(spender, { isDeciding, isAgain, hasCredentials }) {
       if (spender.connectionId !== null && !hasCredentials) anonymous.set(spender.connectionId, true)
       const kind = kindOf(isDeciding)
       let isRefused = false
@@ -137,14 +156,23 @@ export function createAllowances({ now }: { readonly now: () => Instant }): Allo
           }
           allowance.pending++
           if (window) add(allowance.spent, usersOf(spender, kind), 1)
+          const counts = window !== undefined && isAgain && !isDeciding
+          if (counts) allowance.spentAgain++
           return (headers) => {
             allowance.pending--
+            const before = allowance.window?.remaining
             if (headers) hear(allowance, headers)
+            const after = allowance.window?.remaining
+            // Unchanged pages are free at some destinations.
+            const isFree = before !== undefined && after !== undefined && after >= before
+            if (counts && isFree && allowance.spentAgain > 0) allowance.spentAgain--
           }
         },
       }
 
       function mayCount(allowance: Allowance, window: Window, kind: Kind): boolean {
+        if (kind === 'looking' && isAgain && !mayTake(allowance.spentAgain, window.remaining, AGAIN_WEIGHT))
+          return false
         // What is set aside is for requests such as this one.
         if (kind === 'looking') return window.remaining > keptOf(window)
         return window.remaining > 0 && mayUse(allowance, spender, kind, window.remaining)
@@ -183,6 +211,7 @@ function endWindow(allowance: Allowance, now: Instant): void {
   allowance.window = undefined
   allowance.heardAt = undefined
   allowance.spent.clear()
+  allowance.spentAgain = 0
 }
 
 /** GitHub's and Gitea's `X-RateLimit-*`, or the `RateLimit-*` of IETF drafts and GitLab. The end is a time in seconds, or seconds from now. */

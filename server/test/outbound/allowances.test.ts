@@ -33,8 +33,9 @@ function github({ limit = 60, headers = githubHeaders } = {}) {
     }
   }
 
-  function read(spender: Spender, isDeciding: boolean, isFree = false): void {
-    const answered = allowances.forCheck(spender, isDeciding, spender.connectionId !== null).count()
+  function read(spender: Spender, isDeciding: boolean, isFree = false, isAgain = false): void {
+    const hasCredentials = spender.connectionId !== null
+    const answered = allowances.forCheck(spender, { isDeciding, isAgain, hasCredentials }).count()
     if (clock.now >= place.resetAt) Object.assign(place, { used: 0, resetAt: clock.now + HOUR_MS })
     if (!isFree) place.used++
     answered(new Headers(headers(limit, limit - place.used, place.resetAt, clock.now)))
@@ -171,6 +172,30 @@ t.test('a burst of checks that have not asked yet leaves the kept requests alone
   read(anonymous('b'), true)
 })
 
+t.test("looking again uses half of a workspace's own token at most, and closing reads are free of that", async (t) => {
+  const { place, read } = github({ limit: 5000 })
+  const mine = { ...anonymous('a'), connectionId: 'conn_1' }
+  const lookAgain = () => read(mine, false, false, true)
+  const refusedAfter = () => {
+    for (let sent = 0; ; sent++) {
+      try {
+        lookAgain()
+      } catch (error) {
+        t.match(error, { code: 'rate_limited', retryAfterMs: undefined })
+        return sent
+      }
+    }
+  }
+  place.used = 500
+  read(mine, false)
+  const left = 5000 - place.used
+  for (let times = 0; times < 100; times++) read(mine, false, true, true)
+  const again = refusedAfter()
+  t.ok(again > left / 2 - 3 && again <= left / 2 + 1, `${again} of ${left}`)
+  read(mine, false)
+  read(mine, true, false, true)
+})
+
 t.test('answers that cost nothing are not counted, and a window that slides goes on', async (t) => {
   const { read, look } = github()
   for (let times = 0; times < 100; times++) read(anonymous('a'), true, true)
@@ -187,7 +212,7 @@ t.test('a connection without credentials uses the allowance of all', async (t) =
   const { allowances, place, look } = github()
   t.ok(look(anonymous('a')))
   const tokenless = { ...anonymous('b'), connectionId: 'conn_1' }
-  allowances.forCheck(tokenless, false, false)
+  allowances.forCheck(tokenless, { isDeciding: false, isAgain: false, hasCredentials: false })
   place.used = 55
   look(anonymous('a'))
   t.notOk(allowances.mayBegin(tokenless))

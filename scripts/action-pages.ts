@@ -1,0 +1,10 @@
+/** Writes the pages of the actions that come with Claimcheck: `npm run action-pages`. */
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { actionPages } from './action-pages/pages.ts'
+
+const FOLDER = 'server/docs/actions'
+
+await rm(FOLDER, { recursive: true, force: true })
+await mkdir(FOLDER, { recursive: true })
+for (const [file, text] of await actionPages('.')) await writeFile(join(FOLDER, file), text)

@@ -1,0 +1,172 @@
+/** The page of an action, made from its profile: what a claim of it says, what it names, when it is judged, and what a receipt can say. Markdown. */
+import type { ActionProfile, JsonObject, JsonValue, Sentence } from '@claimcheck/core'
+import type { TSchema } from 'typebox'
+import type { Registry } from './registry.ts'
+
+/** How a claim of the action can be read. */
+export interface Readable {
+  readonly profile: ActionProfile
+  /** Of the connections: `GitHub`. */
+  readonly through: readonly string[]
+  readonly withoutConnection: boolean
+}
+
+/** What a page uses of the schema of a property. */
+interface Property {
+  readonly type?: string
+  readonly title?: string
+  readonly description?: string
+  readonly default?: JsonValue
+  readonly examples?: readonly JsonValue[]
+  readonly const?: JsonValue
+  readonly anyOf?: readonly Property[]
+  readonly items?: Property & { readonly properties?: Readonly<Record<string, Property>> }
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** The newest version of each action, in the order of the registry. */
+export function readableActions(registry: Registry): Readable[] {
+  const isPublic = new Set(registry.publicActions())
+  return registry.profiles().map((profile) => ({
+    profile,
+    through: registry
+      .connectionTypes()
+      .filter(({ provider }) => registry.actionsFor(provider).includes(profile.action))
+      .map(({ title }) => title),
+    withoutConnection: isPublic.has(profile.action),
+  }))
+}
+
+export function actionPage({ profile, through, withoutConnection }: Readable): string {
+  const { action, version, words, summary, target, params, facts, required, access, aliases = {} } = profile
+  const names = Object.keys(aliases).map(code)
+  return `${[
+    `# ${words.title}`,
+    `\`${action}\`, version ${version}${names.length > 0 ? `. Also called ${listed(names)}` : ''}`,
+    summary,
+    '## The claim',
+    `**Target: ${lower(words.target)}.** ${(target as Property).description ?? ''}`.trim(),
+    table(
+      ['param', '', 'what it is'],
+      propertiesOf(params).map(([name, property]) => [
+        code(name),
+        isRequired(params, name) ? 'required' : defaultOf(property),
+        meaningOf(property),
+      ]),
+    ),
+    fenced('json', JSON.stringify(exampleOf(profile), null, 2)),
+    '## How it is judged',
+    bulleted([
+      `The outcome counts as in time up to ${duration(profile.toleranceMs)} after \`claimed_at\`. Without \`deadline_at\` the claim is decided at the latest ${duration(profile.deadlineMs)} after it; with it, up to ${duration(profile.maxDeadlineMs)}.`,
+      ...Object.entries(required).map(
+        ([field, role]) => `If ${code(field)} differs, the verdict is \`mismatch\`, \`${role}_mismatch\`.`,
+      ),
+    ]),
+    table(
+      ['verdict', 'what the receipt says'],
+      Object.entries(words.outcomes).map(([verdict, sentence]) => [code(verdict), firstOf(sentence)]),
+    ),
+    '## How it is read',
+    bulleted([
+      through.length > 0 ? `Through a connection: ${listed(through)}.` : 'Through no connection.',
+      withoutConnection ? 'Without a connection, where everybody can read it.' : 'Not without a connection.',
+      `It needs: ${access.permission}`,
+    ]),
+    '## What a receipt can record',
+    table(
+      ['fact', 'form', 'what it says'],
+      propertiesOf(facts).map(([name, property]) => [code(name), formOf(property), meaningOf(property)]),
+    ),
+  ].join('\n\n')}\n`
+}
+
+/** A claim as it is sent to the API. */
+function exampleOf({ action, target, params }: ActionProfile): JsonObject {
+  const given = propertiesOf(params).flatMap(([name, property]) => {
+    const value = property.examples?.[0] ?? property.default ?? choicesOf(property)[0]
+    return value !== undefined && (isRequired(params, name) || property.examples) ? [[name, value] as const] : []
+  })
+  return {
+    client_claim_id: 'run-1',
+    agent_id: 'my-agent',
+    action,
+    target: (target as Property).examples?.[0] ?? '',
+    params: Object.fromEntries(given),
+    claimed_at: '2026-01-31T12:00:00Z',
+  }
+}
+
+function propertiesOf(schema: TSchema): [string, Property][] {
+  return Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {})
+}
+
+function isRequired(schema: TSchema, name: string): boolean {
+  return (schema as { required?: readonly string[] }).required?.includes(name) === true
+}
+
+function choicesOf({ anyOf = [], const: value }: Property): JsonValue[] {
+  return [value, ...anyOf.map((one) => one.const)].filter((one) => one !== undefined)
+}
+
+function defaultOf({ default: value }: Property): string {
+  return value === undefined ? 'optional' : `optional, ${code(JSON.stringify(value))}`
+}
+
+function meaningOf({ title = '', description = '', items }: Property): string {
+  const members = Object.entries(items?.properties ?? {}).map(
+    ([name, member]) => `${code(name)}: ${lower(member.description ?? member.title ?? '')}`,
+  )
+  return [`${title}.`, description, ...members].filter((text) => text !== '.' && text !== '').join(' ')
+}
+
+function formOf(property: Property): string {
+  const choices = choicesOf(property)
+  if (choices.length > 0) return choices.map((choice) => code(JSON.stringify(choice))).join(', ')
+  if (property.format === 'date-time') return 'time'
+  return property.type === 'string' ? 'text' : (property.type ?? 'value')
+}
+
+function firstOf(sentence: Sentence): string {
+  return typeof sentence === 'string' ? sentence : (sentence[0] ?? '')
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+/** In the largest unit that fits without a rest: `90 minutes`. */
+function duration(ms: number): string {
+  const [unit, size] = UNITS.find(([, size]) => ms >= size && ms % size === 0) ?? ['millisecond', 1]
+  const count = ms / size
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+function listed(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+function bulleted(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n')
+}
+
+function fenced(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
