@@ -32,7 +32,7 @@ export async function findChecks(
   if (missing.length === 0) return { ...found, checks }
   // A build with the claimed key and another name has replaced what was there.
   if (missing.some(({ by }) => checks.some((check) => check.by.includes(by)))) {
-    throw new DestinationError('unsupported_target')
+    throw new DestinationError('forbidden')
   }
   if (!(await repository.isKnown(sha))) {
     return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), undefined) }
@@ -52,7 +52,7 @@ async function readBuild({ api, root }: Repository, sha: string, key: string): P
 async function refuseUntold(missing: readonly Wanted[], sha: string, { api }: Repository): Promise<void> {
   for await (const builds of api.pages(`/build-status/latest/commits/${sha}`, BuildsAnswer)) {
     const isThere = ({ name }: Wanted) => builds.some((build) => nameOf(build) === name)
-    if (missing.some(isThere)) throw new DestinationError('unsupported_target')
+    if (missing.some(isThere)) throw new DestinationError('forbidden')
   }
 }
 

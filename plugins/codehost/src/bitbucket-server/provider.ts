@@ -1,5 +1,5 @@
 /** Connections to Bitbucket Data Center, which was Bitbucket Server. */
-import { bearer, defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { defineProvider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { RepositoriesAnswer } from './answers.ts'

@@ -64,6 +64,7 @@ export const StatusesAnswer = Type.Object({
     Type.Object({
       key: Type.String(),
       name: orNull(Type.String()),
+      url: orNull(Type.String()),
       state: Type.Union([
         Type.Literal('SUCCESSFUL'),
         Type.Literal('FAILED'),

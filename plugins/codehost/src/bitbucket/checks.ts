@@ -38,8 +38,17 @@ export async function findChecks(
   const isMissing = !statuses || (wanted?.every(isOfPipelines) && runs.length === 0 && !(await repository.isKnown(sha)))
   if (isMissing) return { ...found, checks: undefined, mark: missingCommitMark(query, now(), createdAt) }
   refuseUntold(wanted ?? [], statuses)
-  return { ...found, checks: [...statuses, ...runs] }
+  // Each run of Pipelines has a status, too, which stays when another run replaces it.
+  const posted = wanted ? statuses : statuses.filter(({ isOfRun }) => !isOfRun)
+  return { ...found, checks: [...posted, ...runs] }
 }
+
+interface Status extends Check {
+  /** It leads to a run of Pipelines. */
+  readonly isOfRun: boolean
+}
+
+const RUN = /^https:\/\/bitbucket\.org\/[^/]+\/[^/]+\/(?:addon\/)?pipelines\//
 
 function isOfPipelines({ by }: Wanted): boolean {
   return PIPELINES.includes(by.toLowerCase())
@@ -47,7 +56,7 @@ function isOfPipelines({ by }: Wanted): boolean {
 
 /**
  * A status of the claimed name under another key may be of the account that the claim names: nothing tells whose it is. And one with the
- * claimed key under another name has replaced what was there.
+ * claimed key under another name has replaced what was there. The next read may show more.
  */
 function refuseUntold(wanted: readonly Wanted[], statuses: readonly Check[]): void {
   for (const { name, by } of wanted.filter((one) => !isOfPipelines(one))) {
@@ -55,7 +64,7 @@ function refuseUntold(wanted: readonly Wanted[], statuses: readonly Check[]): vo
     const isBy = (check: Check) => check.by.some((key) => key.toLowerCase() === by.toLowerCase())
     const isThere = statuses.some((check) => isNamed(check) && isBy(check))
     if (!isThere && statuses.some((check) => isNamed(check) || isBy(check))) {
-      throw new DestinationError('unsupported_target')
+      throw new DestinationError('forbidden')
     }
   }
 }
@@ -63,18 +72,19 @@ function refuseUntold(wanted: readonly Wanted[], statuses: readonly Check[]): vo
 const OUTCOMES = { SUCCESSFUL: 'passed', FAILED: 'failed', INPROGRESS: 'pending', STOPPED: 'skipped' } as const
 
 /** A status replaces the one that had its key. Undefined where the repository does not have the commit. */
-async function readStatuses({ api, root }: Repository, sha: string): Promise<Check[] | undefined> {
-  let checks: Check[] | undefined
+async function readStatuses({ api, root }: Repository, sha: string): Promise<Status[] | undefined> {
+  let checks: Status[] | undefined
   const path = `${root}/commit/${sha}/statuses?pagelen=${PAGE}`
   for await (const { values } of api.pages(path, StatusesAnswer, linkedPage)) {
     checks = [
       ...(checks ?? []),
       ...values.map(
-        ({ key, name, state }): Check => ({
+        ({ key, name, state, url }): Status => ({
           name: name || key,
           by: PIPELINES.includes(key.toLowerCase()) ? [] : [key],
           isRunByHost: false,
           outcome: OUTCOMES[state],
+          isOfRun: RUN.test(url ?? ''),
         }),
       ),
     ]
