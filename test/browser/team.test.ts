@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
-import { GitHubStandIn } from '../destinations/github.ts'
+import { startGitHub } from '../destinations/forge/github.ts'
 import { Installation } from '../support/installation.ts'
 import { PASSWORD, Visitor } from '../support/visitor.ts'
 import { launchBrowser, openPage, signIn } from './browser.ts'
@@ -13,7 +13,7 @@ const WRITING = 'ghp_a-token-that-writes'
 const WRONG = 'ghp_some-wrong-token'
 
 async function installed(t: TapTest) {
-  const github = await GitHubStandIn.start()
+  const github = await startGitHub()
   t.teardown(() => github.close())
   github.addToken({ token: RIGHT, scopes: 'read:org' })
   github.addToken({ token: WRITING, scopes: 'repo' })

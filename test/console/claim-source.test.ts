@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { GitHubStandIn } from '../destinations/github.ts'
+import { startGitHub } from '../destinations/forge/github.ts'
 import { afterFile } from '../support/after-file.ts'
 import { type ClaimsConsole, claimsConsole } from '../support/claims-console.ts'
 import { connect } from '../support/connect.ts'
@@ -12,7 +12,7 @@ import { textOf } from '../support/visitor.ts'
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 
-const github = await GitHubStandIn.start()
+const github = await startGitHub()
 afterFile(() => github.close())
 const shared = sharedInstallation({
   plugins: [SCRIPTED, { use: CODEHOST }],

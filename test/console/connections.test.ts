@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { silence, status } from '../destinations/faults.ts'
-import { GitHubStandIn } from '../destinations/github.ts'
+import { startGitHub } from '../destinations/forge/github.ts'
 import { afterFile } from '../support/after-file.ts'
 import { Client } from '../support/client.ts'
 import { connect as connectUntested } from '../support/connect.ts'
@@ -19,7 +19,7 @@ const SECRETS = /-token-text/
 const MARKUP = `<img src=x onerror="alert(1)">'&`
 const TIMEOUT_MS = 500
 
-const github = await GitHubStandIn.start()
+const github = await startGitHub()
 afterFile(() => github.close())
 github.addToken({ token: RIGHT, scopes: 'read:org' })
 github.addToken({ token: WRITING, scopes: 'repo, read:org' })
@@ -43,7 +43,7 @@ async function workspace() {
 
 /** An address at which nothing answers. */
 async function deserted(): Promise<string> {
-  const standIn = await GitHubStandIn.start()
+  const standIn = await startGitHub()
   const { url } = standIn
   await standIn.close()
   return url

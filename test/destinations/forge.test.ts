@@ -1,5 +1,6 @@
 /** The code host that the stand-ins share: what it says of histories is what git says, and what was not pushed is not there. */
 import t, { type Test } from 'tap'
+import { checkAgainst } from './forge/schema.ts'
 import { type CodeHostKind, StandIn } from './forge/stand-in.ts'
 import { git } from './git.ts'
 
@@ -169,4 +170,44 @@ t.test('tokens, renames, git, and answers that do not fit', async (t) => {
   t.equal(await status('/r/acme%2Fnew', 'all'), 200)
   t.equal(await status('/r/acme%2Fnew/wrong', 'all'), 599)
   t.same(standIn.invalidAnswers.splice(0), ['no id'])
+})
+
+t.test('answers are held against descriptions of both kinds', async (t) => {
+  const name = { type: 'string' }
+  const Branch = { type: 'object', properties: { name, sha: { type: 'string', nullable: true } }, required: ['name'] }
+  const openApi = (schema: object) => {
+    const responses = { 200: { content: { 'application/json': { schema } } } }
+    return checkAgainst({ paths: { '/b': { get: { responses } } }, components: { schemas: { Branch } } })
+  }
+  const swagger = (response: object, options = {}) =>
+    checkAgainst(
+      {
+        paths: { '/b': { get: { responses: { 200: { $ref: '#/responses/one' } } } } },
+        responses: { one: { ...response } },
+        definitions: { Branch: { type: 'object', properties: { name } } },
+      },
+      options,
+    )
+  const ref = (where: string) => ({ $ref: `#/${where}/Branch` })
+  const open = openApi({ allOf: [ref('components/schemas')] })
+  const either = openApi({ anyOf: [{ type: 'object' }, ref('components/schemas')] })
+  const wide = swagger({ schema: ref('definitions') })
+  const closed = swagger({ schema: ref('definitions') }, { isClosed: true, required: { Branch: ['name'] } })
+  const ours = swagger({ schema: ref('definitions'), 'x-ours-schema': { type: ['array', 'null'] } })
+  const rows = [
+    [open, { name: 'a', sha: null }, true],
+    [open, { name: null }, false],
+    [open, {}, false],
+    [either, {}, false],
+    [wide, { nmae: 'a' }, true],
+    [closed, { nmae: 'a' }, false],
+    [closed, { name: 'a', nmae: 'a' }, false],
+    [closed, { name: 'a' }, true],
+    [ours, [], true],
+    [ours, { name: 'a' }, false],
+  ] as const
+  for (const [check, body, fits] of rows) t.equal(check('/b', 200, body) === undefined, fits, JSON.stringify(body))
+  t.match(open('/b', 200, {}), "must have required property 'name'")
+  t.equal(open('/other', 200, {}), undefined, 'what is not described is not checked')
+  t.equal(open('/b', 404, {}), undefined, 'a failure that is not listed may be')
 })

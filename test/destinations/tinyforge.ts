@@ -1,8 +1,5 @@
 /** A small forge on loopback, with an API of its own: repositories, branches and the history of their commits. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Network } from './github-network.ts'
+import { type Call, type CodeHostKind, type Reply, StandIn } from './forge/stand-in.ts'
 
 export interface Forge {
   readonly url: string
@@ -11,71 +8,61 @@ export interface Forge {
   /** Every request, oldest first. */
   readonly requests: string[]
   /** Pushes a new commit. Its id. */
-  push(branch: string, parents?: readonly string[]): string
-  close(): void
+  push(branch: string, parents?: readonly string[]): Promise<string>
+  close(): Promise<void>
 }
 
-/** @param token without it every answer is 401 */
+const ROOT = '/repos/{owner}/{name}'
+const notFound = (): Reply => ({ status: 404, body: {} })
+const found = (body: object | undefined): Reply => (body ? { status: 200, body } : notFound())
+
+const TINY_FORGE: CodeHostKind = {
+  name: 'Tiny Forge',
+  basePath: '',
+  check: () => undefined,
+  sharesNumbers: true,
+  find: ({ owner, name }) => ({ slug: `${owner}/${name}` }),
+  notFound,
+  badCredentials: () => ({ status: 401, body: {} }),
+  plainRoutes: [{ template: '/', answer: ({ token }) => ({ status: token ? 200 : 401, body: {} }) }],
+  routes: [
+    { template: ROOT, answer: ({ repository }) => found({ id: 7, name: repository.slug }) },
+    { template: `${ROOT}/branches/{branch}`, wide: ['branch'], answer: branch },
+    {
+      template: `${ROOT}/commits/{sha}`,
+      answer: async ({ state, params }) =>
+        found(state.has(params.sha!) ? { branches: await state.branchesContaining(params.sha!) } : undefined),
+    },
+    { template: `${ROOT}/contains`, answer: contains },
+  ],
+}
+
+function branch({ state, params }: Call): Reply {
+  const tip = state.tip(params.branch!)
+  return found(tip === undefined ? undefined : { tip })
+}
+
+async function contains({ repository, state, query }: Call): Promise<Reply> {
+  const [older, newer] = ['older', 'newer'].map((name) => query.get(name)!) as [string, string]
+  if (!state.has(older) || !state.has(newer)) return notFound()
+  return found({ contains: await repository.pool.isAncestor(older, newer) })
+}
+
+/** @param token without it nothing is shown */
 export async function startForge({ slug, token }: { slug: string; token: string }): Promise<Forge> {
-  const network = new Network()
-  const tips = new Map<string, string>()
-  const known = new Set<string>()
-  const requests: string[] = []
-
-  const reaches = (older: string, newer: string) => network.mergeBase(older, newer) === older
-  const routes: readonly (readonly [RegExp, (part: string, query: URLSearchParams) => object | undefined])[] = [
-    [/^$/, () => ({ id: 7, name: slug })],
-    [/^\/branches\/(.+)$/, (name) => (tips.has(name) ? { tip: tips.get(name) } : undefined)],
-    [
-      /^\/commits\/(.+)$/,
-      (sha) =>
-        known.has(sha) ? { branches: [...tips.keys()].filter((name) => reaches(sha, tips.get(name)!)) } : undefined,
-    ],
-    [
-      /^\/contains$/,
-      (_, query) => {
-        const [older, newer] = ['older', 'newer'].map((name) => query.get(name)!) as [string, string]
-        return known.has(older) && known.has(newer) ? { contains: reaches(older, newer) } : undefined
-      },
-    ],
-  ]
-
-  function answer(path: string, query: URLSearchParams): object | undefined {
-    const root = `/repos/${slug}`
-    if (path === '/') return {}
-    if (!path.startsWith(root)) return undefined
-    for (const [pattern, found] of routes) {
-      const match = pattern.exec(path.slice(root.length))
-      if (match) return found(decodeURIComponent(match[1] ?? ''), query)
-    }
-    return undefined
-  }
-
-  const server = createServer(({ method, url = '', headers }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://localhost')
-    requests.push(`${method} ${url}`)
-    const found = answer(pathname, searchParams)
-    const status = found ? 200 : 404
-    const isAllowed = headers.authorization === `Bearer ${token}`
-    response.writeHead(isAllowed ? status : 401, { 'content-type': 'application/json' })
-    response.end(JSON.stringify((isAllowed && found) || {}))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const standIn = await StandIn.start(TINY_FORGE)
+  const repository = await standIn.createRepository(slug, { isPrivate: true })
+  standIn.addToken({ token, repositories: [repository] })
   return {
-    url: `http://${host}`,
-    host,
-    requests,
-    push(branch, parents = tips.has(branch) ? [tips.get(branch)!] : []) {
-      const sha = network.commit({ parents })
-      network.publish(sha, Date.now())
-      known.add(sha)
-      tips.set(branch, sha)
+    url: standIn.url,
+    host: new URL(standIn.url).host,
+    requests: standIn.requests,
+    async push(branch, parents) {
+      const tip = repository.asOf().tip(branch)
+      const sha = await repository.commit({ parents: parents ?? (tip === undefined ? [] : [tip]) })
+      await repository.push(branch, sha)
       return sha
     },
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
+    close: () => standIn.close(),
   }
 }

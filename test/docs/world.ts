@@ -3,8 +3,9 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Anchoring, startAnchoring } from '../../scripts/demo/anchoring.ts'
+import { startGitHub } from '../destinations/forge/github.ts'
+import type { StandIn } from '../destinations/forge/stand-in.ts'
 import { GitServer } from '../destinations/git-server.ts'
-import { GitHubStandIn } from '../destinations/github.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { freePort } from '../support/postgres.ts'
 import { PageShell } from './page-shell.ts'
@@ -16,7 +17,7 @@ const READER = { username: 'reader', password: 'a password' }
 
 export class World {
   readonly folder: string
-  readonly #github: GitHubStandIn
+  readonly #github: StandIn
   readonly #gitServer: GitServer
   readonly #anchoring: Anchoring
   readonly #sha: string
@@ -27,7 +28,7 @@ export class World {
 
   private constructor(parts: {
     folder: string
-    github: GitHubStandIn
+    github: StandIn
     gitServer: GitServer
     anchoring: Anchoring
     sha: string
@@ -44,7 +45,7 @@ export class World {
   static async create(): Promise<World> {
     const [folder, github, gitServer, anchoring, port] = await Promise.all([
       mkdtemp(join(tmpdir(), 'claimcheck-docs-')),
-      GitHubStandIn.start(),
+      startGitHub(),
       GitServer.start(),
       startAnchoring({ interval_s: 1 }),
       freePort(),

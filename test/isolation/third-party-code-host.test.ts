@@ -2,7 +2,7 @@
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import t, { type Test } from 'tap'
 import { installedPlugin } from '../../server/test/plugins/isolation/world.ts'
-import { GitHubStandIn } from '../destinations/github.ts'
+import { startGitHub } from '../destinations/forge/github.ts'
 import { startForge } from '../destinations/tinyforge.ts'
 import { connect } from '../support/connect.ts'
 import { Installation } from '../support/installation.ts'
@@ -14,7 +14,7 @@ const SLUG = 'acme/app'
 
 /** Both plugins in one installation, each with a host that has the repository. */
 async function start(t: Test, order: 'shipped first' | 'third party first') {
-  const [forge, github] = await Promise.all([startForge({ slug: SLUG, token: TOKEN }), GitHubStandIn.start()])
+  const [forge, github] = await Promise.all([startForge({ slug: SLUG, token: TOKEN }), startGitHub()])
   t.teardown(() => Promise.all([forge.close(), github.close()]))
   const { use } = installedPlugin(t, 'build/test/plugins/tinyforge.js', {
     '@claimcheck/plugin-codehost': 'plugins/codehost',
@@ -47,9 +47,9 @@ for (const order of ['shipped first', 'third party first'] as const) {
     const byName = new Map(installation.claimcheck.registry.plugins.map((plugin) => [plugin.name, plugin.isolation]))
     t.strictSame([byName.get('codehost'), byName.get('tinyforge')], ['trusted', 'isolated'])
 
-    const first = forge.push('main')
-    const tip = forge.push('main')
-    const side = forge.push('side', [tip])
+    const first = await forge.push('main')
+    const tip = await forge.push('main')
+    const side = await forge.push('side', [tip])
     const theirs = await repository.commit()
     await repository.push('main', theirs)
 
@@ -68,7 +68,7 @@ for (const order of ['shipped first', 'third party first'] as const) {
     t.match(await at('0'.repeat(40), 'nobody.example'), { verdict: 'unverifiable' }, 'nobody reads that host')
     t.equal(await at(side, forge.host), 'queued', 'it is on another branch, and may still be merged')
     t.equal(await at(theirs, forge.host), 'queued', 'what the other host has is not there')
-    forge.push('main', [tip, side])
+    await forge.push('main', [tip, side])
     t.match(await at(side, forge.host), { verdict: 'verified' })
 
     const alias = await client.submit({

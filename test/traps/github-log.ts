@@ -1,5 +1,5 @@
 /** Traps about what GitHub's push log shows, or does not, of branches that come and go. */
-import type { Answering, GitHubRepository } from '../destinations/github-repository.ts'
+import type { Answering, ForgeRepository } from '../destinations/forge/model.ts'
 import type { Play, Trap, Truth } from './trap.ts'
 import type { World } from './world.ts'
 
@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS
 interface Scene {
   readonly world: World
   readonly slug: string
-  readonly repository: GitHubRepository
+  readonly repository: ForgeRepository
   readonly base: string
   /** A commit on top of `base`, not pushed. */
   readonly sha: string
@@ -85,9 +85,9 @@ export const githubLogTraps: readonly Trap[] = [
     set: async (scene) => {
       await mergeAndDelete(scene)
       await scene.world.clock.sleep(SECOND_MS)
-      const { activities } = scene.repository
-      const [pushed, , removed] = activities.slice(-3)
-      const facts = { pushed_at: at(pushed!.at.getTime()), removed_at: at(removed!.at.getTime()), branch_listed: false }
+      const { pushes } = scene.repository
+      const [pushed, , removed] = pushes.slice(-3)
+      const facts = { pushed_at: at(pushed!.at), removed_at: at(removed!.at), branch_listed: false }
       return { ...topic(scene.sha), ...scene.world.now(), facts }
     },
   }),
@@ -309,7 +309,7 @@ export const githubLogTraps: readonly Trap[] = [
       await repository.push('topic', base)
       await repository.push('topic', sha)
       await repository.deleteBranch('topic')
-      repository.activities.splice(-2, 1)
+      repository.pushes.splice(-2, 1)
       return topic(sha)
     },
   }),

@@ -275,7 +275,7 @@ export const githubPlaceTraps: readonly Trap[] = [
       answering: { clockAheadMs },
       set: async ({ world, repository, sha }) => {
         await repository.push('main', sha)
-        const pushedAt = repository.activities.at(-1)!.at.getTime() - clockAheadMs
+        const pushedAt = repository.pushes.at(-1)!.at - clockAheadMs
         const claim = world.times(pushedAt - 5000 - world.clock.now(), 60_000)
         return { client: world.unlisted, ...claim, beside: 3 }
       },

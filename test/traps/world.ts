@@ -1,9 +1,10 @@
 /** What the traps are set in: a service, a GitHub stand-in and a git server. All of them go by one clock, which skips the time in which nothing happens. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { startGitHub } from '../destinations/forge/github.ts'
+import type { ForgeRepository } from '../destinations/forge/model.ts'
+import type { StandIn } from '../destinations/forge/stand-in.ts'
 import { GitServer } from '../destinations/git-server.ts'
-import { GitHubStandIn } from '../destinations/github.ts'
-import type { GitHubRepository } from '../destinations/github-repository.ts'
 import { connect } from '../support/connect.ts'
 import { type Client, Installation } from '../support/installation.ts'
 import { SkippingClock } from '../support/skipping-clock.ts'
@@ -24,7 +25,7 @@ export interface Times {
 export const soonest = (world: World): Times => world.times(500, 500)
 
 export class World {
-  readonly github: GitHubStandIn
+  readonly github: StandIn
   readonly git: GitServer
   readonly service: Installation
   /** Its workspace has no connection: the public GitHub is read. */
@@ -43,7 +44,7 @@ export class World {
   #repositories = 0
 
   private constructor(parts: {
-    github: GitHubStandIn
+    github: StandIn
     git: GitServer
     service: Installation
     clients: [Client, Client, Client, Client]
@@ -64,7 +65,7 @@ export class World {
   static async start(): Promise<World> {
     const skew = { ms: 0 }
     const clock = new SkippingClock()
-    const github = await GitHubStandIn.start({ now: () => clock.now() + skew.ms })
+    const github = await startGitHub({ now: () => clock.now() + skew.ms })
     github.addToken({ token: TOKEN })
     const git = await GitServer.start(0, clock.now)
     const unlistedUrl = github.url.replace('127.0.0.1', 'localhost')
@@ -139,7 +140,7 @@ export class World {
   /** At GitHub, with a main branch of two commits: made a month ago. */
   async repository(
     options: { readonly isPrivate?: boolean; readonly createdAt?: number } = {},
-  ): Promise<{ slug: string; repository: GitHubRepository; base: string }> {
+  ): Promise<{ slug: string; repository: ForgeRepository; base: string }> {
     const slug = this.nextSlug()
     const createdAt = options.createdAt ?? this.clock.now() - MONTH_MS
     const repository = await this.github.createRepository(slug, { ...options, createdAt })

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { type Destination, verifierConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
-import { GitHubStandIn } from '../../../test/destinations/github.ts'
+import { startGitHub } from '../../../test/destinations/forge/github.ts'
+import type { StandIn } from '../../../test/destinations/forge/stand-in.ts'
 import { MINUTE, NOON } from './github-fixture.ts'
 
 t.setTimeout(500_000)
@@ -21,13 +22,13 @@ interface Commits {
 
 /** One stand-in for each situation, all with the same repository and the same commits, behind one address. */
 function github(): Destination<Situation, Commits> {
-  const standIns = new Map<Situation, GitHubStandIn>()
-  let current: GitHubStandIn
+  const standIns = new Map<Situation, StandIn>()
+  let current: StandIn
   let sha: string
 
-  async function build(situation: Situation, now: () => number): Promise<GitHubStandIn> {
+  async function build(situation: Situation, now: () => number): Promise<StandIn> {
     let built: number | undefined = NOON - 60 * MINUTE
-    const standIn = await GitHubStandIn.start({ now: () => built ?? now() })
+    const standIn = await startGitHub({ now: () => built ?? now() })
     const repository = await standIn.createRepository('acme/app', { isPrivate: true })
     const commit = (message: string, ...parents: string[]) =>
       repository.commit({ message, parents, date: new Date(NOON - 60 * MINUTE) })

@@ -11,7 +11,7 @@ import {
   status,
   truncatedJson,
 } from '../../../test/destinations/faults.ts'
-import type { Activity } from '../../../test/destinations/github-answers.ts'
+import type { Push } from '../../../test/destinations/forge/model.ts'
 import { outcome } from './context.ts'
 import { appearedAt, atGitHub, MINUTE, NOON, wholeSecond } from './github-fixture.ts'
 
@@ -146,7 +146,7 @@ t.test('without a push log, a commit that the host has may have been there', asy
 })
 
 t.test('the push log counts only up to its first gap', async (t) => {
-  async function withLog(change: (log: Activity[]) => void) {
+  async function withLog(change: (log: Push[]) => void) {
     const { repository, base, push, look } = await atGitHub(t)
     const first = await repository.commit({ parents: [base] })
     const second = await repository.commit({ parents: [first] })
@@ -154,7 +154,7 @@ t.test('the push log counts only up to its first gap', async (t) => {
     await push('main', first, NOON + MINUTE)
     await push('main', second, NOON + 2 * MINUTE)
     await push('main', third, NOON + 3 * MINUTE)
-    change(repository.activities)
+    change(repository.pushes)
     return look(first)
   }
   const appeared = (seen: Observation) => appearedAt(seen) ?? undefined
@@ -183,20 +183,21 @@ t.test('the push log is read back to the time of the claim, and three pages at m
   const { repository, base, push, look, github } = await atGitHub(t)
   const sha = await repository.commit({ parents: [base] })
   await push('main', sha, NOON + MINUTE)
-  const { activities } = repository
-  const { ref, type, actor } = activities.at(-1)!
+  const { pushes } = repository
+  const { ref, kind, by } = pushes.at(-1)!
   const filler = (i: number) => ({
     id: 100 + i,
     before: sha,
     after: sha,
     ref,
-    type,
-    actor,
-    at: new Date(NOON + 2 * MINUTE),
+    kind,
+    by,
+    batch: 0,
+    at: NOON + 2 * MINUTE,
   })
-  const pushed = activities.slice()
+  const pushed = pushes.slice()
   const logOf = (count: number) => {
-    activities.splice(0, activities.length, ...pushed, ...Array.from({ length: count }, (_, i) => filler(i)))
+    pushes.splice(0, pushes.length, ...pushed, ...Array.from({ length: count }, (_, i) => filler(i)))
   }
   logOf(150)
   t.same(appearedAt(await look(sha)), wholeSecond(NOON + MINUTE))

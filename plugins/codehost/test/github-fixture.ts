@@ -1,7 +1,7 @@
 /** A stand-in for GitHub with a repository, and checks of claims about it. */
 import type { JsonObject, Observation } from '@claimcheck/core'
 import type { Test } from 'tap'
-import { GitHubStandIn } from '../../../test/destinations/github.ts'
+import { startGitHub } from '../../../test/destinations/forge/github.ts'
 import { claimOf } from './claim.ts'
 import { type ContextOptions, check, createContext, setUp } from './context.ts'
 
@@ -11,7 +11,7 @@ export const MINUTE = 60_000
 /** A repository whose main branch has two commits since 11:00, `first` and `base`, and a clock that the test sets. */
 export async function atGitHub(t: Test) {
   const clock = { now: NOON - 60 * MINUTE }
-  const github = await GitHubStandIn.start({ now: () => clock.now })
+  const github = await startGitHub({ now: () => clock.now })
   const repository = await github.createRepository('acme/app')
   const first = await repository.commit()
   const base = await repository.commit({ parents: [first] })

@@ -1,7 +1,7 @@
 /** Checks at a stand-in for GitHub. */
 import t from 'tap'
 import { json } from '../../../test/destinations/faults.ts'
-import type { GitHubRepository } from '../../../test/destinations/github-repository.ts'
+import type { ForgeRepository } from '../../../test/destinations/forge/model.ts'
 import { createCache, outcome } from './context.ts'
 import { appearedAt, atGitHub, MINUTE, NOON, wholeSecond } from './github-fixture.ts'
 
@@ -90,7 +90,7 @@ t.test('a commit that was never pushed is absent, and a complete push log shows 
   const sha = await repository.commit({ parents: [base] })
   t.match(await look(sha), { kind: 'absent', facts: { head: base }, stays: [], mark: 'never_before' })
   await push('main', await repository.commit({ parents: [base] }), NOON)
-  repository.activities.shift()
+  repository.pushes.shift()
   await repository.hold(sha)
   const seen = await look(sha)
   t.match(seen, { kind: 'absent', mark: 'may_have_been' }, 'an incomplete log does not')
@@ -263,7 +263,7 @@ t.test('a repository that was created again under the same name is another repos
 
 t.test('a repository that cannot be seen is never evidence', async (t) => {
   const { github, repository, base, look, connect } = await atGitHub(t)
-  const hidden: GitHubRepository = await github.createRepository('acme/secret', { isPrivate: true })
+  const hidden: ForgeRepository = await github.createRepository('acme/secret', { isPrivate: true })
   const sha = await hidden.commit()
   await hidden.push('main', sha)
   github.addToken({ token: 'reads-all', repositories: [hidden] })

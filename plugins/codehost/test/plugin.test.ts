@@ -4,8 +4,8 @@ import codehost from '@claimcheck/plugin-codehost'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { status } from '../../../test/destinations/faults.ts'
+import { startGitHub } from '../../../test/destinations/forge/github.ts'
 import { GitServer } from '../../../test/destinations/git-server.ts'
-import { GitHubStandIn } from '../../../test/destinations/github.ts'
 import { claimOf } from './claim.ts'
 import { check, createContext, outcome, probe as probeWith, setUp } from './context.ts'
 
@@ -117,7 +117,7 @@ t.test('a connection fits claims about its host and its owners', async (t) => {
 })
 
 t.test('without a connection only the public host is read', async (t) => {
-  const github = await GitHubStandIn.start()
+  const github = await startGitHub()
   t.teardown(() => github.close())
   const repository = await github.createRepository('acme/app')
   const sha = await repository.commit()
@@ -159,7 +159,7 @@ t.test('a base URL with credentials, a query, another protocol or a host like an
 })
 
 t.test('a probe of GitHub finds a refused token, and warns of one that can write', async (t) => {
-  const github = await GitHubStandIn.start()
+  const github = await startGitHub()
   t.teardown(() => github.close())
   github.addToken({ token: 'fine-grained' })
   github.addToken({ token: 'classic', scopes: 'repo, read:org' })

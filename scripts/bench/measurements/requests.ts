@@ -1,8 +1,8 @@
 /** How often a code host is asked, counted there. */
 import { createRequire } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
+import { startGitHub } from '../../../test/destinations/forge/github.ts'
 import { GitServer } from '../../../test/destinations/git-server.ts'
-import { GitHubStandIn } from '../../../test/destinations/github.ts'
 import { connect } from '../../../test/support/connect.ts'
 import type { Figure } from '../figure.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
@@ -26,7 +26,7 @@ interface CodeHost {
 }
 
 export async function measureRequests(): Promise<Figure[]> {
-  const github = await countAt('GitHub', 'github', await GitHubStandIn.start(), 3)
+  const github = await countAt('GitHub', 'github', await startGitHub(), 3)
   const git = await countAt('a git server', 'git', await GitServer.start(), 4)
   return [...github, ...git]
 }

@@ -11,7 +11,7 @@ const FOLDER = process.env.CONFORMANCE_DIR ?? '../shared/conformance'
 export type AnswerCheck = (template: string, status: number, body: unknown) => string | undefined
 
 export interface DescriptionOptions {
-  /** Objects may have only the members that the description names: then a misspelled one is found. */
+  /** Objects may have only the members that the description names: then a misspelled one is found. Not with `allOf`. */
   readonly isClosed?: boolean
   /** Members that must be there, by the name of the definition, where the description requires too few. */
   readonly required?: Readonly<Record<string, readonly string[]>>
@@ -19,9 +19,11 @@ export interface DescriptionOptions {
 
 type Json = Readonly<Record<string, unknown>>
 
-interface Description {
+export interface Description {
   readonly paths: Readonly<Record<string, { readonly get?: { readonly responses: Readonly<Record<string, Json>> } }>>
+  /** Of Swagger 2.0; those of OpenAPI 3.0 are among `components`. */
   readonly definitions?: Readonly<Record<string, unknown>>
+  readonly responses?: Readonly<Record<string, Json>>
   readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
 }
 
@@ -35,7 +37,7 @@ export function answerCheck(file: string, options: DescriptionOptions = {}): Ans
   let check: AnswerCheck | undefined
   return (...answer) =>
     aside(() => {
-      check ??= isDescribed(file) ? describedBy(join(FOLDER, file), options) : unchecked(file)
+      check ??= isDescribed(file) ? checkAgainst(read(join(FOLDER, file)), options) : unchecked(file)
       return check(...answer)
     })
 }
@@ -45,11 +47,14 @@ function unchecked(file: string): AnswerCheck {
   return () => undefined
 }
 
-function describedBy(path: string, options: DescriptionOptions): AnswerCheck {
-  const description = JSON.parse(readFileSync(path, 'utf8')) as Description
+function read(path: string): Description {
+  return JSON.parse(readFileSync(path, 'utf8')) as Description
+}
+
+export function checkAgainst(description: Description, options: DescriptionOptions = {}): AnswerCheck {
   const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, logger: false })
   addFormats.default(ajv)
-  const convert = (schema: unknown, name?: string) => converted(schema, options, name)
+  const { convert, shared } = createConverter(options)
   const named = (schemas: Readonly<Record<string, unknown>> = {}) =>
     Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, convert(schema, name)]))
   // Where the schemas' references lead.
@@ -66,8 +71,8 @@ function describedBy(path: string, options: DescriptionOptions): AnswerCheck {
     const answer = dereferenced(documented, description)
     const schema = schemaOf(answer)
     if (!schema) return undefined
-    const validate =
-      validators.get(answer) ?? ajv.compile({ allOf: [convert(schema)], definitions, components } as object)
+    const compile = () => ajv.compile({ allOf: [convert(schema)], definitions, components, shared })
+    const validate = validators.get(answer) ?? compile()
     validators.set(answer, validate)
     return validate(body) ? undefined : `${template} ${status}: ${ajv.errorsText(validate.errors)}`
   }
@@ -93,28 +98,61 @@ function schemaOf(answer: Json): unknown {
 const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions'])
 /** Members whose values are data. */
 const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'default', 'example', 'examples'])
-const DROPPED: ReadonlySet<string> = new Set(['example', 'nullable', 'x-nullable', 'discriminator'])
+const DROPPED: ReadonlySet<string> = new Set(['example', 'description', 'nullable', 'x-nullable', 'discriminator'])
 
-/** As JSON Schema: OpenAPI 3.0 says `nullable` where JSON Schema has a type. */
-function converted(schema: unknown, options: DescriptionOptions, name?: string): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => converted(one, options))
-  if (typeof schema !== 'object' || schema === null) return schema
-  const entries = Object.entries(schema).flatMap(([key, value]) => {
-    if (DROPPED.has(key)) return []
-    if (DATA.has(key)) return [[key, value] as const]
-    return [[key, MAPS.has(key) ? convertedMap(value, options) : converted(value, options)] as const]
-  })
-  const whole: Record<string, unknown> = Object.fromEntries(entries)
-  const required = name === undefined ? undefined : options.required?.[name]
-  if (required) whole.required = [...new Set([...((whole.required as string[]) ?? []), ...required])]
-  if (options.isClosed && whole.properties && !('additionalProperties' in whole) && !whole.allOf) {
-    whole.additionalProperties = false
-  }
-  const { nullable, 'x-nullable': alsoNullable } = schema as Record<string, unknown>
-  return nullable === true || alsoNullable === true ? { anyOf: [{ type: 'null' }, whole] } : whole
+/** Objects with so many members are worth a definition of their own. */
+const SHARED_MEMBERS = 4
+
+interface Converter {
+  /** A schema as JSON Schema. @param name of the definition that it is */
+  convert(schema: unknown, name?: string): unknown
+  /** Descriptions repeat their schemas where they are used: each is compiled once, as one of these. */
+  readonly shared: Readonly<Record<string, unknown>>
 }
 
-function convertedMap(schemas: unknown, options: DescriptionOptions): unknown {
-  const entries = Object.entries(schemas as Json).map(([name, schema]) => [name, converted(schema, options)])
-  return Object.fromEntries(entries)
+function createConverter({ isClosed = false, required = {} }: DescriptionOptions): Converter {
+  const shared: Record<string, unknown> = {}
+  const names = new Map<string, string>()
+
+  function convert(schema: unknown, name?: string): unknown {
+    if (Array.isArray(schema)) return schema.map((one) => convert(one))
+    if (typeof schema !== 'object' || schema === null) return schema
+    const entries = Object.entries(schema).flatMap(([key, value]) => {
+      if (DROPPED.has(key)) return []
+      if (DATA.has(key)) return [[key, value] as const]
+      if (key === 'anyOf') return [[key, convert(telling(value as Json[]))] as const]
+      return [[key, MAPS.has(key) ? convertEach(value as Json) : convert(value)] as const]
+    })
+    const whole: Record<string, unknown> = Object.fromEntries(entries)
+    const more = name === undefined ? undefined : required[name]
+    if (more) whole.required = [...new Set([...((whole.required as string[]) ?? []), ...more])]
+    if (isClosed && whole.properties && !('additionalProperties' in whole) && !whole.allOf) {
+      whole.additionalProperties = false
+    }
+    // OpenAPI 3.0 says `nullable` where JSON Schema has a type.
+    const { nullable, 'x-nullable': alsoNullable } = schema as Json
+    const isNullable = nullable === true || alsoNullable === true
+    return isNullable ? { anyOf: [{ type: 'null' }, share(whole)] } : share(whole)
+  }
+
+  function convertEach(schemas: Json): Json {
+    return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, convert(schema)]))
+  }
+
+  function share(schema: Json): Json {
+    if (Object.keys((schema.properties as Json | undefined) ?? {}).length < SHARED_MEMBERS) return schema
+    const text = JSON.stringify(schema)
+    const name = names.get(text) ?? `schema-${names.size}`
+    names.set(text, name)
+    shared[name] = schema
+    return { $ref: `#/shared/${name}` }
+  }
+
+  return { convert, shared }
+}
+
+/** Beside others, an alternative that requires nothing lets everything pass. */
+function telling(alternatives: readonly Json[]): readonly Json[] {
+  const requiring = alternatives.filter((one) => one.type !== 'object' || one.required)
+  return requiring.length > 0 ? requiring : alternatives
 }

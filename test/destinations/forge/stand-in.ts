@@ -114,6 +114,8 @@ export interface CodeHostKind {
   readonly makesTestMerges?: boolean
   /** Which repository the parameters of a route name. */
   find(params: Readonly<Record<string, string>>): RepositoryKey
+  /** Another address of the same endpoint, as the routes have it. */
+  readonly rewrite?: (path: string, standIn: StandIn) => string
   /** What a request for the old name gets. Absent: what the repository gives under its new one. */
   readonly moved?: (repository: ForgeRepository, call: PlainCall) => Reply
   /** The token in a request; that of `Authorization: Bearer` or `token`, when left out. */
@@ -293,7 +295,8 @@ export class StandIn {
   #match(url: URL): Match | undefined {
     const base = this.#prefix + this.kind.basePath
     if (!url.pathname.startsWith(base)) return undefined
-    const path = url.pathname.slice(base.length)
+    const asked = url.pathname.slice(base.length)
+    const path = this.kind.rewrite?.(asked, this) ?? asked
     for (const { pattern, route } of this.#routes) {
       const params = paramsIn(pattern, path)
       if (!params) continue

@@ -1,49 +1,14 @@
-/** GitHub's answers, field by field, for the stand-in. */
-
-/** What the stand-in knows of a repository that its answers show. */
-export interface ShownRepository {
-  readonly id: number
-  readonly slug: string
-  readonly isPrivate: boolean
-  readonly isFork: boolean
-  readonly defaultBranch: string
-  readonly createdAt: Date
-}
-
-export interface ShownCommit {
-  readonly sha: string
-  readonly tree: string
-  readonly parents: readonly string[]
-  readonly message: string
-  readonly author: ShownSignature
-  readonly committer: ShownSignature
-}
-
-export interface ShownSignature {
-  readonly name: string
-  readonly email: string
-  readonly date: string
-}
-
-export interface Activity {
-  readonly id: number
-  readonly before: string
-  readonly after: string
-  readonly ref: string
-  readonly at: Date
-  /** Who pushed. */
-  readonly actor: string
-  readonly type: 'push' | 'force_push' | 'branch_creation' | 'branch_deletion' | 'pr_merge'
-}
+/** GitHub's answers about a repository, its commits, refs and pushes, field by field. */
+import { AUTHOR } from '../objects.ts'
+import type { ForgeRepository, Push, PushKind } from './model.ts'
+import type { ForgeCommit } from './pool.ts'
 
 export function failure(status: number, message: string) {
   return { message, documentation_url: 'https://docs.github.com/rest', status: String(status) }
 }
 
-export function repositoryAnswer(
-  api: string,
-  { id, slug, isPrivate, isFork, defaultBranch, createdAt }: ShownRepository,
-) {
+export function repositoryAnswer(api: string, repository: ForgeRepository) {
+  const { id, slug, isPrivate, upstream, defaultBranch, createdAt } = repository
   const url = `${api}/repos/${slug}`
   const [owner, name] = slug.split('/') as [string, string]
   const counts = ['forks', 'open_issues', 'watchers', 'stargazers', 'subscribers', 'network']
@@ -59,9 +24,9 @@ export function repositoryAnswer(
     private: isPrivate,
     visibility: isPrivate ? 'private' : 'public',
     description: null,
-    fork: isFork,
+    fork: upstream !== undefined,
     url,
-    html_url: `https://github.example/${slug}`,
+    html_url: page(slug),
     clone_url: `https://github.example/${slug}.git`,
     git_url: `git://github.example/${slug}.git`,
     ssh_url: `git@github.example:${slug}.git`,
@@ -79,6 +44,7 @@ export function repositoryAnswer(
     has_projects: true,
     has_wiki: true,
     has_pages: false,
+    has_downloads: true,
     has_discussions: false,
     archived: false,
     disabled: false,
@@ -116,11 +82,12 @@ export function refAnswer(api: string, slug: string, ref: string, object: { type
   }
 }
 
-export function commitAnswer(api: string, slug: string, commit: ShownCommit) {
-  const { sha, tree, parents, message, author, committer } = commit
+export function commitAnswer(api: string, slug: string, commit: ForgeCommit) {
+  const { sha, tree, parents, message, date } = commit
+  const signature = { ...AUTHOR, date: iso(date.getTime()) }
   const root = `${api}/repos/${slug}`
   const url = `${root}/commits/${sha}`
-  const html_url = `https://github.example/${slug}/commit/${sha}`
+  const html_url = page(`${slug}/commit/${sha}`)
   return {
     url,
     sha,
@@ -129,8 +96,8 @@ export function commitAnswer(api: string, slug: string, commit: ShownCommit) {
     comments_url: `${url}/comments`,
     commit: {
       url: `${root}/git/commits/${sha}`,
-      author,
-      committer,
+      author: signature,
+      committer: signature,
       message,
       comment_count: 0,
       tree: { sha: tree, url: `${root}/git/trees/${tree}` },
@@ -142,7 +109,15 @@ export function commitAnswer(api: string, slug: string, commit: ShownCommit) {
   }
 }
 
-export function activityAnswer(api: string, { id, before, after, ref, at, type, actor }: Activity) {
+const ACTIVITY: Readonly<Record<PushKind, string>> = {
+  create: 'branch_creation',
+  push: 'push',
+  merge: 'pr_merge',
+  force: 'force_push',
+  delete: 'branch_deletion',
+}
+
+export function activityAnswer(api: string, { id, before, after, ref, at, kind, by }: Push) {
   return {
     id,
     node_id: `PSH_${id}`,
@@ -150,8 +125,8 @@ export function activityAnswer(api: string, { id, before, after, ref, at, type, 
     after,
     ref,
     timestamp: iso(at),
-    activity_type: type,
-    actor: user(api, actor),
+    activity_type: ACTIVITY[kind],
+    actor: user(api, by),
   }
 }
 
@@ -159,7 +134,7 @@ export function rateLimitAnswer(limit: { limit: number; remaining: number; used:
   return { resources: { core: limit, search: limit }, rate: limit }
 }
 
-function user(api: string, login: string) {
+export function user(api: string, login: string) {
   // The login of an app has brackets.
   const inPath = encodeURIComponent(login)
   const url = `${api}/users/${inPath}`
@@ -173,13 +148,22 @@ function user(api: string, login: string) {
     avatar_url: `https://avatars.example/${inPath}`,
     gravatar_id: '',
     url,
-    html_url: `https://github.example/${inPath}`,
+    html_url: page(inPath),
     type: 'User',
     site_admin: false,
   }
 }
 
+/** Of what people look at. */
+export function page(path: string): string {
+  return `https://github.example/${path}`
+}
+
 /** In whole seconds, as GitHub gives its times. */
-function iso(date: Date): string {
-  return date.toISOString().replace(/\.\d+Z$/, 'Z')
+export function iso(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+export function isoOrNull(at: number | undefined): string | null {
+  return at === undefined ? null : iso(at)
 }

@@ -1,0 +1,389 @@
+/** A GitHub stand-in: its REST API, read-only. */
+import {
+  activityAnswer,
+  commitAnswer,
+  failure,
+  rateLimitAnswer,
+  refAnswer,
+  repositoryAnswer,
+} from './github-answers.ts'
+import {
+  appId,
+  checkRunAnswer,
+  combinedStatusAnswer,
+  statusAnswer,
+  workflowRunAnswer,
+  workflowRunId,
+} from './github-checks.ts'
+import {
+  issueAnswer,
+  pullRequestAnswer,
+  pullRequestAsIssue,
+  pullRequestInList,
+  releaseAnswer,
+  timelineAnswer,
+} from './github-threads.ts'
+import { type AnswerCheck, answerCheck } from './schema.ts'
+import { type Call, type CodeHostKind, type PlainCall, type Reply, StandIn, type StandInOptions } from './stand-in.ts'
+
+const REPOSITORY = '/repos/{owner}/{repo}'
+const LIMIT = 5000
+/** GitHub looks at the checks of so many suites. */
+const MAX_SUITES = 1000
+
+const GITHUB: CodeHostKind = {
+  name: 'GitHub',
+  basePath: '',
+  check: withoutHeadRepository(answerCheck('github/openapi-readonly.json')),
+  sharesNumbers: true,
+  pullRef: (number) => `refs/pull/${number}/head`,
+  makesTestMerges: true,
+  hasEtags: true,
+  routes: [
+    { template: REPOSITORY, answer: ({ api, repository }) => ok(repositoryAnswer(api, repository)) },
+    { template: `${REPOSITORY}/git/ref/{ref}`, wide: ['ref'], needs: 'contents', answer: ref },
+    { template: `${REPOSITORY}/compare/{basehead}`, wide: ['basehead'], needs: 'contents', answer: compare },
+    { template: `${REPOSITORY}/activity`, needs: 'contents', answer: activity },
+    {
+      template: `${REPOSITORY}/commits/{commit_sha}/branches-where-head`,
+      needs: 'contents',
+      answer: branchesWhereHead,
+    },
+    { template: `${REPOSITORY}/commits/{commit_sha}/pulls`, needs: 'pull_requests', answer: pullsOfCommit },
+    { template: `${REPOSITORY}/commits/{ref}/check-runs`, wide: ['ref'], needs: 'checks', answer: checkRuns },
+    { template: `${REPOSITORY}/commits/{ref}/status`, wide: ['ref'], needs: 'statuses', answer: combinedStatus },
+    { template: `${REPOSITORY}/commits/{ref}/statuses`, wide: ['ref'], needs: 'statuses', answer: statuses },
+    { template: `${REPOSITORY}/commits/{ref}`, wide: ['ref'], needs: 'contents', answer: commit },
+    {
+      template: `${REPOSITORY}/pulls`,
+      described: `${REPOSITORY}/commits/{commit_sha}/pulls`,
+      needs: 'pull_requests',
+      answer: pulls,
+    },
+    { template: `${REPOSITORY}/pulls/{pull_number}`, needs: 'pull_requests', answer: pull },
+    { template: `${REPOSITORY}/issues/{issue_number}`, needs: 'issues', answer: issue },
+    { template: `${REPOSITORY}/issues/{issue_number}/timeline`, needs: 'issues', answer: timeline },
+    { template: `${REPOSITORY}/releases/tags/{tag}`, wide: ['tag'], needs: 'contents', answer: release },
+    { template: `${REPOSITORY}/actions/runs`, needs: 'actions', answer: workflowRuns },
+    { template: `${REPOSITORY}/actions/runs/{run_id}`, needs: 'actions', answer: workflowRun },
+  ],
+  plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
+  find: ({ owner, repo }) => ({ slug: `${owner}/${repo}` }),
+  rewrite: byNumber,
+  moved: ({ id }, { api, path }) => {
+    const location = `${api}/repositories/${id}${path.replace(/^\/repos\/[^/?]+\/[^/?]+/, '')}`
+    const body = { message: 'Moved Permanently', url: location, documentation_url: 'https://docs.github.com/rest' }
+    return { status: 301, body, headers: { location } }
+  },
+  notFound: () => no(404, 'Not Found'),
+  badCredentials: () => no(401, 'Bad credentials'),
+  // Without the right to its contents, GitHub says nothing of them; of the rest it says that the token lacks the right.
+  forbidden: (needs) =>
+    needs === 'contents' ? no(404, 'Not Found') : no(403, 'Resource not accessible by personal access token'),
+  headers: (standIn, token) => {
+    const { limit, remaining, used, reset } = rate(standIn)
+    return {
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': String(remaining),
+      'x-ratelimit-used': String(used),
+      'x-ratelimit-reset': String(reset),
+      'x-github-media-type': 'github.v3; format=json',
+      ...(token?.scopes === undefined ? {} : { 'x-oauth-scopes': token.scopes }),
+    }
+  },
+}
+
+export function startGitHub(options?: StandInOptions): Promise<StandIn> {
+  return StandIn.start(GITHUB, options)
+}
+
+/** The description does not say that GitHub gives no repository for a deleted fork. */
+function withoutHeadRepository(check: AnswerCheck): AnswerCheck {
+  const filled = (pull: unknown) => {
+    const { head, base } = (pull ?? {}) as { head?: { repo: unknown }; base?: { repo: unknown } }
+    return head?.repo === null ? { ...(pull as object), head: { ...head, repo: base?.repo } } : pull
+  }
+  return (template, status, body) => check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
+}
+
+/** Every repository has a second address, which keeps when it is renamed. */
+function byNumber(path: string, standIn: StandIn): string {
+  const [, id, rest = ''] = /^\/repositories\/(\d+)(\/.*)?$/.exec(path) ?? []
+  const found = id === undefined ? undefined : standIn.find({ id: Number(id) })
+  return found ? `/repos/${found.repository.slug}${rest}` : path
+}
+
+function ok(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status: 200, body, headers }
+}
+
+function no(status: number, message: string): Reply {
+  return { status, body: failure(status, message) }
+}
+
+function rate(standIn: PlainCall['standIn']) {
+  const used = Math.min(standIn.requests.length, LIMIT)
+  return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(standIn.now() / 1000) + 3600 }
+}
+
+const noCommit = (name: string) => no(422, `No commit found for SHA: ${name}`)
+const isEmpty = () => no(409, 'Git Repository is empty.')
+
+function ref({ api, repository, state, params }: Call): Reply {
+  if (state.isEmpty) return isEmpty()
+  const object = state.object(params.ref!)
+  return object ? ok(refAnswer(api, repository.slug, `refs/${params.ref}`, object)) : no(404, 'Not Found')
+}
+
+/** A branch, a tag, an id or the beginning of one, or `owner:branch` of a fork. An id may be any object's of the whole network. */
+async function resolved({ repository, state }: Call, name: string): Promise<string | undefined> {
+  const [owner, theirBranch] = name.split(':')
+  const fork = theirBranch && repository.pool.repositories.find(({ slug }) => slug.startsWith(`${owner}/`))
+  return fork ? fork.asOf().tip(theirBranch) : state.resolve(name)
+}
+
+async function compare(call: Call): Promise<Reply> {
+  const { api, repository, query, params } = call
+  const { pool, slug } = repository
+  const [baseName = '', headName = ''] = params.basehead!.split('...')
+  const [base, head] = await Promise.all([resolved(call, baseName), resolved(call, headName)])
+  if (!base || !head) return no(404, 'Not Found')
+  const mergeBase = await pool.mergeBase(base, head)
+  if (!mergeBase) return no(404, `No common ancestor between ${baseName} and ${headName}.`)
+
+  const [ahead, behind] = await Promise.all([pool.between(base, head), pool.between(head, base)])
+  const { page, slice } = paged(query, 250, 250)
+  const url = `${api}/repos/${slug}/compare/${base}...${head}`
+  const shown = (sha: string) => commitAnswer(api, slug, pool.show(sha))
+  return ok({
+    url,
+    html_url: url,
+    permalink_url: url,
+    diff_url: `${url}.diff`,
+    patch_url: `${url}.patch`,
+    base_commit: shown(base),
+    merge_base_commit: shown(mergeBase),
+    status: statusOf(ahead.length, behind.length),
+    ahead_by: ahead.length,
+    behind_by: behind.length,
+    total_commits: ahead.length,
+    commits: slice(ahead).map(shown),
+    ...(page === 1 ? { files: [] } : {}),
+  })
+}
+
+function statusOf(aheadBy: number, behindBy: number): 'identical' | 'ahead' | 'behind' | 'diverged' {
+  if (aheadBy === 0 && behindBy === 0) return 'identical'
+  if (behindBy === 0) return 'ahead'
+  return aheadBy === 0 ? 'behind' : 'diverged'
+}
+
+/** Newest first, paged by a cursor in the `Link` header. */
+function activity({ api, repository, query }: Call): Reply {
+  const { logStatus } = repository.answering
+  if (logStatus !== 200) return no(logStatus, 'Not Found')
+  const wanted = query.get('ref')
+  const perPage = Number(query.get('per_page') ?? 30)
+  const newestFirst = repository
+    .listed()
+    .filter(({ ref }) => ref.startsWith('refs/heads/') && (wanted === null || ref === wanted))
+  const after = query.get('after')
+  const start = after === null ? 0 : newestFirst.findIndex(({ id }) => `cursor-${id}` === after) + 1
+  const page = newestFirst.slice(start, start + perPage)
+  const hasMore = start + perPage < newestFirst.length
+  const next = new URL(`${api}/repositories/${repository.id}/activity?${query}`)
+  next.searchParams.set('after', `cursor-${page.at(-1)?.id}`)
+  return ok(
+    page.map((entry) => activityAnswer(api, entry)),
+    hasMore ? { link: `<${next}>; rel="next"` } : {},
+  )
+}
+
+async function branchesWhereHead({ api, repository, state, params }: Call): Promise<Reply> {
+  const sha = params.commit_sha!
+  if (state.isEmpty) return isEmpty()
+  if ((await state.commit(sha)) === undefined) return noCommit(sha)
+  const commit = { sha, url: `${api}/repos/${repository.slug}/commits/${sha}` }
+  return ok(state.branchesWithTip(sha).map((name) => ({ name, commit, protected: false })))
+}
+
+async function commit(call: Call): Promise<Reply> {
+  const { api, repository, state, params } = call
+  if (state.isEmpty) return isEmpty()
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  return ok(commitAnswer(api, repository.slug, repository.pool.show(sha)))
+}
+
+/** Those that brought it onto the default branch, or have it while they are open. */
+async function pullsOfCommit({ api, repository, state, params }: Call): Promise<Reply> {
+  const { pool } = repository
+  const sha = await state.commit(params.commit_sha!)
+  if (sha === undefined) return noCommit(params.commit_sha!)
+  const having = await Promise.all(
+    state.pullRequests().map(async (pull) => {
+      const isHere = pull.landed === sha || (await pool.between(pull.baseSha, pull.headSha)).includes(sha)
+      return isHere ? [pull] : []
+    }),
+  )
+  return ok(having.flat().map((pull) => pullRequestInList(api, repository, pull)))
+}
+
+function pulls({ api, repository, state, query }: Call): Reply {
+  const [wanted = 'open', base, head] = ['state', 'base', 'head'].map((name) => query.get(name) ?? undefined)
+  const found = state
+    .pullRequests()
+    .filter((pull) => wanted === 'all' || (pull.state === 'open') === (wanted === 'open'))
+    .filter((pull) => base === undefined || pull.base === base)
+    .filter((pull) => head === undefined || `${pull.from.slug.split('/')[0]}:${pull.head}` === head)
+    .toReversed()
+  const { slice, link } = paged(query, 30)
+  const shown = slice(found).map((pull) => pullRequestInList(api, repository, pull))
+  return ok(shown, link(found.length, `${api}/repositories/${repository.id}/pulls`))
+}
+
+function pull({ api, repository, state, params }: Call): Reply {
+  const found = state.pullRequest(Number(params.pull_number))
+  return found ? ok(pullRequestAnswer(api, repository, found)) : no(404, 'Not Found')
+}
+
+function issue(call: Call): Reply {
+  const { api, repository, state, params } = call
+  const number = Number(params.issue_number)
+  const pull = state.pullRequest(number)
+  if (pull) return ok(pullRequestAsIssue(api, repository, pull))
+  const found = state.issue(number)
+  if (!found) return no(404, 'Not Found')
+  const gone = goneElsewhere(call, '')
+  if (gone) return gone
+  const wasReopened = repository.issues.events(number, state.until).some(({ kind }) => kind === 'reopened')
+  return ok(issueAnswer(api, repository, found, wasReopened))
+}
+
+/** Of an issue that was moved or deleted. */
+function goneElsewhere({ api, state, params, token }: Call, rest: string): Reply | undefined {
+  const found = state.issue(Number(params.issue_number))
+  if (found?.isDeleted) return no(410, 'This issue was deleted')
+  if (!found?.movedTo) return undefined
+  const { repository, number } = found.movedTo
+  if (repository.isPrivate && !token?.repositories?.includes(repository)) return no(404, 'Not Found')
+  const location = `${api}/repositories/${repository.id}/issues/${number}${rest}`
+  const body = { message: 'Moved Permanently', url: location, documentation_url: 'https://docs.github.com/rest' }
+  return { status: 301, body, headers: { location } }
+}
+
+function timeline(call: Call): Reply {
+  const { api, repository, state, params, query } = call
+  const number = Number(params.issue_number)
+  const isPull = state.pullRequest(number) !== undefined
+  if (!isPull && !state.issue(number)) return no(404, 'Not Found')
+  const gone = goneElsewhere(call, '/timeline')
+  if (gone) return gone
+  const events = (isPull ? repository.pullRequests : repository.issues).events(number, state.until)
+  const { slice, link } = paged(query, 30)
+  const all = timelineAnswer(api, repository, events)
+  return ok(slice(all), link(all.length, `${api}/repositories/${repository.id}/issues/${number}/timeline`))
+}
+
+async function release({ api, repository, state, params }: Call): Promise<Reply> {
+  const found = state.releaseOf(params.tag!)
+  if (!found) return no(404, 'Not Found')
+  const sha = state.tag(found.tag)?.sha ?? (await state.resolve(found.target))
+  const date = sha === undefined ? found.createdAt : repository.pool.show(sha).date.getTime()
+  return ok(releaseAnswer(api, repository, found, date))
+}
+
+async function checkRuns(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const [name, app, status] = ['check_name', 'app_id', 'status'].map((key) => query.get(key))
+  const runs = state.runs(sha)
+  const suites = [...new Set(runs.map(({ suite }) => suite.id))].slice(-MAX_SUITES)
+  const latest = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  const found = latest
+    .filter((run) => suites.includes(run.suite.id))
+    .filter((run) => name === null || run.name === name)
+    .filter((run) => app === null || String(appId(run.suite.app)) === app)
+    .map((run) => checkRunAnswer(api, repository, run))
+    .filter((run) => status === null || run.status === status)
+    .toReversed()
+  const { slice, link } = paged(query, 30)
+  const body = { total_count: found.length, check_runs: slice(found) }
+  return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-runs`))
+}
+
+type Run = ReturnType<Call['state']['runs']>[number]
+
+const isLater = (other: Run, run: Run) =>
+  other.suite.id === run.suite.id && other.name === run.name && other.id > run.id
+
+function workflowRuns(call: Call): Reply {
+  const { state, query } = call
+  const [suite, sha] = [query.get('check_suite_id'), query.get('head_sha')]
+  const found = call.repository.checks
+    .suites(state.until)
+    .filter(({ workflow }) => workflow !== undefined)
+    .filter(({ id }) => suite === null || String(id) === suite)
+    .filter((one) => sha === null || one.sha === sha)
+    .toReversed()
+  const { slice, link } = paged(query, 30)
+  const shown = slice(found).map((one) => runOf(call, one))
+  const problem = shown.map((run) => GITHUB.check(`${REPOSITORY}/actions/runs/{run_id}`, 200, run)).find(Boolean)
+  if (problem !== undefined) throw new Error(problem)
+  return ok(
+    { total_count: found.length, workflow_runs: shown },
+    link(found.length, `${call.api}/repositories/${call.repository.id}/actions/runs`),
+  )
+}
+
+function workflowRun(call: Call): Reply {
+  const { repository, state, params } = call
+  const suite = repository.checks
+    .suites(state.until)
+    .find((one) => one.workflow !== undefined && String(workflowRunId(one)) === params.run_id)
+  return suite ? ok(runOf(call, suite)) : no(404, 'Not Found')
+}
+
+function runOf({ api, repository, state }: Call, suite: Run['suite']) {
+  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
+  const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  return workflowRunAnswer(api, repository, { suite, runs: latest, commit: repository.pool.show(suite.sha) })
+}
+
+async function combinedStatus(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const all = state.statuses(sha)
+  const newest = all.filter(({ context, id }) => !all.some((other) => other.context === context && other.id > id))
+  const { slice, link } = paged(query, 30)
+  const body = combinedStatusAnswer(api, repository, { sha, statuses: newest, shown: slice(newest.toReversed()) })
+  return ok(body, link(newest.length, `${api}/repositories/${repository.id}/commits/${sha}/status`))
+}
+
+/** All that were posted, newest first, with who posted them. */
+async function statuses(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const all = state.statuses(sha).toReversed()
+  const { slice, link } = paged(query, 30)
+  const shown = slice(all).map((status) => statusAnswer(api, repository, status))
+  return ok(shown, link(all.length, `${api}/repositories/${repository.id}/commits/${sha}/statuses`))
+}
+
+function paged(query: URLSearchParams, byDefault: number, most = 100) {
+  const perPage = Math.min(Number(query.get('per_page') ?? byDefault), most)
+  const page = Number(query.get('page') ?? 1)
+  return {
+    page,
+    slice: <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage),
+    link(count: number, path: string): Readonly<Record<string, string>> {
+      if (page * perPage >= count) return {}
+      const next = new URL(`${path}?${query}`)
+      next.searchParams.set('page', String(page + 1))
+      return { link: `<${next}>; rel="next"` }
+    },
+  }
+}
