@@ -112,7 +112,7 @@ function build({ state, params, query }: Call): Reply {
 
 /** Of all repositories that have the commit. */
 function builds({ standIn, params, query }: PlainCall): Reply {
-  const all = standIn.repositories().flatMap((repository) => repository.asOf().statuses(params.commit))
+  const all = standIn.repositories.flatMap((repository) => repository.asOf().statuses(params.commit))
   const byKey = new Map(all.map((status) => [buildAnswer(status).key, buildAnswer(status)]))
   return paged(query, [...byKey.values()].slice(-100).toReversed())
 }
