@@ -179,6 +179,9 @@ export interface Issue {
   readonly reason?: 'completed' | 'not_planned' | 'duplicate'
   /** Since when it is closed, by the host's own clock; left out where somebody could choose it. */
   readonly closedAt?: LogTime
-  /** An open one was closed at some time since the claim; undefined where the host keeps no record of it. */
+  /**
+   * It was closed at some time since the claim, and opened again after that: an open one, or one that was closed once more. Undefined
+   * where the host keeps no record of it, or where nothing hangs on it.
+   */
   readonly wasClosed?: boolean
 }

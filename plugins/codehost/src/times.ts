@@ -17,6 +17,11 @@ export function notAfter(text: string): LogTime {
   return { notAfter: logTime(text).notAfter }
 }
 
+/** A time that the host has of the last time that it came about: it may have come about, and gone again, before. */
+export function atLast({ notAfter }: LogTime): LogTime {
+  return { notAfter }
+}
+
 /** As a fact. */
 export function shownTime({ notBefore, notAfter }: LogTime): string {
   return new Date(notBefore ?? notAfter).toISOString()

@@ -82,6 +82,20 @@ export function refAnswer(api: string, slug: string, ref: string, object: { type
   }
 }
 
+/** Of an annotated tag. */
+export function tagAnswer(api: string, slug: string, tag: { name: string; object: string; sha: string }) {
+  const root = `${api}/repos/${slug}/git`
+  return {
+    node_id: 'TAG_1',
+    tag: tag.name,
+    sha: tag.object,
+    url: `${root}/tags/${tag.object}`,
+    message: tag.name,
+    tagger: { ...AUTHOR, date: iso(0) },
+    object: { type: 'commit', sha: tag.sha, url: `${root}/commits/${tag.sha}` },
+  }
+}
+
 export function commitAnswer(api: string, slug: string, commit: ForgeCommit) {
   const { sha, tree, parents, message, date } = commit
   const signature = { ...AUTHOR, date: iso(date.getTime()) }

@@ -16,6 +16,13 @@ export function workflowRunId({ id }: Suite): number {
   return id + 2_000_000
 }
 
+/** The file of the workflow: where none is given, what GitHub ran is of one that is called as its first run. */
+export function workflowOf(suite: Suite, runs: readonly CheckRun[]): string | undefined {
+  if (suite.workflow !== undefined || !suite.isRunByHost || suite.app !== ACTIONS) return suite.workflow
+  const first = runs.find((run) => run.suite.id === suite.id)
+  return `.github/workflows/${first?.name.replace(/[^a-z0-9]+/gi, '-') ?? 'ci'}.yml`
+}
+
 const STATE = { queued: 'queued', running: 'in_progress', ended: 'completed' } as const
 
 /** Whatever says that it is GitHub Actions is; any other app writes its own check runs. */
@@ -30,7 +37,8 @@ export function checkRunAnswer(api: string, repository: ForgeRepository, run: Ch
     external_id: '',
     url,
     html_url: page(`${repository.slug}/runs/${id}`),
-    details_url: suite.workflow === undefined ? 'https://ci.example/' : job,
+    // What a workflow posts has a page of its own, like what another app reports.
+    details_url: suite.isRunByHost ? job : `https://ci.example/${id}`,
     status: STATE[state],
     conclusion: outcome ?? null,
     started_at: isoOrNull(startedAt),
@@ -65,7 +73,7 @@ function appAnswer(api: string, slug: string) {
 export function workflowRunAnswer(
   api: string,
   repository: ForgeRepository,
-  { suite, runs, commit }: { suite: Suite; runs: readonly CheckRun[]; commit: ForgeCommit },
+  { suite, path, runs, commit }: { suite: Suite; path: string; runs: readonly CheckRun[]; commit: ForgeCommit },
 ) {
   const id = workflowRunId(suite)
   const url = `${api}/repos/${repository.slug}/actions/runs/${id}`
@@ -77,8 +85,8 @@ export function workflowRunAnswer(
   return {
     id,
     node_id: `WFR_${id}`,
-    name: suite.workflow ?? null,
-    path: suite.workflow ?? '',
+    name: path,
+    path,
     check_suite_id: suite.id,
     check_suite_node_id: `CS_${suite.id}`,
     head_branch: suite.branch ?? null,
@@ -115,6 +123,38 @@ export function workflowRunAnswer(
     },
     repository: minimal,
     head_repository: minimal,
+  }
+}
+
+/** A job of a workflow run; its id is that of its check run. */
+export function jobAnswer(api: string, repository: ForgeRepository, run: CheckRun, path: string) {
+  const { id, name, sha, suite, state, outcome, startedAt, createdAt, endedAt, attempt } = run
+  const runId = workflowRunId(suite)
+  const root = `${api}/repos/${repository.slug}`
+  return {
+    id,
+    run_id: runId,
+    run_url: `${root}/actions/runs/${runId}`,
+    run_attempt: attempt,
+    node_id: `J_${id}`,
+    head_sha: sha,
+    head_branch: suite.branch ?? null,
+    url: `${root}/actions/jobs/${id}`,
+    html_url: page(`${repository.slug}/actions/runs/${runId}/job/${id}`),
+    status: STATE[state],
+    conclusion: outcome ?? null,
+    created_at: iso(createdAt),
+    started_at: iso(startedAt ?? createdAt),
+    completed_at: isoOrNull(endedAt),
+    name,
+    steps: [],
+    check_run_url: `${root}/check-runs/${id}`,
+    labels: ['ubuntu-latest'],
+    runner_id: 1,
+    runner_name: 'runner',
+    runner_group_id: 1,
+    runner_group_name: 'Default',
+    workflow_name: path,
   }
 }
 

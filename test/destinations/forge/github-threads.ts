@@ -4,7 +4,7 @@ import { iso, isoOrNull, page, repositoryAnswer, user } from './github-answers.t
 import type { Issue } from './issues.ts'
 import type { ForgeRepository } from './model.ts'
 import type { PullRequest } from './pull-requests.ts'
-import type { Release } from './releases.ts'
+import type { Asset, Release } from './releases.ts'
 
 /** As lists have them. */
 export function pullRequestInList(api: string, repository: ForgeRepository, pull: PullRequest) {
@@ -204,23 +204,26 @@ export function releaseAnswer(api: string, { slug }: ForgeRepository, release: R
     created_at: iso(createdAt),
     published_at: isoOrNull(publishedAt),
     author: user(api, by),
-    assets: assets.map((asset) => ({
-      url: `${api}/repos/${slug}/releases/assets/${asset.id}`,
-      browser_download_url: page(
-        `${slug}/releases/download/${encodeURIComponent(tag)}/${encodeURIComponent(asset.name)}`,
-      ),
-      id: asset.id,
-      node_id: `RA_${asset.id}`,
-      name: asset.name,
-      label: null,
-      state: 'uploaded',
-      content_type: 'application/octet-stream',
-      size: asset.size,
-      digest: null,
-      download_count: 0,
-      created_at: iso(asset.at),
-      updated_at: iso(asset.at),
-      uploader: user(api, asset.by),
-    })),
+    assets: assets.map((asset) => assetAnswer(api, { slug }, tag, asset)),
+  }
+}
+
+export function assetAnswer(api: string, { slug }: Pick<ForgeRepository, 'slug'>, tag: string, asset: Asset) {
+  const { id, name, size, at, by } = asset
+  return {
+    url: `${api}/repos/${slug}/releases/assets/${id}`,
+    browser_download_url: page(`${slug}/releases/download/${encodeURIComponent(tag)}/${encodeURIComponent(name)}`),
+    id,
+    node_id: `RA_${id}`,
+    name,
+    label: null,
+    state: 'uploaded',
+    content_type: 'application/octet-stream',
+    size,
+    digest: null,
+    download_count: 0,
+    created_at: iso(at),
+    updated_at: iso(at),
+    uploader: user(api, by),
   }
 }

@@ -2,20 +2,15 @@
 import {
   activityAnswer,
   commitAnswer,
-  failure,
   rateLimitAnswer,
   refAnswer,
   repositoryAnswer,
+  tagAnswer,
 } from './github-answers.ts'
+import { checkRuns, combinedStatus, jobs, statuses, workflowRun, workflowRuns } from './github-check-routes.ts'
+import { isEmpty, no, noCommit, ok, paged, resolved } from './github-reply.ts'
 import {
-  appId,
-  checkRunAnswer,
-  combinedStatusAnswer,
-  statusAnswer,
-  workflowRunAnswer,
-  workflowRunId,
-} from './github-checks.ts'
-import {
+  assetAnswer,
   issueAnswer,
   pullRequestAnswer,
   pullRequestAsIssue,
@@ -23,18 +18,17 @@ import {
   releaseAnswer,
   timelineAnswer,
 } from './github-threads.ts'
+import type { Release } from './releases.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
 import { type Call, type CodeHostKind, type PlainCall, type Reply, StandIn, type StandInOptions } from './stand-in.ts'
 
 const REPOSITORY = '/repos/{owner}/{repo}'
 const LIMIT = 5000
-/** GitHub looks at the checks of so many suites. */
-const MAX_SUITES = 1000
 
 const GITHUB: CodeHostKind = {
   name: 'GitHub',
   basePath: '',
-  check: withoutHeadRepository(answerCheck('github/openapi-readonly.json')),
+  check: withLists(withoutHeadRepository(answerCheck('github/openapi-readonly.json'))),
   sharesNumbers: true,
   pullRef: (number) => `refs/pull/${number}/head`,
   makesTestMerges: true,
@@ -61,11 +55,17 @@ const GITHUB: CodeHostKind = {
       answer: pulls,
     },
     { template: `${REPOSITORY}/pulls/{pull_number}`, needs: 'pull_requests', answer: pull },
+    { template: `${REPOSITORY}/issues`, needs: 'issues', answer: issues },
     { template: `${REPOSITORY}/issues/{issue_number}`, needs: 'issues', answer: issue },
     { template: `${REPOSITORY}/issues/{issue_number}/timeline`, needs: 'issues', answer: timeline },
+    { template: `${REPOSITORY}/issues/{issue_number}/events`, needs: 'issues', answer: timeline },
+    { template: `${REPOSITORY}/git/tags/{tag_sha}`, needs: 'contents', answer: tagObject },
+    { template: `${REPOSITORY}/releases`, needs: 'contents', answer: releases },
+    { template: `${REPOSITORY}/releases/{release_id}/assets`, needs: 'contents', answer: assets },
     { template: `${REPOSITORY}/releases/tags/{tag}`, wide: ['tag'], needs: 'contents', answer: release },
     { template: `${REPOSITORY}/actions/runs`, needs: 'actions', answer: workflowRuns },
     { template: `${REPOSITORY}/actions/runs/{run_id}`, needs: 'actions', answer: workflowRun },
+    { template: `${REPOSITORY}/actions/runs/{run_id}/jobs`, needs: 'actions', answer: jobs },
   ],
   plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
   find: ({ owner, repo }) => ({ slug: `${owner}/${repo}` }),
@@ -106,6 +106,22 @@ function withoutHeadRepository(check: AnswerCheck): AnswerCheck {
   return (template, status, body) => check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
 }
 
+/** Entries of lists that the description leaves out, as it has them alone. */
+const ENTRIES: Readonly<Record<string, { readonly as: string; readonly in?: string }>> = {
+  [`${REPOSITORY}/issues`]: { as: `${REPOSITORY}/issues/{issue_number}` },
+  [`${REPOSITORY}/releases`]: { as: `${REPOSITORY}/releases/tags/{tag}` },
+  [`${REPOSITORY}/actions/runs`]: { as: `${REPOSITORY}/actions/runs/{run_id}`, in: 'workflow_runs' },
+}
+
+function withLists(check: AnswerCheck): AnswerCheck {
+  return (template, status, body) => {
+    const entries = status === 200 ? ENTRIES[template] : undefined
+    const listed = entries?.in === undefined ? body : (body as Readonly<Record<string, unknown>>)[entries.in]
+    const problems = entries ? (listed as unknown[]).map((entry) => check(entries.as, 200, entry)) : []
+    return [check(template, status, body), ...problems].find((problem) => problem !== undefined)
+  }
+}
+
 /** Every repository has a second address, which keeps when it is renamed. */
 function byNumber(path: string, standIn: StandIn): string {
   const [, id, rest = ''] = /^\/repositories\/(\d+)(\/.*)?$/.exec(path) ?? []
@@ -113,33 +129,15 @@ function byNumber(path: string, standIn: StandIn): string {
   return found ? `/repos/${found.repository.slug}${rest}` : path
 }
 
-function ok(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status: 200, body, headers }
-}
-
-function no(status: number, message: string): Reply {
-  return { status, body: failure(status, message) }
-}
-
 function rate(standIn: PlainCall['standIn']) {
   const used = Math.min(standIn.requests.length, LIMIT)
   return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(standIn.now() / 1000) + 3600 }
 }
 
-const noCommit = (name: string) => no(422, `No commit found for SHA: ${name}`)
-const isEmpty = () => no(409, 'Git Repository is empty.')
-
 function ref({ api, repository, state, params }: Call): Reply {
   if (state.isEmpty) return isEmpty()
   const object = state.object(params.ref!)
   return object ? ok(refAnswer(api, repository.slug, `refs/${params.ref}`, object)) : no(404, 'Not Found')
-}
-
-/** A branch, a tag, an id or the beginning of one, or `owner:branch` of a fork. An id may be any object's of the whole network. */
-async function resolved({ repository, state }: Call, name: string): Promise<string | undefined> {
-  const [owner, theirBranch] = name.split(':')
-  const fork = theirBranch && repository.pool.repositories.find(({ slug }) => slug.startsWith(`${owner}/`))
-  return fork ? fork.asOf().tip(theirBranch) : state.resolve(name)
 }
 
 async function compare(call: Call): Promise<Reply> {
@@ -247,6 +245,19 @@ function pull({ api, repository, state, params }: Call): Reply {
   return found ? ok(pullRequestAnswer(api, repository, found)) : no(404, 'Not Found')
 }
 
+/** Newest first, pull requests among them. */
+function issues({ api, repository, state, query }: Call): Reply {
+  const wanted = query.get('state') ?? 'open'
+  const found = [
+    ...state.pullRequests().map((pull) => pullRequestAsIssue(api, repository, pull)),
+    ...state.issues().map((issue) => issueAnswer(api, repository, issue, false)),
+  ]
+    .filter((issue) => wanted === 'all' || issue.state === wanted)
+    .sort((one, other) => other.number - one.number)
+  const { slice, link } = paged(query, 30)
+  return ok(slice(found), link(found.length, `${api}/repositories/${repository.id}/issues`))
+}
+
 function issue(call: Call): Reply {
   const { api, repository, state, params } = call
   const number = Number(params.issue_number)
@@ -277,113 +288,44 @@ function timeline(call: Call): Reply {
   const number = Number(params.issue_number)
   const isPull = state.pullRequest(number) !== undefined
   if (!isPull && !state.issue(number)) return no(404, 'Not Found')
-  const gone = goneElsewhere(call, '/timeline')
+  const what = call.path.includes('/timeline') ? 'timeline' : 'events'
+  const gone = goneElsewhere(call, `/${what}`)
   if (gone) return gone
   const events = (isPull ? repository.pullRequests : repository.issues).events(number, state.until)
   const { slice, link } = paged(query, 30)
   const all = timelineAnswer(api, repository, events)
-  return ok(slice(all), link(all.length, `${api}/repositories/${repository.id}/issues/${number}/timeline`))
+  return ok(slice(all), link(all.length, `${api}/repositories/${repository.id}/issues/${number}/${what}`))
 }
 
-async function release({ api, repository, state, params }: Call): Promise<Reply> {
-  const found = state.releaseOf(params.tag!)
+async function release(call: Call): Promise<Reply> {
+  const found = call.state.releaseOf(call.params.tag!)
+  return found ? ok(await releaseOf(call, found)) : no(404, 'Not Found')
+}
+
+async function releaseOf({ api, repository, state }: Call, release: Release) {
+  const sha = state.tag(release.tag)?.sha ?? (await state.resolve(release.target))
+  const date = sha === undefined ? release.createdAt : repository.pool.show(sha).date.getTime()
+  return releaseAnswer(api, repository, release, date)
+}
+
+/** Published ones: drafts are shown to who may write. */
+async function releases(call: Call): Promise<Reply> {
+  const { api, repository, state, query } = call
+  const found = state.releases().filter(({ isDraft }) => !isDraft)
+  const { slice, link } = paged(query, 30)
+  const shown = await Promise.all(slice(found.toReversed()).map((one) => releaseOf(call, one)))
+  return ok(shown, link(found.length, `${api}/repositories/${repository.id}/releases`))
+}
+
+function assets({ api, repository, state, params, query }: Call): Reply {
+  const found = state.release(Number(params.release_id))
   if (!found) return no(404, 'Not Found')
-  const sha = state.tag(found.tag)?.sha ?? (await state.resolve(found.target))
-  const date = sha === undefined ? found.createdAt : repository.pool.show(sha).date.getTime()
-  return ok(releaseAnswer(api, repository, found, date))
-}
-
-async function checkRuns(call: Call): Promise<Reply> {
-  const { api, repository, state, params, query } = call
-  const sha = await resolved(call, params.ref!)
-  if (sha === undefined) return noCommit(params.ref!)
-  const [name, app, status] = ['check_name', 'app_id', 'status'].map((key) => query.get(key))
-  const runs = state.runs(sha)
-  const suites = [...new Set(runs.map(({ suite }) => suite.id))].slice(-MAX_SUITES)
-  const latest = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
-  const found = latest
-    .filter((run) => suites.includes(run.suite.id))
-    .filter((run) => name === null || run.name === name)
-    .filter((run) => app === null || String(appId(run.suite.app)) === app)
-    .map((run) => checkRunAnswer(api, repository, run))
-    .filter((run) => status === null || run.status === status)
-    .toReversed()
   const { slice, link } = paged(query, 30)
-  const body = { total_count: found.length, check_runs: slice(found) }
-  return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-runs`))
+  const shown = slice(found.assets).map((asset) => assetAnswer(api, repository, found.tag, asset))
+  return ok(shown, link(found.assets.length, `${api}/repositories/${repository.id}/releases/${found.id}/assets`))
 }
 
-type Run = ReturnType<Call['state']['runs']>[number]
-
-const isLater = (other: Run, run: Run) =>
-  other.suite.id === run.suite.id && other.name === run.name && other.id > run.id
-
-function workflowRuns(call: Call): Reply {
-  const { state, query } = call
-  const [suite, sha] = [query.get('check_suite_id'), query.get('head_sha')]
-  const found = call.repository.checks
-    .suites(state.until)
-    .filter(({ workflow }) => workflow !== undefined)
-    .filter(({ id }) => suite === null || String(id) === suite)
-    .filter((one) => sha === null || one.sha === sha)
-    .toReversed()
-  const { slice, link } = paged(query, 30)
-  const shown = slice(found).map((one) => runOf(call, one))
-  const problem = shown.map((run) => GITHUB.check(`${REPOSITORY}/actions/runs/{run_id}`, 200, run)).find(Boolean)
-  if (problem !== undefined) throw new Error(problem)
-  return ok(
-    { total_count: found.length, workflow_runs: shown },
-    link(found.length, `${call.api}/repositories/${call.repository.id}/actions/runs`),
-  )
-}
-
-function workflowRun(call: Call): Reply {
-  const { repository, state, params } = call
-  const suite = repository.checks
-    .suites(state.until)
-    .find((one) => one.workflow !== undefined && String(workflowRunId(one)) === params.run_id)
-  return suite ? ok(runOf(call, suite)) : no(404, 'Not Found')
-}
-
-function runOf({ api, repository, state }: Call, suite: Run['suite']) {
-  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
-  const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
-  return workflowRunAnswer(api, repository, { suite, runs: latest, commit: repository.pool.show(suite.sha) })
-}
-
-async function combinedStatus(call: Call): Promise<Reply> {
-  const { api, repository, state, params, query } = call
-  const sha = await resolved(call, params.ref!)
-  if (sha === undefined) return noCommit(params.ref!)
-  const all = state.statuses(sha)
-  const newest = all.filter(({ context, id }) => !all.some((other) => other.context === context && other.id > id))
-  const { slice, link } = paged(query, 30)
-  const body = combinedStatusAnswer(api, repository, { sha, statuses: newest, shown: slice(newest.toReversed()) })
-  return ok(body, link(newest.length, `${api}/repositories/${repository.id}/commits/${sha}/status`))
-}
-
-/** All that were posted, newest first, with who posted them. */
-async function statuses(call: Call): Promise<Reply> {
-  const { api, repository, state, params, query } = call
-  const sha = await resolved(call, params.ref!)
-  if (sha === undefined) return noCommit(params.ref!)
-  const all = state.statuses(sha).toReversed()
-  const { slice, link } = paged(query, 30)
-  const shown = slice(all).map((status) => statusAnswer(api, repository, status))
-  return ok(shown, link(all.length, `${api}/repositories/${repository.id}/commits/${sha}/statuses`))
-}
-
-function paged(query: URLSearchParams, byDefault: number, most = 100) {
-  const perPage = Math.min(Number(query.get('per_page') ?? byDefault), most)
-  const page = Number(query.get('page') ?? 1)
-  return {
-    page,
-    slice: <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage),
-    link(count: number, path: string): Readonly<Record<string, string>> {
-      if (page * perPage >= count) return {}
-      const next = new URL(`${path}?${query}`)
-      next.searchParams.set('page', String(page + 1))
-      return { link: `<${next}>; rel="next"` }
-    },
-  }
+function tagObject({ api, repository, state, params }: Call): Reply {
+  const found = state.tags().find(({ object, sha }) => object === params.tag_sha && object !== sha)
+  return found ? ok(tagAnswer(api, repository.slug, found)) : no(404, 'Not Found')
 }

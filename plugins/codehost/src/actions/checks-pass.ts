@@ -105,7 +105,7 @@ export const checksPass = defineAction({
   observe: (found, { params }, query) => observed(found, params, query),
 })
 
-/** Passing is no state that stays: a run that failed may have been made again. So what is not green now is blamed only where no earlier run was. */
+/** Passing is no state that stays: a check that passed may have been run again. So what is not green now is blamed only where no earlier run was. */
 function observed(found: FoundChecks, { checks: wanted }: Params, query: RepositoryQuery): Observation<Facts> {
   const { checks, mark, ageMs } = found
   const aged = ageMs === undefined ? {} : { ageMs }
@@ -116,7 +116,7 @@ function observed(found: FoundChecks, { checks: wanted }: Params, query: Reposit
   const groups = wanted?.map((one) => checks.filter((check) => isNamed(check, one))) ?? [checks]
   const counted = [...new Set(groups.flat())]
   const having = (outcome: Check['outcome']) => counted.filter((check) => check.outcome === outcome)
-  const missing = groups.filter((group) => group.length === 0).length
+  const missing = wanted ? groups.filter((group) => group.length === 0).length : 0
   const facts: Facts = {
     ...repositoryFactsOf(found),
     commit_found: true,
@@ -134,7 +134,10 @@ function observed(found: FoundChecks, { checks: wanted }: Params, query: Reposit
     return { kind: 'absent', facts, ...aged, ...(counted.length > 0 ? { mark: 'may_have_been' as const } : {}) }
   }
   if (missing === 0 && red.length === 0) return { kind: 'present', differs: [], facts, ...aged, ...endedAt(counted) }
-  const mayHavePassed = red.some(({ passedBefore }) => passedBefore ?? isLateLook(query))
+  // All of them passed at one time only if each of them did. Where the claim names none, one that failed may be newer than the claim.
+  const mayHavePassed =
+    red.length > 0 &&
+    (red.every(({ passedBefore }) => passedBefore ?? isLateLook(query)) || (!wanted && isLateLook(query)))
   const marked = mayHavePassed ? { mark: 'may_have_been' as const } : {}
   const hasEnded = missing === 0 && having('pending').length === 0
   return hasEnded

@@ -1,7 +1,8 @@
 /** The action `codehost.issue.close`: an issue was closed. A pull request is no issue, though some hosts number them together. */
 import { type ActionProfile, Type } from '@claimcheck/core/plugin'
+import type { Issue, RepositoryQuery } from '../code-host.ts'
 import { isLateLook } from '../forgetting.ts'
-import { isOld, shownTime } from '../times.ts'
+import { atLast, isOld, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, Timestamp } from './fields.ts'
 
@@ -99,13 +100,20 @@ export const issueClose = defineAction({
     }
     if (!issue) return { kind: 'absent', ...observed, ...(mark === undefined ? {} : { mark }) }
     // It may have been closed and opened again.
-    const reopened = (wasClosed ?? isLateLook(query)) ? { mark: 'may_have_been' as const } : {}
-    if (state === 'open') return { kind: 'absent', ...observed, ...reopened }
+    const wasReopened = (wasClosed ?? isLateLook(query)) || wasSeenClosed(query, state)
+    if (state === 'open') return { kind: 'absent', ...observed, ...(wasReopened ? { mark: 'may_have_been' } : {}) }
     if (params.reason !== undefined && params.reason !== reason) {
       // A host without reasons tells nothing of this one, and one with reasons lets people change them.
-      const isTold = reason !== undefined && !isLateLook(query)
+      const isTold = reason !== undefined && !wasReopened && !isLateLook(query)
       return { kind: 'present', differs: ['reason'], ...observed, ...(isTold ? {} : { mark: 'may_have_been' }) }
     }
-    return { kind: 'present', differs: [], ...observed, ...(closedAt ? { stays: [{ appeared: closedAt }] } : {}) }
+    // Since when it has this reason, it does not tell; nor that it was closed before, and opened again.
+    const appeared = params.reason === undefined && closedAt && (wasReopened ? atLast(closedAt) : closedAt)
+    return { kind: 'present', differs: [], ...observed, ...(appeared ? { stays: [{ appeared }] } : {}) }
   },
 })
+
+/** It is open now, and an earlier read shows it closed, if not as claimed. */
+function wasSeenClosed({ previous }: RepositoryQuery, state: Issue['state'] | undefined): boolean {
+  return state === 'open' && previous.some(({ observation: { facts } }) => facts.state === 'closed')
+}

@@ -79,7 +79,9 @@ export const pullRequestOpen = defineAction({
         ...(mayHaveChanged(pullRequest, query) ? { mark: 'may_have_been' } : {}),
       }
     }
-    return { kind: 'present', differs, ...observed, ...(openedAt ? { stays: [{ appeared: openedAt }] } : {}) }
+    // Since when it has this base and this head, it does not tell.
+    const isDated = openedAt && params.base === undefined && params.head_sha === undefined
+    return { kind: 'present', differs, ...observed, ...(isDated ? { stays: [{ appeared: openedAt }] } : {}) }
 
     function factsOf() {
       return {

@@ -2,7 +2,7 @@
 import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 import type { Release, RepositoryQuery } from '../code-host.ts'
 import { isLateLook } from '../forgetting.ts'
-import { isOld, shownTime } from '../times.ts'
+import { atLast, isOld, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   ClaimedSha,
@@ -111,7 +111,8 @@ export const releasePublish = defineAction({
     const { release, mark, ageMs } = found
     const aged = ageMs === undefined ? {} : { ageMs }
     // A release can be deleted, and leaves no trace.
-    const forgotten = isLateLook(query) ? { mark: 'may_have_been' as const } : {}
+    const isLate = isLateLook(query)
+    const forgotten = isLate || wasSeen(query) ? { mark: 'may_have_been' as const } : {}
     if (!release) {
       return {
         kind: 'absent',
@@ -138,12 +139,14 @@ export const releasePublish = defineAction({
         differs,
         facts,
         ...aged,
-        ...(hasChanged(release, query) ? { mark: 'may_have_been' } : forgotten),
+        ...(isLate || hasChanged(release, query) ? { mark: 'may_have_been' } : {}),
       }
     }
     // When a file was added, or the tag moved here, the release does not tell.
     const isDated = publishedAt && params.commit === undefined && params.assets === undefined
-    return { kind: 'present', differs, facts, ...aged, ...(isDated ? { stays: [{ appeared: publishedAt }] } : {}) }
+    // One that was deleted and published again tells only the later time.
+    const appeared = isDated && (isLate ? atLast(publishedAt) : publishedAt)
+    return { kind: 'present', differs, facts, ...aged, ...(appeared ? { stays: [{ appeared }] } : {}) }
   },
 })
 
@@ -152,6 +155,11 @@ function differing({ commit, assets }: Release, claimed: Params): ('commit' | 'a
     ...(claimed.commit !== undefined && claimed.commit !== commit ? (['commit'] as const) : []),
     ...(claimed.assets?.some((name) => !assets.includes(name)) ? (['assets'] as const) : []),
   ]
+}
+
+/** An earlier read shows a release that was not as claimed. */
+function wasSeen({ previous }: RepositoryQuery): boolean {
+  return previous.some(({ observation }) => observation.kind === 'present')
 }
 
 /** The tag led elsewhere at an earlier read, or leads nowhere now. */

@@ -49,6 +49,122 @@ export const BranchesAnswer = Type.Array(
 
 export const CommitAnswer = Type.Object({ sha: Sha })
 
+/** GitHub's own clock, in whole seconds. */
+const Time = Type.String({ format: 'date-time' })
+const Id = Type.Integer({ minimum: 1 })
+
+export const PullRequestAnswer = Type.Object({
+  number: Id,
+  state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  draft: Type.Optional(Type.Boolean()),
+  merged: Type.Boolean(),
+  created_at: Time,
+  merged_at: Type.Union([Time, Type.Null()]),
+  // Of one that is not merged: a throw-away merge that no branch has.
+  merge_commit_sha: Type.Union([Sha, Type.Null()]),
+  head: Type.Object({ sha: Sha }),
+  base: Type.Object({ ref: Type.String(), repo: Type.Object({ id: Id }) }),
+})
+export type PullRequestAnswer = Static<typeof PullRequestAnswer>
+
+/** Of a list of pull requests or of issues, among which GitHub counts pull requests. */
+export const NumbersAnswer = Type.Array(
+  Type.Object({ number: Id, pull_request: Type.Optional(Type.Union([Type.Object({}), Type.Null()])) }),
+)
+
+export const IssueAnswer = Type.Object({
+  number: Id,
+  repository_url: Type.String(),
+  state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  state_reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  closed_at: Type.Union([Time, Type.Null()]),
+  pull_request: Type.Optional(Type.Union([Type.Object({}), Type.Null()])),
+})
+export type IssueAnswer = Static<typeof IssueAnswer>
+
+export const IssueEventsAnswer = Type.Array(Type.Object({ event: Type.String(), created_at: Time }))
+
+export const ReleaseAnswer = Type.Object({
+  id: Id,
+  tag_name: Type.String(),
+  draft: Type.Boolean(),
+  prerelease: Type.Boolean(),
+  published_at: Type.Union([Time, Type.Null()]),
+  assets: Type.Array(Type.Object({ name: Type.String(), state: Type.String() })),
+})
+export type ReleaseAnswer = Static<typeof ReleaseAnswer>
+
+export const AssetsAnswer = Type.Array(Type.Object({ name: Type.String(), state: Type.String() }))
+
+/** A list of which only counts that it can be read. */
+export const AnyList = Type.Array(Type.Object({}))
+
+export const TagAnswer = Type.Object({ object: Type.Object({ type: Type.String(), sha: Sha }) })
+
+export const CheckRunsAnswer = Type.Object({
+  check_runs: Type.Array(
+    Type.Object({
+      id: Id,
+      name: Type.String(),
+      head_sha: Sha,
+      status: Type.String(),
+      conclusion: Type.Union([Type.String(), Type.Null()]),
+      details_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      check_suite: Type.Union([Type.Object({ id: Id }), Type.Null()]),
+      app: Type.Union([Type.Object({ slug: Type.Optional(Type.String()) }), Type.Null()]),
+    }),
+  ),
+})
+export type CheckRun = Static<typeof CheckRunsAnswer>['check_runs'][number]
+
+export const WorkflowRunsAnswer = Type.Object({
+  workflow_runs: Type.Array(
+    Type.Object({
+      id: Id,
+      path: Type.String(),
+      event: Type.String(),
+      head_sha: Sha,
+      status: Type.Union([Type.String(), Type.Null()]),
+      conclusion: Type.Union([Type.String(), Type.Null()]),
+      check_suite_id: Type.Optional(Id),
+      updated_at: Time,
+      repository: Type.Object({ id: Id }),
+    }),
+  ),
+})
+export type WorkflowRun = Static<typeof WorkflowRunsAnswer>['workflow_runs'][number]
+
+export const JobsAnswer = Type.Object({
+  jobs: Type.Array(
+    Type.Object({
+      id: Id,
+      run_id: Id,
+      run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
+      head_sha: Sha,
+      name: Type.String(),
+      status: Type.String(),
+      conclusion: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+})
+export type Job = Static<typeof JobsAnswer>['jobs'][number]
+
+/** Newest first. */
+export const StatusesAnswer = Type.Array(
+  Type.Object({
+    id: Id,
+    state: Type.Union([
+      Type.Literal('pending'),
+      Type.Literal('success'),
+      Type.Literal('failure'),
+      Type.Literal('error'),
+    ]),
+    context: Type.String(),
+    creator: Type.Optional(Type.Union([Type.Object({ login: Type.String(), id: Id }), Type.Null()])),
+  }),
+)
+export type PostedStatus = Static<typeof StatusesAnswer>[number]
+
 export const RateLimitAnswer = Type.Object({ resources: Type.Object({}) })
 
 export const FailureAnswer = Type.Object({ message: Type.String() })

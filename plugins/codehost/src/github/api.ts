@@ -12,7 +12,7 @@ import { httpFailure } from '../http-failure.ts'
 import { FailureAnswer } from './answers.ts'
 
 /** Statuses whose meaning depends on the request. */
-export type Refusal = 403 | 404 | 409 | 422
+export type Refusal = 403 | 404 | 409 | 410 | 422
 
 export type Answer<T> =
   | { readonly value: T; readonly link: string | null; readonly headers: Headers }
@@ -24,6 +24,18 @@ export interface GitHubApi {
    * @throws DestinationError for every other status but 200, and for an answer that does not match the schema
    */
   get<T extends TSchema>(path: string, schema: T, refusals?: readonly Refusal[]): Promise<Answer<Static<T>>>
+  /**
+   * All pages of a list.
+   *
+   * @param path has a query
+   * @param refusals of the first page
+   * @throws DestinationError as `get`, and `too_large` where there are more pages than `most`
+   */
+  list<T extends TSchema>(
+    path: string,
+    schema: T,
+    options?: { readonly refusals?: readonly Refusal[]; readonly most?: number },
+  ): Promise<{ readonly pages: readonly Static<T>[] } | { readonly refused: Refusal }>
 }
 
 export interface GitHubAccess {
@@ -42,6 +54,9 @@ interface Remembered {
 
 /** In characters. A page of the push log takes two thirds of it. The cache limits the number of its entries, and not their size. */
 const MAX_REMEMBERED_LENGTH = 32 * 1024
+/** A page of check runs has what their apps wrote about them. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+const MOST_PAGES = 10
 
 export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Reading): GitHubApi {
   const { fetch, now, cache } = reading
@@ -50,7 +65,7 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
     'x-github-api-version': '2022-11-28',
   }
 
-  return {
+  const api: GitHubApi = {
     async get<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[] = []) {
       const url = baseUrl + path
       const key = `github ${url}`
@@ -69,7 +84,7 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
         return { refused }
       }
 
-      const value = await readJson(response)
+      const value = await readJson(response, MAX_ANSWER_BYTES)
       if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
       const link = headers.get('link')
       const etag = headers.get('etag')
@@ -79,7 +94,29 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
       }
       return { value, link, headers }
     },
+    async list<T extends TSchema>(
+      path: string,
+      schema: T,
+      { refusals = [], most = MOST_PAGES }: { refusals?: readonly Refusal[]; most?: number } = {},
+    ) {
+      const pages: Static<T>[] = []
+      for (let page = 1; page <= most; page++) {
+        const answer = await api.get(`${path}&page=${page}`, schema, page === 1 ? refusals : [])
+        if ('refused' in answer) return answer
+        pages.push(answer.value)
+        if (nextLink(answer.link) === undefined) return { pages }
+      }
+      throw new DestinationError('too_large')
+    },
   }
+  return api
+}
+
+/** Where the `Link` header says that the next page is. Only what it says of the page is used, and never the address. */
+export function nextLink(link: string | null): URL | undefined {
+  const next = link?.split(',').find((part) => /;\s*rel="next"/.test(part))
+  const url = next?.match(/<([^>]+)>/)?.[1]
+  return url !== undefined && URL.canParse(url) ? new URL(url) : undefined
 }
 
 /** The message in the body of an error; empty when there is none. */

@@ -21,14 +21,17 @@ import {
   newestRun,
   type PushLog,
 } from './push-log.ts'
-import { openRepository, type Repository, readRepository, type ShownRepository } from './repository.ts'
+import {
+  AGE_MS,
+  KEEPS_OBJECTS_MS,
+  openRepository,
+  type Repository,
+  readRepository,
+  type ShownRepository,
+} from './repository.ts'
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
 const MAX_COMPARISONS = 16
-/** How old GitHub's answers may be. */
-const AGE_MS = 10_000
-/** GitHub keeps a commit that no branch has for longer than this. */
-const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
 /** The newest ones are reported. */
 const MAX_STAYS = 8
 

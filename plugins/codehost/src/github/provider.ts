@@ -4,7 +4,11 @@ import { defineProvider } from '../code-host.ts'
 import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { RateLimitAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
+import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
+import { findIssue } from './issue.ts'
+import { findPullRequest } from './pull-request.ts'
+import { findRelease } from './release.ts'
 
 export const PUBLIC_API = 'https://api.github.com'
 const ENTERPRISE_PATH = '/api/v3'
@@ -23,8 +27,13 @@ const Options = Type.Object(
 )
 type Options = Static<typeof Options>
 
-const HELP = `Create a fine-grained personal access token with access to the repositories concerned, and with no other permissions than
-"Metadata: read" and "Contents: read". It must see all branches: a branch that is hidden from it looks deleted. Public repositories need no token, but without one GitHub allows only few requests.`
+const HELP = `Create a fine-grained personal access token with access to the repositories concerned. Of its permissions, give only "read", and only
+those of what agents claim: "Contents" for pushes, merges and releases; "Pull requests", with "Contents", for pull requests; "Issues" for issues;
+"Actions" and "Commit statuses" for checks. "Metadata" is always among them. It must see all branches: a branch that is hidden from it looks deleted.
+Fine-grained tokens cannot read what other apps than GitHub Actions report about the commits of private repositories: claims of such checks, and claims that name
+no checks, need a token that can also write. Public repositories need no token, but without one GitHub allows only few requests.`
+
+const UNKNOWN_RIGHTS = 'GitHub does not tell what this token can do: make sure that it can only read.'
 
 /** Every other scope lets the token change something, also `repo` and `repo:status`. */
 function isReadScope(scope: string): boolean {
@@ -44,20 +53,33 @@ export const github = defineProvider<GitHubAccess>({
       const api = createGitHubApi(access(options), context)
       // An Enterprise server without rate limits answers 404, but only after it has accepted the token.
       const answer = await api.get('/rate_limit', RateLimitAnswer, [404])
-      const granted = 'value' in answer ? (answer.headers.get('x-oauth-scopes') ?? '') : ''
-      const scopes = granted
+      const granted = 'value' in answer ? answer.headers.get('x-oauth-scopes') : null
+      const scopes = (granted ?? '')
         .split(',')
         .map((scope) => scope.trim())
         .filter(Boolean)
       const writing = scopes.filter((scope) => !isReadScope(scope))
-      const warnings =
-        writing.length > 0 ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`] : []
-      return { scopes, warnings }
+      return {
+        scopes,
+        warnings: [
+          ...(writing.length > 0
+            ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`]
+            : []),
+          // Only of classic tokens GitHub tells the scopes.
+          ...(granted === null && options.token !== undefined ? [UNKNOWN_RIGHTS] : []),
+        ],
+      }
     },
   }),
   access: ({ options }) => access(options as Options),
   ownersOf: ({ options }) => (options as Options).owners,
-  readers: { commit: findCommit },
+  readers: {
+    commit: findCommit,
+    pullRequest: findPullRequest,
+    checks: findChecks,
+    release: findRelease,
+    issue: findIssue,
+  },
 })
 
 /** The values of `params.host` for the host with this API: `github.com` for `https://api.github.com`. */

@@ -1,6 +1,9 @@
 /** Reads a repository at GitHub. Each question has the one endpoint whose answer is reliable for it. */
 import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
+import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
+import { ownerAndName } from '../connection-options.ts'
+import { clockBehindMs as clockBehind } from '../times.ts'
 import {
   ActivityAnswer,
   BranchesAnswer,
@@ -8,14 +11,24 @@ import {
   ComparisonAnswer,
   RefAnswer,
   RepositoryAnswer,
+  TagAnswer,
 } from './answers.ts'
-import type { GitHubApi } from './api.ts'
+import { createGitHubApi, type GitHubAccess, type GitHubApi, nextLink } from './api.ts'
 import { type PushLog, toPushLog } from './push-log.ts'
+
+/** How old GitHub's answers may be. */
+export const AGE_MS = 10_000
+/** GitHub keeps a commit that no branch has for longer than this. */
+export const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
 
 export interface Repository {
   readonly id: number
   /** `<owner>/<repo>` as GitHub has it now. */
   readonly name: string
+  /** What the paths of its resources begin with, which are not redirected. */
+  readonly root: string
+  /** Everybody may read it, issues and pull requests included. */
+  readonly isPublic: boolean
   readonly defaultBranch: string
   /** At the latest, by our clock. */
   readonly createdAt: Instant
@@ -23,6 +36,10 @@ export interface Repository {
   readonly clockBehindMs: number | undefined
   /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
   head(branch: string): Promise<string | undefined>
+  /** The commit to which a tag leads; `undefined` when there is no such tag, it leads to no commit, or the contents may not be read. */
+  tagged(tag: string): Promise<string | undefined>
+  /** `false` is certain, where contents may be read. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
+  isKnown(sha: string): Promise<boolean>
   /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
   contains(sha: string, tip: string): Promise<boolean | undefined>
   /** `undefined` when the host has no push log, or does not show it to us. @param reachingBackTo older entries are not needed */
@@ -38,6 +55,8 @@ export interface Repository {
 
 const LOG_PAGE = 100
 const MAX_LOG_PAGES = 3
+/** Tags can be of tags. */
+const MAX_TAG_DEPTH = 5
 /** GitHub's times have whole seconds. */
 const RESOLUTION_MS = 1000
 
@@ -55,8 +74,32 @@ export async function readRepository(
 ): Promise<ShownRepository> {
   const read = await api.get(`/repos/${slug}`, RepositoryAnswer)
   if ('refused' in read) throw new DestinationError('forbidden', { status: read.refused })
-  const theirNow = Date.parse(read.headers.get('date') ?? '')
-  return { answer: read.value, clockBehindMs: Number.isNaN(theirNow) ? undefined : now() - theirNow }
+  return { answer: read.value, clockBehindMs: clockBehind(read.headers, now()) }
+}
+
+/** The repository that a claim names, and what every answer says of it. */
+export interface ClaimedRepository {
+  readonly api: GitHubApi
+  readonly repository: Repository
+  readonly found: FoundRepository
+}
+
+/** Read once for all claims that wait for it. @throws DestinationError as `readRepository` */
+export async function claimedRepository(
+  access: GitHubAccess,
+  { repository: slug }: Pick<RepositoryQuery, 'repository'>,
+  context: CheckContext,
+): Promise<ClaimedRepository> {
+  ownerAndName(slug)
+  const api = createGitHubApi(access, context)
+  const shown = await context.cache.share(`github ${slug}`, () => readRepository(api, slug, context))
+  const repository = openRepository(api, context, shown)
+  const { id, name, clockBehindMs } = repository
+  return {
+    api,
+    repository,
+    found: { repositoryId: String(id), repositoryName: name, ageMs: AGE_MS, clockBehindMs },
+  }
 }
 
 export function openRepository(
@@ -68,7 +111,6 @@ export function openRepository(
   // After a renaming this is the new name. With it the other requests are not redirected.
   const root = `/repos/${full_name}`
 
-  /** `false` is certain. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     return 'value' in (await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422]))
   }
@@ -77,6 +119,14 @@ export function openRepository(
   async function isStillPublic(): Promise<boolean> {
     const { answer: again } = await readRepository(api, full_name, { now })
     return !again.private && again.id === id
+  }
+
+  async function readRef(ref: string): Promise<{ readonly type: string; readonly sha: string } | undefined> {
+    const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
+    if ('refused' in answer) return undefined
+    // Some versions of the API answer with a ref whose name only begins like the requested one.
+    if (answer.value.ref !== `refs/${ref}`) throw new DestinationError('unexpected_response', { status: 200 })
+    return answer.value.object
   }
 
   async function readPushLog(branch: string, reachingBackTo: Instant, mostPages: number): Promise<PushLog | undefined> {
@@ -88,7 +138,7 @@ export function openRepository(
       const answer = await api.get(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
       if ('refused' in answer) return undefined
       activities.push(...answer.value.filter((activity) => activity.ref === ref))
-      const cursor = nextCursor(answer.link)
+      const cursor = nextLink(answer.link)?.searchParams.get('after') || undefined
       isWhole = cursor === undefined
       const oldest = activities.at(-1)
       if (cursor === undefined || (oldest && Date.parse(oldest.timestamp) < reachingBackTo)) break
@@ -100,20 +150,26 @@ export function openRepository(
   return {
     id,
     name: full_name,
+    root,
+    isPublic: !answer.private,
     defaultBranch: default_branch,
     createdAt: Date.parse(created_at) + RESOLUTION_MS + (clockBehindMs ?? 0),
     clockBehindMs,
     async head(branch) {
-      const ref = `heads/${branch}`
-      const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
-      if ('refused' in answer) return undefined
-      const { object } = answer.value
-      // Some versions of the API answer with a ref whose name only begins like the requested one.
-      if (answer.value.ref !== `refs/${ref}` || object.type !== 'commit') {
-        throw new DestinationError('unexpected_response', { status: 200 })
-      }
-      return object.sha
+      const object = await readRef(`heads/${branch}`)
+      if (object && object.type !== 'commit') throw new DestinationError('unexpected_response', { status: 200 })
+      return object?.sha
     },
+    async tagged(tag) {
+      let object = await readRef(`tags/${tag}`)
+      for (let depth = 0; object?.type === 'tag'; depth++) {
+        if (depth === MAX_TAG_DEPTH) throw new DestinationError('unexpected_response')
+        const answer = await api.get(`${root}/git/tags/${object.sha}`, TagAnswer)
+        object = 'value' in answer ? answer.value.object : undefined
+      }
+      return object?.type === 'commit' ? object.sha : undefined
+    },
+    isKnown,
     contains: (sha, tip) =>
       isReachable(sha, tip, cache, async () => {
         // The second page leaves out the list of changed files, which can have megabytes.
@@ -145,11 +201,4 @@ export function openRepository(
 /** Escapes each segment: GitHub expects a branch's slashes unescaped, and no other character may have a meaning in the path. */
 function escaped(ref: string): string {
   return ref.split('/').map(encodeURIComponent).join('/')
-}
-
-/** Takes only the cursor from the link, and never the address that it points to. */
-function nextCursor(link: string | null): string | undefined {
-  const next = link?.split(',').find((part) => /;\s*rel="next"/.test(part))
-  const url = next?.match(/<([^>]+)>/)?.[1]
-  return (url && URL.canParse(url) && new URL(url).searchParams.get('after')) || undefined
 }

@@ -1,0 +1,109 @@
+/** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
+import { DestinationError } from '@claimcheck/core/plugin'
+import type { Check } from '../code-host.ts'
+import { type CheckRun, CheckRunsAnswer, type PostedStatus, StatusesAnswer, type WorkflowRun } from './answers.ts'
+import { outcomeOf } from './outcomes.ts'
+import type { ClaimedRepository } from './repository.ts'
+import { ACTIONS_APP, fileOf, kindOf, type WorkflowRuns } from './workflow-runs.ts'
+
+/** `hidden`: not with these credentials. */
+export type Seen<T> = readonly T[] | 'hidden'
+
+const PAGE = 100
+
+/** Earlier runs too; undefined where the repository does not have the commit. */
+export async function checkRunsOf(
+  { api, repository }: ClaimedRepository,
+  sha: string,
+): Promise<Seen<CheckRun> | undefined> {
+  const path = `${repository.root}/commits/${sha}/check-runs?filter=all&per_page=${PAGE}`
+  const read = await api.list(path, CheckRunsAnswer, { refusals: [403, 404, 409, 422] })
+  if ('refused' in read) return read.refused === 409 || read.refused === 422 ? undefined : 'hidden'
+  const runs = read.pages.flatMap(({ check_runs }) => check_runs)
+  if (runs.some(({ head_sha }) => head_sha !== sha)) throw new DestinationError('unexpected_response', { status: 200 })
+  return [...new Map(runs.map((run) => [run.id, run])).values()]
+}
+
+/** All that were ever posted. */
+export async function statusesOf({ api, repository }: ClaimedRepository, sha: string): Promise<Seen<PostedStatus>> {
+  const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
+  const read = await api.list(path, StatusesAnswer, { refusals: [403, 404] })
+  return 'refused' in read ? 'hidden' : read.pages.flat()
+}
+
+/**
+ * The latest run of each check. Where the workflow runs are known, those that were replaced do not count, and those that show no check
+ * run do: a workflow that waits, or could not start.
+ */
+export function checksOfRuns(runs: readonly CheckRun[], workflows?: WorkflowRuns): Check[] {
+  const bySuite = new Map(workflows?.all.map((run) => [run.check_suite_id, run]))
+  const workflowOf = ({ app, check_suite }: CheckRun) =>
+    app?.slug === ACTIONS_APP && check_suite !== null ? bySuite.get(check_suite.id) : undefined
+  const replaced = new Set(workflows?.all.filter((run) => !workflows.latest.includes(run)))
+  const isReplaced = (run: CheckRun) => {
+    const workflow = workflowOf(run)
+    return workflow !== undefined && replaced.has(workflow)
+  }
+  const latest = new Map<string, CheckRun>()
+  for (const run of runs.filter((run) => !isReplaced(run)).sort((one, other) => one.id - other.id)) {
+    const workflow = workflowOf(run)
+    const group = workflow ? kindOf(workflow) : run.check_suite?.id
+    latest.set(JSON.stringify([run.name, run.app?.slug, group]), run)
+  }
+  const checks = [...latest.values()].map((run) => checkOf(run, runs, workflowOf(run)))
+  const shown = new Set(runs.map(workflowOf))
+  const silent = workflows?.latest.filter((run) => !shown.has(run)) ?? []
+  return [...checks, ...silent.map(checkOfWorkflow)]
+}
+
+function checkOf(run: CheckRun, all: readonly CheckRun[], workflow: WorkflowRun | undefined): Check {
+  const slug = run.app?.slug
+  const passedBefore = all.some(
+    (other) =>
+      other.id !== run.id && other.name === run.name && other.app?.slug === slug && outcomeOf(other) === 'passed',
+  )
+  const isJob = slug === ACTIONS_APP && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
+  return {
+    name: run.name,
+    by: slug === undefined ? [] : [slug],
+    // The workflow as a whole is what nobody can post.
+    isRunByHost: isJob && workflow?.conclusion === 'success',
+    outcome: outcomeOf(run),
+    // An app can change how its run ended; a job is run again as another one.
+    ...(passedBefore || isJob ? { passedBefore } : {}),
+  }
+}
+
+function checkOfWorkflow(run: WorkflowRun): Check {
+  return { name: fileOf(run), by: [ACTIONS_APP, fileOf(run)], isRunByHost: true, outcome: outcomeOf(run) }
+}
+
+/**
+ * A status replaces the one before it of the same context, whoever posted that. What one account posted as passed has not, when another one
+ * posted since that it has not.
+ */
+export function checksOfStatuses(statuses: readonly PostedStatus[]): Check[] {
+  const newestFirst = [...statuses].sort((one, other) => other.id - one.id)
+  return [...groupedBy(newestFirst, ({ context }) => context)].flatMap(([name, posted]) => {
+    const current = posted[0]!.state
+    const hasPassed = posted.some(({ state }) => state === 'success')
+    return [...groupedBy(posted, ({ creator }) => creator?.id)].map(([, own]): Check => {
+      const [{ state, creator }] = own as [PostedStatus]
+      return {
+        name,
+        by: creator ? [creator.login, String(creator.id)] : [],
+        isRunByHost: false,
+        outcome: STATES[state === 'success' ? current : state],
+        passedBefore: hasPassed,
+      }
+    })
+  })
+}
+
+const STATES = { pending: 'pending', success: 'passed', failure: 'failed', error: 'failed' } as const
+
+function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
+  return groups
+}

@@ -1,0 +1,51 @@
+/** What GitHub shows of the published release of a tag. */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { FoundRelease, Release, ReleaseQuery } from '../code-host.ts'
+import { logTime } from '../times.ts'
+import { AnyList, AssetsAnswer, ReleaseAnswer } from './answers.ts'
+import type { GitHubAccess } from './api.ts'
+import { type ClaimedRepository, claimedRepository } from './repository.ts'
+
+/** A release with more files may be shown with some of them alone: then they are listed. */
+const FILES_WITH_RELEASE = 30
+
+export async function findRelease(
+  access: GitHubAccess,
+  query: ReleaseQuery,
+  context: CheckContext,
+): Promise<FoundRelease> {
+  const claimed = await claimedRepository(access, query, context)
+  const { repository, found } = claimed
+  const release = await context.cache.share(`github ${repository.id} release ${query.tag}`, () =>
+    readRelease(claimed, query.tag),
+  )
+  return { ...found, release }
+}
+
+/** Drafts are not shown to who can only read. */
+async function readRelease({ api, repository }: ClaimedRepository, tag: string): Promise<Release | undefined> {
+  const { root } = repository
+  const read = await api.get(`${root}/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer, [404])
+  if ('refused' in read) {
+    // Who may read releases gets a list of them, if an empty one.
+    await api.get(`${root}/releases?per_page=1`, AnyList)
+    return undefined
+  }
+  const { id, tag_name, draft, prerelease, published_at, assets } = read.value
+  if (tag_name !== tag || draft || published_at === null) {
+    throw new DestinationError('unexpected_response', { status: 200 })
+  }
+  const commit = await repository.tagged(tag)
+  const files = assets.length < FILES_WITH_RELEASE ? assets : await allFiles(id)
+  return {
+    ...(commit === undefined ? {} : { commit }),
+    isPrerelease: prerelease,
+    publishedAt: logTime(published_at),
+    assets: files.filter(({ state }) => state === 'uploaded').map(({ name }) => name),
+  }
+
+  async function allFiles(release: number) {
+    const read = await api.list(`${root}/releases/${release}/assets?per_page=100`, AssetsAnswer)
+    return 'pages' in read ? read.pages.flat() : []
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What GitHub ran itself for a commit, by its workflows. Everything that runs in a workflow can post check runs under the name of
+ * GitHub's own app, and GitHub shows them among those of some workflow: only a list of jobs has none of them.
+ */
+import { DestinationError } from '@claimcheck/core/plugin'
+import type { Check } from '../code-host.ts'
+import { logTime } from '../times.ts'
+import { JobsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import { outcomeOf } from './outcomes.ts'
+import type { ClaimedRepository } from './repository.ts'
+
+/** The app of GitHub's workflows. */
+export const ACTIONS_APP = 'github-actions'
+
+const RUNS_PAGE = 50
+const JOBS_PAGE = 50
+/** Whose jobs one check reads. */
+const MOST_RUNS = 10
+
+export interface WorkflowRuns {
+  /** Newest first. */
+  readonly all: readonly WorkflowRun[]
+  /** Those that no newer run of the same workflow, started by the same kind of event, has replaced. */
+  readonly latest: readonly WorkflowRun[]
+}
+
+/** The file of a workflow, without the version that GitHub shows with one of another repository. */
+export function fileOf({ path }: Pick<WorkflowRun, 'path'>): string {
+  return path.replace(/@.*$/, '')
+}
+
+export function isWorkflowFile(by: string): boolean {
+  return /\.ya?ml$/i.test(by)
+}
+
+/** @throws DestinationError `forbidden` where workflow runs may not be read */
+export async function workflowRunsOf({ api, repository }: ClaimedRepository, sha: string): Promise<WorkflowRuns> {
+  const path = `${repository.root}/actions/runs?head_sha=${sha}&exclude_pull_requests=true&per_page=${RUNS_PAGE}`
+  const read = await api.list(path, WorkflowRunsAnswer)
+  const runs = 'pages' in read ? read.pages.flatMap(({ workflow_runs }) => workflow_runs) : []
+  if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) {
+    throw new DestinationError('unexpected_response', { status: 200 })
+  }
+  const all = [...new Map(runs.map((run) => [run.id, run])).values()].sort((one, other) => other.id - one.id)
+  const kinds = new Set<string>()
+  const latest = all.filter((run) => {
+    const kind = kindOf(run)
+    const isFirst = !kinds.has(kind)
+    kinds.add(kind)
+    return isFirst
+  })
+  return { all, latest }
+}
+
+/** Of two with the same, the newer one counts. */
+export function kindOf(run: WorkflowRun): string {
+  return `${run.event} ${fileOf(run).toLowerCase()}`
+}
+
+/** The jobs of the latest runs that are wanted. @throws DestinationError `too_large` where these are too many runs */
+export async function jobsOf(
+  claimed: ClaimedRepository,
+  { all, latest }: WorkflowRuns,
+  isWanted: (run: WorkflowRun) => boolean,
+): Promise<Check[]> {
+  const wanted = latest.filter(isWanted)
+  if (wanted.length > MOST_RUNS) throw new DestinationError('too_large')
+  const checks = await Promise.all(wanted.map((run) => checksOf(claimed, run, all)))
+  return checks.flat()
+}
+
+async function checksOf(
+  { api, repository }: ClaimedRepository,
+  run: WorkflowRun,
+  all: readonly WorkflowRun[],
+): Promise<Check[]> {
+  const path = `${repository.root}/actions/runs/${run.id}/jobs?filter=all&per_page=${JOBS_PAGE}`
+  const read = await api.list(path, JobsAnswer)
+  const jobs = 'pages' in read ? read.pages.flatMap((page) => page.jobs) : []
+  if (jobs.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) {
+    throw new DestinationError('unexpected_response', { status: 200 })
+  }
+  const others = all.filter((other) => other.id !== run.id && fileOf(other) === fileOf(run))
+  const latest = new Map(jobs.sort((one, other) => one.id - other.id).map((job) => [job.name, job]))
+  return [...latest.values()].map((job): Check => {
+    const passed = jobs.some((earlier) => earlier.name === job.name && outcomeOf(earlier) === 'passed')
+    const passedBefore = passed || others.some(({ conclusion }) => conclusion === 'success')
+    return {
+      name: job.name,
+      by: [fileOf(run)],
+      isRunByHost: true,
+      outcome: outcomeOf(job),
+      // Whether a job of theirs passed, other runs that failed do not tell.
+      ...(passedBefore || others.length === 0 ? { passedBefore } : {}),
+      // A job's own times are those of the machine that ran it.
+      ...(run.status === 'completed' ? { endedAt: { notAfter: logTime(run.updated_at).notAfter } } : {}),
+    }
+  })
+}

@@ -1,0 +1,113 @@
+/** The GitHub stand-in's endpoints of checks: check runs, statuses, workflow runs and their jobs. */
+import {
+  appId,
+  checkRunAnswer,
+  combinedStatusAnswer,
+  jobAnswer,
+  statusAnswer,
+  workflowOf,
+  workflowRunAnswer,
+  workflowRunId,
+} from './github-checks.ts'
+import { no, noCommit, ok, paged, resolved } from './github-reply.ts'
+import type { Call, Reply } from './stand-in.ts'
+
+/** GitHub looks at the checks of so many suites. */
+const MAX_SUITES = 1000
+
+export async function checkRuns(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const [name, app, status] = ['check_name', 'app_id', 'status'].map((key) => query.get(key))
+  const runs = state.runs(sha)
+  const suites = [...new Set(runs.map(({ suite }) => suite.id))].slice(-MAX_SUITES)
+  const latest = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  const found = latest
+    .filter((run) => suites.includes(run.suite.id))
+    .filter((run) => name === null || run.name === name)
+    .filter((run) => app === null || String(appId(run.suite.app)) === app)
+    .map((run) => checkRunAnswer(api, repository, run))
+    .filter((run) => status === null || run.status === status)
+    .toReversed()
+  const { slice, link } = paged(query, 30)
+  const body = { total_count: found.length, check_runs: slice(found) }
+  return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-runs`))
+}
+
+type Run = ReturnType<Call['state']['runs']>[number]
+
+const isLater = (other: Run, run: Run) =>
+  other.suite.id === run.suite.id && other.name === run.name && other.id > run.id
+
+export function workflowRuns(call: Call): Reply {
+  const { state, query } = call
+  const [suite, sha] = [query.get('check_suite_id'), query.get('head_sha')]
+  const found = call.repository.checks
+    .suites(state.until)
+    .filter(({ id }) => suite === null || String(id) === suite)
+    .filter((one) => sha === null || one.sha === sha)
+    .flatMap((one) => runOf(call, one) ?? [])
+    .toReversed()
+  const { slice, link } = paged(query, 30)
+  return ok(
+    { total_count: found.length, workflow_runs: slice(found) },
+    link(found.length, `${call.api}/repositories/${call.repository.id}/actions/runs`),
+  )
+}
+
+export function workflowRun(call: Call): Reply {
+  const run = suiteOf(call)
+  return run ? ok(runOf(call, run)) : no(404, 'Not Found')
+}
+
+/** What a workflow posts is no job. */
+export function jobs(call: Call): Reply {
+  const { api, repository, state, params, query } = call
+  const suite = suiteOf(call)
+  if (!suite) return no(404, 'Not Found')
+  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
+  const path = workflowOf(suite, runs)!
+  const found = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  const { slice, link } = paged(query, 30)
+  const shown = slice(found).map((run) => jobAnswer(api, repository, run, path))
+  const url = `${api}/repositories/${repository.id}/actions/runs/${params.run_id}/jobs`
+  return ok({ total_count: found.length, jobs: shown }, link(found.length, url))
+}
+
+function suiteOf(call: Call): Run['suite'] | undefined {
+  const { repository, state, params } = call
+  return repository.checks
+    .suites(state.until)
+    .find((one) => String(workflowRunId(one)) === params.run_id && runOf(call, one) !== undefined)
+}
+
+function runOf({ api, repository, state }: Call, suite: Run['suite']) {
+  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
+  const path = workflowOf(suite, runs)
+  if (path === undefined) return undefined
+  const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  return workflowRunAnswer(api, repository, { suite, path, runs: latest, commit: repository.pool.show(suite.sha) })
+}
+
+export async function combinedStatus(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const all = state.statuses(sha)
+  const newest = all.filter(({ context, id }) => !all.some((other) => other.context === context && other.id > id))
+  const { slice, link } = paged(query, 30)
+  const body = combinedStatusAnswer(api, repository, { sha, statuses: newest, shown: slice(newest.toReversed()) })
+  return ok(body, link(newest.length, `${api}/repositories/${repository.id}/commits/${sha}/status`))
+}
+
+/** All that were posted, newest first, with who posted them. */
+export async function statuses(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const all = state.statuses(sha).toReversed()
+  const { slice, link } = paged(query, 30)
+  const shown = slice(all).map((status) => statusAnswer(api, repository, status))
+  return ok(shown, link(all.length, `${api}/repositories/${repository.id}/commits/${sha}/statuses`))
+}
