@@ -10,8 +10,16 @@ import {
   statusAnswer,
   statusOfRun,
 } from './bitbucket-answers.ts'
-import { answerCheck } from './schema.ts'
-import { type Call, type CodeHostKind, type Reply, StandIn, type StandInOptions } from './stand-in.ts'
+import { type AnswerCheck, answerCheck } from './schema.ts'
+import {
+  type Call,
+  type CodeHostKind,
+  type Reply,
+  type Right,
+  StandIn,
+  type StandInOptions,
+  type Token,
+} from './stand-in.ts'
 
 const REPOSITORY = '/repositories/{workspace}/{repo_slug}'
 
@@ -19,16 +27,18 @@ const BITBUCKET: CodeHostKind = {
   name: 'Bitbucket Cloud',
   basePath: '/2.0',
   // The lists of branches, commits, pull requests and pipelines are not in the description that is at hand.
-  check: answerCheck('bitbucket/openapi-extract.json', {
-    required: {
-      repository: ['uuid', 'full_name', 'created_on'],
-      branch: ['name', 'target'],
-      base_commit: ['hash'],
-      pullrequest: ['id', 'state', 'created_on', 'source', 'destination'],
-      paginated_commitstatuses: ['values'],
-      commitstatus: ['key', 'state', 'created_on', 'updated_on'],
-    },
-  }),
+  check: withoutNulls(
+    answerCheck('bitbucket/openapi-extract.json', {
+      required: {
+        repository: ['uuid', 'full_name'],
+        branch: ['name'],
+        base_commit: ['hash'],
+        pullrequest: ['id', 'state', 'created_on', 'source', 'destination'],
+        paginated_commitstatuses: ['values'],
+        commitstatus: ['key', 'state', 'created_on', 'updated_on'],
+      },
+    }),
+  ),
   sharesNumbers: false,
   routes: [
     { template: REPOSITORY, answer: ({ api, repository }) => ok(repositoryAnswer(api, repository)) },
@@ -64,11 +74,35 @@ const BITBUCKET: CodeHostKind = {
   notFound: () => no(404, 'You may not have access to this repository or it no longer exists in this workspace.'),
   badCredentials: () => no(401, 'Token is invalid, expired, or not supported for this endpoint.'),
   forbidden: lacking,
-  headers: (_, token) => (token?.scopes === undefined ? {} : { 'x-oauth-scopes': token.scopes }),
+  headers: (_, token): Readonly<Record<string, string>> => (token ? { 'x-oauth-scopes': scopesOf(token) } : {}),
+}
+
+const SCOPES: Readonly<Partial<Record<Right, string>>> = {
+  contents: 'repository',
+  pull_requests: 'pullrequest',
+  actions: 'pipeline',
+}
+
+function scopesOf({ scopes, rights = ['contents', 'pull_requests', 'actions'] }: Token): string {
+  return scopes ?? rights.flatMap((right) => SCOPES[right] ?? []).join(', ')
 }
 
 export function startBitbucket(options?: StandInOptions): Promise<StandIn> {
   return StandIn.start(BITBUCKET, options)
+}
+
+/** The description does not say that there is no commit of a merge that was not made, and no repository of a fork that was deleted. */
+function withoutNulls(check: AnswerCheck): AnswerCheck {
+  return (template, status, body) => {
+    if (!template.endsWith('/{pull_request_id}') || status !== 200) return check(template, status, body)
+    const { merge_commit, source, ...rest } = body as ReturnType<typeof pullRequestAnswer>
+    const { repository, ...end } = source
+    return check(template, status, {
+      ...rest,
+      source: repository === null ? end : source,
+      ...(merge_commit === null ? {} : { merge_commit }),
+    })
+  }
 }
 
 function ok(body: unknown): Reply {
