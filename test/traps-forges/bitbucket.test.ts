@@ -6,7 +6,7 @@ import { commonTraps } from './common.ts'
 import { pushTraps } from './pushes-without-log.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 110
+const LEAST_TRAPS = 118
 
 const world = await ForgeWorld.start(bitbucket)
 t.teardown(() => world.close())

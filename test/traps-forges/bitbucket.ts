@@ -35,6 +35,17 @@ const unit = [{ name: 'Unit tests', by: 'unit' }]
 
 export const bitbucketTraps: readonly Trap<ForgeWorld>[] = [
   {
+    name: 'commit.push: a repository that was made after the claim',
+    truth: 'unknowable',
+    verdict: 'unverifiable/claim_ambiguous',
+    async play(world) {
+      const { slug, repository, base } = await world.repository({ createdAt: world.clock.now() - MINUTE })
+      const sha = await repository.commit({ parents: [base] })
+      const claimed_at = new Date(world.clock.now() - 5 * MINUTE).toISOString()
+      return { client: world.client, target: slug, params: { sha, branch: 'main' }, claimed_at }
+    },
+  },
+  {
     name: 'merge: the first look comes after the tolerance, and the activity tells that it was in time',
     truth: 'in_time',
     verdict: 'verified',

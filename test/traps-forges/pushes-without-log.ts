@@ -285,15 +285,6 @@ const TRAPS: readonly Trap<ForgeWorld>[] = [
     }),
   ),
   {
-    name: 'a repository that was made after the claim',
-    truth: 'unknowable',
-    verdict: 'unverifiable/claim_ambiguous',
-    async play(world) {
-      const { slug, sha } = await ground(world, { createdAt: world.clock.now() - MINUTE })
-      return { ...pushed(world, slug, sha, 'main', 5 * MINUTE) }
-    },
-  },
-  {
     name: 'a repository that was renamed',
     truth: 'in_time',
     verdict: 'verified',

@@ -10,12 +10,10 @@ export async function findCommit(
   query: CommitQuery,
   context: CheckContext,
 ): Promise<FoundCommit> {
-  const { repository: slug, branch, sha } = query
-  const repository = openRepository(access, slug, context)
-  const { head, ...identity } = await context.cache.share(`bitbucket-server ${slug} branch ${branch}`, async () => ({
-    ...(await repository.show()),
-    head: await repository.head(branch),
-  }))
+  const { branch, sha } = query
+  const repository = openRepository(access, query.repository, context)
+  const identity = await repository.show()
+  const head = await repository.head(branch)
   const found = await findInHistories(query, context, {
     head,
     contains: repository.contains,

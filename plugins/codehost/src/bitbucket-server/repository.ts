@@ -84,6 +84,16 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
     throw new DestinationError('unavailable')
   }
 
+  async function readHead(branch: string): Promise<string | undefined> {
+    // The filter finds each branch with this text somewhere in its name.
+    const query = new URLSearchParams({ filterText: branch, boostMatches: 'true' })
+    for await (const branches of api.pages(`${root}/branches?${query}`, BranchesAnswer)) {
+      const found = branches.find(({ id }) => id === BRANCH + branch)
+      if (found) return found.latestCommit
+    }
+    return undefined
+  }
+
   return {
     api,
     root,
@@ -98,15 +108,7 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
       if (identity.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
       return shown
     },
-    async head(branch) {
-      // The filter finds each branch with this text somewhere in its name.
-      const query = new URLSearchParams({ filterText: branch, boostMatches: 'true' })
-      for await (const branches of api.pages(`${root}/branches?${query}`, BranchesAnswer)) {
-        const found = branches.find(({ id }) => id === BRANCH + branch)
-        if (found) return found.latestCommit
-      }
-      return undefined
-    },
+    head: (branch) => cache.share(`bitbucket-server ${slug} branch ${branch}`, () => readHead(branch)),
     async branchesWith(sha) {
       const info = await api.find(`/branch-utils/latest${path}/branches/info/${sha}?limit=25`, RefsAnswer)
       const ids = info?.value.values.map(({ id }) => id) ?? []

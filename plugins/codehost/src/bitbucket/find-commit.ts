@@ -10,11 +10,8 @@ export async function findCommit(
   query: CommitQuery,
   context: CheckContext,
 ): Promise<FoundCommit> {
-  const { repository: slug, branch } = query
-  const repository = openRepository(access, slug, context)
-  const { tip, identity } = await context.cache.share(`bitbucket ${slug} branch ${branch}`, () =>
-    repository.branch(branch),
-  )
+  const repository = openRepository(access, query.repository, context)
+  const { tip, identity } = await repository.branch(query.branch)
   const found = await findInHistories(query, context, {
     head: tip,
     contains: repository.contains,

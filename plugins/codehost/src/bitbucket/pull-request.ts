@@ -20,59 +20,57 @@ export async function findPullRequest(
   context: CheckContext,
 ): Promise<FoundPullRequest> {
   const repository = openRepository(access, slug, context)
-  return context.cache.share(`bitbucket ${slug} pull request ${number}`, async () => {
-    const answer = await repository.api.find(`${repository.root}/pullrequests/${number}`, PullRequestAnswer)
-    if (!answer) return missing(repository, number)
-    const { value, headers } = answer
-    if (value.id !== number) throw new DestinationError('unexpected_response', { status: 200 })
-    const identity = await repository.identify(value.destination.repository, headers)
-    return { ...identity, ageMs: AGE_MS, pullRequest: await toPullRequest(value, repository) }
-  })
+  const found = await context.cache.share(`bitbucket ${slug} pull request ${number}`, () =>
+    readPullRequest(repository, number),
+  )
+  const { mergeCommit, base } = found.pullRequest ?? {}
+  if (mergeCommit === undefined || base === undefined) return found
+  // What others read together is data alone: each check sends requests of its own.
+  const isOnBase = async () => {
+    const { tip } = await repository.branch(base)
+    return tip !== undefined && (await repository.contains(mergeCommit, tip)) === true
+  }
+  return { ...found, pullRequest: { ...found.pullRequest!, isOnBase } }
 }
 
-async function toPullRequest(answer: PullRequestAnswer, repository: Repository): Promise<PullRequest> {
-  const { id, source, destination, draft, created_on, merge_commit } = answer
-  const state = STATES[answer.state]
-  const base = destination.branch.name
-  const head = source.commit ? await repository.expand(source.commit.hash) : undefined
-  const common: PullRequest = {
+async function readPullRequest(repository: Repository, number: number): Promise<FoundPullRequest> {
+  const { api, root, identify, expand } = repository
+  const answer = await api.find(`${root}/pullrequests/${number}`, PullRequestAnswer)
+  if (!answer) return missing(repository, number)
+  const { id, source, destination, draft, created_on, merge_commit, ...rest } = answer.value
+  if (id !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  const identity = await identify(destination.repository, answer.headers)
+  const state = STATES[rest.state]
+  const head = source.commit ? await expand(source.commit.hash) : undefined
+  const isMerged = state === 'merged'
+  const mergedAt = isMerged ? await readMergedAt(repository, number) : undefined
+  const mergeCommit = isMerged && merge_commit ? await expand(merge_commit.hash) : undefined
+  const pullRequest: PullRequest = {
     state,
-    base,
+    base: destination.branch.name,
     openedAt: logTime(created_on),
     ...(draft === undefined ? {} : { isDraft: draft }),
     ...(head === undefined ? {} : { head }),
+    ...(mergedAt === undefined ? {} : { mergedAt }),
+    ...(mergeCommit === undefined ? {} : { mergeCommit }),
   }
-  if (state !== 'merged') return common
-  const mergedAt = await readMergedAt(repository, id)
-  const mergeCommit = merge_commit ? await repository.expand(merge_commit.hash) : undefined
-  if (mergeCommit === undefined) return { ...common, ...(mergedAt ? { mergedAt } : {}) }
-  return {
-    ...common,
-    mergeCommit,
-    ...(mergedAt ? { mergedAt } : {}),
-    async isOnBase() {
-      const { tip } = await repository.branch(base)
-      return tip !== undefined && (await repository.contains(mergeCommit, tip)) === true
-    },
-  }
+  return { ...identity, ageMs: AGE_MS, pullRequest }
 }
 
 /**
  * The pull request itself tells no time of its merge. In its activity, newest first, each change has the state that it left: the
- * oldest with MERGED is the merge. Merges are made in the background, so how soon it is written down is not known. Undefined where there is more activity since than a check may read.
+ * oldest with MERGED is the merge. Merges are made in the background, so how soon it is written down is not known. Undefined where
+ * there is more activity since than a check may read.
  */
 async function readMergedAt({ api, root }: Repository, number: number): Promise<LogTime | undefined> {
+  const path = `${root}/pullrequests/${number}/activity?pagelen=50`
   let merged: string | undefined
   try {
-    for await (const { values } of api.pages(
-      `${root}/pullrequests/${number}/activity?pagelen=50`,
-      ActivityAnswer,
-      linkedPage,
-    )) {
-      for (const { update } of values) {
-        if (update && update.state !== 'MERGED') return merged === undefined ? undefined : notAfter(merged)
-        if (update) merged = update.date
-      }
+    for await (const { values } of api.pages(path, ActivityAnswer, linkedPage)) {
+      const updates = values.flatMap(({ update }) => update ?? [])
+      const before = updates.findIndex(({ state }) => state !== 'MERGED')
+      merged = updates.slice(0, before === -1 ? undefined : before).at(-1)?.date ?? merged
+      if (before !== -1) break
     }
   } catch (error) {
     if (isDestinationError(error) && error.code === 'too_large') return undefined
@@ -82,8 +80,7 @@ async function readMergedAt({ api, root }: Repository, number: number): Promise<
 }
 
 /** The list shows whether these credentials may read pull requests. A number is never given twice. */
-async function missing(repository: Repository, number: number): Promise<FoundPullRequest> {
-  const { api, root, show } = repository
+async function missing({ api, root, show }: Repository, number: number): Promise<FoundPullRequest> {
   const identity = await show()
   const states = Object.keys(STATES).map((state) => `state=${state}`)
   const { value } = await api.read(`${root}/pullrequests?${states.join('&')}&sort=-id&pagelen=1`, PullRequestsAnswer)

@@ -105,6 +105,15 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     throw new DestinationError('unavailable')
   }
 
+  async function readBranch(name: string): Promise<Branch> {
+    const answer = await api.find(`${root}/refs/branches/${escaped(name)}`, BranchAnswer)
+    // The right to see the repository is the right to see its branches.
+    if (!answer) return { tip: undefined, identity: await show() }
+    const { target, name: answered } = answer.value
+    if (answered !== name) throw new DestinationError('unexpected_response', { status: 200 })
+    return { tip: target.hash, identity: await identify(target.repository, answer.headers) }
+  }
+
   return {
     api,
     root,
@@ -112,14 +121,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     identify,
     isKnown,
     contains: (sha, tip) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
-    async branch(name) {
-      const answer = await api.find(`${root}/refs/branches/${escaped(name)}`, BranchAnswer)
-      // The right to see the repository is the right to see its branches.
-      if (!answer) return { tip: undefined, identity: await show() }
-      const { target, name: answered } = answer.value
-      if (answered !== name) throw new DestinationError('unexpected_response', { status: 200 })
-      return { tip: target.hash, identity: await identify(target.repository, answer.headers) }
-    },
+    branch: (name) => cache.share(`bitbucket ${slug} branch ${name}`, () => readBranch(name)),
     async expand(hash) {
       if (hash.length === 40) return hash
       const key = `bitbucket ${slug} commit ${hash}`
