@@ -220,92 +220,48 @@ t.test('answers that are not those of what was asked', async (t) => {
   }
   const branch = { name: 'main', target: { hash: base, repository: here } }
   const page = { uuid, full_name: 'acme/app', created_on: new Date(NOON).toISOString() }
-  const row = (on: RegExp, body: unknown, expected: string, looking: () => Promise<never>) => ({
-    on,
-    body,
-    expected,
-    looking,
-  })
-  const rows = [
-    row(/branches\/main/, { ...branch, name: 'Main' }, 'unexpected_response', () => lookAtPush(base) as never),
-    row(
-      /branches\/main/,
-      { ...branch, target: { hash: base.slice(0, 12) } },
-      'unexpected_response',
-      () => lookAtPush(base) as never,
-    ),
-    row(/branches\/main/, { ...branch, target: { hash: base } }, 'as claimed', () => lookAtPush(base) as never),
-    row(
-      /branches\/main/,
-      { name: 'main', target: { hash: base, repository: { ...here, full_name: 'acme/other', uuid: other } } },
-      'ambiguous_claim',
-      () => lookAtPush(base) as never,
-    ),
-    row(/branches\/main/, [], 'unexpected_response', () => lookAtPush(base) as never),
-    row(/merge-base/, commit(first.slice(0, 7)), 'unexpected_response', () => lookAtPush(first) as never),
-    row(/merge-base/, commit(head), 'unavailable', () => lookAtPush(first) as never),
-    row(/commits\//, { values: [] }, 'unavailable', () => lookAtPush(head, { branch: 'old' }) as never),
-    row(/commits\//, { values: [commit(first)] }, 'unavailable', () => lookAtPush(head, { branch: 'old' }) as never),
-    row(/pullrequests\/1$/, { ...pull, id: 2 }, 'unexpected_response', () => lookAtMerge({ number }) as never),
-    row(
-      /pullrequests\/1$/,
-      { ...pull, state: 'LOCKED' },
-      'unexpected_response',
-      () => lookAtMerge({ number }) as never,
-    ),
-    row(
-      /pullrequests\/1$/,
-      { ...pull, created_on: 'today' },
-      'unexpected_response',
-      () => lookAtOpen({ number }) as never,
-    ),
-    row(
-      /pullrequests\/1$/,
-      { ...pull, destination: { branch: { name: 'main' } } },
-      'unexpected_response',
-      () => lookAtOpen({ number }) as never,
-    ),
-    row(/pullrequests\/1$/, { ...pull, merge_commit: null }, 'absent', () => lookAtMerge({ number }) as never),
-    row(/pullrequests\/1$/, { ...pull, state: 'SUPERSEDED' }, 'absent', () => lookAtMerge({ number }) as never),
-    row(/commit\/[0-9a-f]{12}$/, commit(base), 'unexpected_response', () => lookAtMerge({ number }) as never),
-    row(/activity/, { values: [], next: 'nonsense' }, 'unexpected_response', () => lookAtMerge({ number }) as never),
-    row(
-      /activity/,
-      { values: [], next: `${standIn.url}/x?page=1` },
-      'as claimed',
-      () => lookAtMerge({ number }) as never,
-    ),
-    row(
-      /statuses/,
-      { values: [], next: 'https://evil.example/x?page=1' },
-      'too_large',
-      () => lookAtChecks({ sha: base }) as never,
-    ),
-    row(
-      /statuses/,
-      { values: [{ key: 'a', state: 'GREEN' }] },
-      'unexpected_response',
-      () => lookAtChecks({ sha: base }) as never,
-    ),
-    row(
-      /repositories\/acme\/app$/,
-      { ...page, full_name: '../..' },
-      'unexpected_response',
-      () => lookAtChecks({ sha: base }) as never,
-    ),
-    row(
-      /repositories\/acme\/app$/,
-      { ...page, uuid: '{1}' },
-      'unexpected_response',
-      () => lookAtChecks({ sha: base }) as never,
-    ),
-  ]
+  const otherRepository = { uuid: other, full_name: 'acme/other' }
+  const pushes = () => lookAtPush(base)
+  const pushesFirst = () => lookAtPush(first)
+  const older = () => lookAtPush(head, { branch: 'old' })
+  const opens = () => lookAtOpen({ number })
+  const merges = () => lookAtMerge({ number })
+  const checks = () => lookAtChecks({ sha: base })
   await repository.push('old', first)
-  for (const { on, body, expected, looking } of rows) {
+  for (const [on, body, expected, looking] of [
+    [/branches\/main/, { ...branch, name: 'Main' }, 'unexpected_response', pushes],
+    [/branches\/main/, { ...branch, target: { hash: base.slice(0, 12) } }, 'unexpected_response', pushes],
+    [/branches\/main/, { ...branch, target: { hash: base } }, 'as claimed', pushes],
+    [/branches\/main/, { ...branch, target: { hash: base, repository: otherRepository } }, 'ambiguous_claim', pushes],
+    [/branches\/main/, [], 'unexpected_response', pushes],
+    [/merge-base/, commit(first.slice(0, 7)), 'unexpected_response', pushesFirst],
+    [/merge-base/, commit(head), 'unavailable', pushesFirst],
+    [/commits\//, { values: [] }, 'unavailable', older],
+    [/commits\//, { values: [commit(first)] }, 'unavailable', older],
+    [/commit\/[0-9a-f]{40}$/, commit(base), 'unexpected_response', () => lookAtPush(head, { branch: 'gone' })],
+    [/branches\?/, { values: [{ name: 'old', target: commit(first) }] }, 'absent', older],
+    [/pullrequests\/1$/, { ...pull, id: 2 }, 'unexpected_response', merges],
+    [/pullrequests\/1$/, { ...pull, state: 'LOCKED' }, 'unexpected_response', merges],
+    [/pullrequests\/1$/, { ...pull, created_on: 'today' }, 'unexpected_response', opens],
+    [/pullrequests\/1$/, { ...pull, destination: { branch: { name: 'main' } } }, 'unexpected_response', opens],
+    [/pullrequests\/1$/, { ...pull, merge_commit: null }, 'absent', merges],
+    [/pullrequests\/1$/, { ...pull, state: 'SUPERSEDED' }, 'absent', merges],
+    [/commit\/[0-9a-f]{12}$/, commit(base), 'unexpected_response', merges],
+    [/activity/, { values: [], next: 'nonsense' }, 'unexpected_response', merges],
+    [/activity/, { values: [], next: `${standIn.url}/x?page=1` }, 'as claimed', merges],
+    [/statuses/, { values: [], next: 'https://evil.example/x?page=1' }, 'too_large', checks],
+    [/statuses/, { values: [{ key: 'a', state: 'GREEN' }] }, 'unexpected_response', checks],
+    [/repositories\/acme\/app$/, { ...page, full_name: '../..' }, 'unexpected_response', checks],
+    [/repositories\/acme\/app$/, { ...page, uuid: '{1}' }, 'unexpected_response', checks],
+  ] as const) {
     standIn.faults.clear()
     standIn.faults.inject({ fault: json(body), on })
     t.equal(await outcome(looking()), expected, `${on} ${JSON.stringify(body).slice(0, 80)}`)
   }
+  t.notOk(
+    standIn.requests.some((one) => one.includes('/x?')),
+    'links are followed within the list alone',
+  )
 })
 
 t.test('refusals', async (t) => {

@@ -11,12 +11,12 @@ import { check, createContext, outcome, probe as probeWith, setUp } from './cont
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 
-t.test('the package is a plugin, and offers its action through both providers', async (t) => {
+t.test('the package is a plugin, and offers its action through all providers', async (t) => {
   t.ok(isPlugin(codehost))
   const { verifier, connections } = await setUp()
   t.equal(verifier.profile.action, 'codehost.commit.push')
-  t.same(verifier.providers, ['github', 'git'])
-  t.same([...connections.keys()], ['github', 'git'])
+  t.same(verifier.providers, ['github', 'bitbucket', 'bitbucket-server', 'git'])
+  t.same([...connections.keys()], ['github', 'bitbucket', 'bitbucket-server', 'git'])
   t.same(verifier.profile.aliases, { 'github.commit.push': { providers: ['github'] } })
 })
 
