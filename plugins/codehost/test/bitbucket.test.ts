@@ -239,7 +239,7 @@ t.test('answers that are not those of what was asked', async (t) => {
     [/commits\//, { values: [] }, 'unavailable', older],
     [/commits\//, { values: [commit(first)] }, 'unavailable', older],
     [/commit\/[0-9a-f]{40}$/, commit(base), 'unexpected_response', () => lookAtPush(head, { branch: 'gone' })],
-    [/branches\?/, { values: [{ name: 'old', target: commit(first) }] }, 'absent', older],
+    [/branches\?/, { values: [{ name: 'old', target: commit(first) }] }, 'differs: branch', older],
     [/pullrequests\/1$/, { ...pull, id: 2 }, 'unexpected_response', merges],
     [/pullrequests\/1$/, { ...pull, state: 'LOCKED' }, 'unexpected_response', merges],
     [/pullrequests\/1$/, { ...pull, created_on: 'today' }, 'unexpected_response', opens],
