@@ -63,5 +63,6 @@ export type { DestinationErrorCode, Instant, LogTime, Mark, Observation, Stay } 
 export type { JsonObject, JsonValue } from './json.ts'
 export { HASH_BYTES } from './log/merkle.ts'
 export type { ActionProfile, FieldRole } from './profile.ts'
+export { textFingerprint } from './receipt/digest.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { mayTake } from './shares.ts'

@@ -52,7 +52,7 @@ async function claimEverything(client: Client, agent: Agent, remote: string, bas
   await claim(aside, 'docs-writer')
   await claim(never, 'nightly-build')
   await claim(late, 'release-bot')
-  await claim(never, 'release-bot', 'codehost.release.publish', false)
+  await claim(never, 'release-bot', 'codehost.wiki.publish', false)
   await claim(never, 'docs-writer', undefined, false)
   return late
 }

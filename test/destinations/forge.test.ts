@@ -1,7 +1,8 @@
 /** The code host that the stand-ins share: what it says of histories is what git says, and what was not pushed is not there. */
 import t, { type Test } from 'tap'
+import type { CodeHostKind } from './forge/kind.ts'
 import { checkAgainst } from './forge/schema.ts'
-import { type CodeHostKind, StandIn } from './forge/stand-in.ts'
+import { StandIn } from './forge/stand-in.ts'
 import { git } from './git.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)

@@ -1,5 +1,6 @@
 /** A small forge on loopback, with an API of its own: repositories, branches and the history of their commits. */
-import { type Call, type CodeHostKind, type Reply, StandIn } from './forge/stand-in.ts'
+import type { Call, CodeHostKind, Reply } from './forge/kind.ts'
+import { StandIn } from './forge/stand-in.ts'
 
 export interface Forge {
   readonly url: string

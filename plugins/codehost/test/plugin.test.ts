@@ -158,25 +158,30 @@ t.test('a base URL with credentials, a query, another protocol or a host like an
   }
 })
 
-t.test('a probe of GitHub finds a refused token, and warns of one that can write', async (t) => {
-  const github = await startGitHub()
-  t.teardown(() => github.close())
-  github.addToken({ token: 'fine-grained' })
-  github.addToken({ token: 'classic', scopes: 'repo, read:org' })
-  const probe = (token?: string) =>
-    probeWith('github', { base_url: github.url, ...(token === undefined ? {} : { token }) })
+t.test(
+  'a probe of GitHub finds a refused token, and warns of one that can write, or whose rights GitHub does not tell',
+  async (t) => {
+    const github = await startGitHub()
+    t.teardown(() => github.close())
+    github.addToken({ token: 'fine-grained' })
+    github.addToken({ token: 'classic', scopes: 'repo, read:org' })
+    const probe = (token?: string) =>
+      probeWith('github', { base_url: github.url, ...(token === undefined ? {} : { token }) })
 
-  t.same(await probe(), { scopes: [], warnings: [] })
-  t.same(await probe('fine-grained'), { scopes: [], warnings: [] })
-  const classic = await probe('classic')
-  t.same(classic.scopes, ['repo', 'read:org'])
-  t.equal(classic.warnings.length, 1)
-  await t.rejects(probe('revoked'), { code: 'unauthorized' })
-  github.faults.inject({ fault: status(404), times: 1 })
-  t.same(await probe('classic'), { scopes: [], warnings: [] }, 'an Enterprise server without rate limits')
-  github.faults.inject({ fault: status(500), times: 1 })
-  await t.rejects(probe(), { code: 'unavailable' })
-})
+    t.same(await probe(), { scopes: [], warnings: [] })
+    const fineGrained = await probe('fine-grained')
+    t.same(fineGrained.scopes, [])
+    t.match(fineGrained.warnings, [/does not tell what this token can do/])
+    const classic = await probe('classic')
+    t.same(classic.scopes, ['repo', 'read:org'])
+    t.equal(classic.warnings.length, 1)
+    await t.rejects(probe('revoked'), { code: 'unauthorized' })
+    github.faults.inject({ fault: status(404), times: 1 })
+    t.equal((await probe('classic')).warnings.length, 1, 'an Enterprise server without rate limits')
+    github.faults.inject({ fault: status(500), times: 1 })
+    await t.rejects(probe(), { code: 'unavailable' })
+  },
+)
 
 t.test('a probe of a git server finds whether it can be reached, and warns that the rights are unknown', async (t) => {
   const server = await GitServer.start()

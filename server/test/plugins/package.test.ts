@@ -538,7 +538,7 @@ t.test('a package with what is no file is refused: to read it could take forever
 })
 
 t.test('the plugins that come with the server are trusted by their place and their digest', async (t) => {
-  for (const name of ['codehost', 'anchor-eas']) {
+  for (const name of ['codehost', 'anchor-eas', 'http']) {
     t.ok(await isShipped(await locatePlugin(`@claimcheck/plugin-${name}`, '.')))
     t.ok(await isShipped(await locatePlugin(`./plugins/${name}`, '.')))
   }

@@ -1,4 +1,5 @@
-/** The GitHub stand-in's endpoints of checks: check runs, statuses, workflow runs and their jobs. */
+/** GitHub's endpoints about checks: of commits, of workflow runs, and statuses that were posted. */
+import type { CheckRun, Suite } from './checks.ts'
 import {
   appId,
   checkRunAnswer,
@@ -9,8 +10,8 @@ import {
   workflowRunAnswer,
   workflowRunId,
 } from './github-checks.ts'
-import { no, noCommit, ok, paged, resolved } from './github-reply.ts'
-import type { Call, Reply } from './stand-in.ts'
+import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
+import type { Call, Reply } from './kind.ts'
 
 /** GitHub looks at the checks of so many suites. */
 const MAX_SUITES = 1000
@@ -35,9 +36,7 @@ export async function checkRuns(call: Call): Promise<Reply> {
   return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-runs`))
 }
 
-type Run = ReturnType<Call['state']['runs']>[number]
-
-const isLater = (other: Run, run: Run) =>
+const isLater = (other: CheckRun, run: CheckRun) =>
   other.suite.id === run.suite.id && other.name === run.name && other.id > run.id
 
 export function workflowRuns(call: Call): Reply {
@@ -75,14 +74,14 @@ export function jobs(call: Call): Reply {
   return ok({ total_count: found.length, jobs: shown }, link(found.length, url))
 }
 
-function suiteOf(call: Call): Run['suite'] | undefined {
+function suiteOf(call: Call): Suite | undefined {
   const { repository, state, params } = call
   return repository.checks
     .suites(state.until)
     .find((one) => String(workflowRunId(one)) === params.run_id && runOf(call, one) !== undefined)
 }
 
-function runOf({ api, repository, state }: Call, suite: Run['suite']) {
+function runOf({ api, repository, state }: Call, suite: Suite) {
   const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
   const path = workflowOf(suite, runs)
   if (path === undefined) return undefined

@@ -8,7 +8,7 @@ import {
   tagAnswer,
 } from './github-answers.ts'
 import { checkRuns, combinedStatus, jobs, statuses, workflowRun, workflowRuns } from './github-check-routes.ts'
-import { isEmpty, no, noCommit, ok, paged, resolved } from './github-reply.ts'
+import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
 import {
   assetAnswer,
   issueAnswer,
@@ -18,17 +18,19 @@ import {
   releaseAnswer,
   timelineAnswer,
 } from './github-threads.ts'
+import type { Call, CodeHostKind, PlainCall, Reply } from './kind.ts'
 import type { Release } from './releases.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
-import { type Call, type CodeHostKind, type PlainCall, type Reply, StandIn, type StandInOptions } from './stand-in.ts'
+import { StandIn, type StandInOptions } from './stand-in.ts'
 
 const REPOSITORY = '/repos/{owner}/{repo}'
+const RUNS = `${REPOSITORY}/actions/runs`
 const LIMIT = 5000
 
 const GITHUB: CodeHostKind = {
   name: 'GitHub',
   basePath: '',
-  check: withLists(withoutHeadRepository(answerCheck('github/openapi-readonly.json'))),
+  check: withWhatIsUnsaid(answerCheck('github/openapi-readonly.json')),
   sharesNumbers: true,
   pullRef: (number) => `refs/pull/${number}/head`,
   makesTestMerges: true,
@@ -63,9 +65,9 @@ const GITHUB: CodeHostKind = {
     { template: `${REPOSITORY}/releases`, needs: 'contents', answer: releases },
     { template: `${REPOSITORY}/releases/{release_id}/assets`, needs: 'contents', answer: assets },
     { template: `${REPOSITORY}/releases/tags/{tag}`, wide: ['tag'], needs: 'contents', answer: release },
-    { template: `${REPOSITORY}/actions/runs`, needs: 'actions', answer: workflowRuns },
-    { template: `${REPOSITORY}/actions/runs/{run_id}`, needs: 'actions', answer: workflowRun },
-    { template: `${REPOSITORY}/actions/runs/{run_id}/jobs`, needs: 'actions', answer: jobs },
+    { template: RUNS, needs: 'actions', answer: workflowRuns },
+    { template: `${RUNS}/{run_id}`, needs: 'actions', answer: workflowRun },
+    { template: `${RUNS}/{run_id}/jobs`, needs: 'actions', answer: jobs },
   ],
   plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
   find: ({ owner, repo }) => ({ slug: `${owner}/${repo}` }),
@@ -97,28 +99,25 @@ export function startGitHub(options?: StandInOptions): Promise<StandIn> {
   return StandIn.start(GITHUB, options)
 }
 
-/** The description does not say that GitHub gives no repository for a deleted fork. */
-function withoutHeadRepository(check: AnswerCheck): AnswerCheck {
+/** Entries of lists that the description at hand leaves out, as it has them alone. */
+const ENTRIES: Readonly<Record<string, { readonly as: string; readonly in?: string }>> = {
+  [`${REPOSITORY}/issues`]: { as: `${REPOSITORY}/issues/{issue_number}` },
+  [`${REPOSITORY}/releases`]: { as: `${REPOSITORY}/releases/tags/{tag}` },
+  [RUNS]: { as: `${RUNS}/{run_id}`, in: 'workflow_runs' },
+}
+
+/** The description does not say that a deleted fork is no repository; and the one at hand lacks some lists. */
+function withWhatIsUnsaid(check: AnswerCheck): AnswerCheck {
   const filled = (pull: unknown) => {
     const { head, base } = (pull ?? {}) as { head?: { repo: unknown }; base?: { repo: unknown } }
     return head?.repo === null ? { ...(pull as object), head: { ...head, repo: base?.repo } } : pull
   }
-  return (template, status, body) => check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
-}
-
-/** Entries of lists that the description leaves out, as it has them alone. */
-const ENTRIES: Readonly<Record<string, { readonly as: string; readonly in?: string }>> = {
-  [`${REPOSITORY}/issues`]: { as: `${REPOSITORY}/issues/{issue_number}` },
-  [`${REPOSITORY}/releases`]: { as: `${REPOSITORY}/releases/tags/{tag}` },
-  [`${REPOSITORY}/actions/runs`]: { as: `${REPOSITORY}/actions/runs/{run_id}`, in: 'workflow_runs' },
-}
-
-function withLists(check: AnswerCheck): AnswerCheck {
   return (template, status, body) => {
     const entries = status === 200 ? ENTRIES[template] : undefined
     const listed = entries?.in === undefined ? body : (body as Readonly<Record<string, unknown>>)[entries.in]
     const problems = entries ? (listed as unknown[]).map((entry) => check(entries.as, 200, entry)) : []
-    return [check(template, status, body), ...problems].find((problem) => problem !== undefined)
+    const whole = check(template, status, Array.isArray(body) ? body.map(filled) : filled(body))
+    return [whole, ...problems].find((problem) => problem !== undefined)
   }
 }
 
@@ -133,6 +132,8 @@ function rate(standIn: PlainCall['standIn']) {
   const used = Math.min(standIn.requests.length, LIMIT)
   return { limit: LIMIT, used, remaining: LIMIT - used, reset: Math.ceil(standIn.now() / 1000) + 3600 }
 }
+
+const isEmpty = () => no(409, 'Git Repository is empty.')
 
 function ref({ api, repository, state, params }: Call): Reply {
   if (state.isEmpty) return isEmpty()

@@ -2,6 +2,7 @@
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 import { type CheckRun, CheckRunsAnswer, type PostedStatus, StatusesAnswer, type WorkflowRun } from './answers.ts'
+import type { Refusal } from './api.ts'
 import { outcomeOf } from './outcomes.ts'
 import type { ClaimedRepository } from './repository.ts'
 import { ACTIONS_APP, fileOf, kindOf, type WorkflowRuns } from './workflow-runs.ts'
@@ -17,18 +18,28 @@ export async function checkRunsOf(
   sha: string,
 ): Promise<Seen<CheckRun> | undefined> {
   const path = `${repository.root}/commits/${sha}/check-runs?filter=all&per_page=${PAGE}`
-  const read = await api.list(path, CheckRunsAnswer, { refusals: [403, 404, 409, 422] })
-  if ('refused' in read) return read.refused === 409 || read.refused === 422 ? undefined : 'hidden'
+  const read = await api.list(path, CheckRunsAnswer, { refusals: UNREAD })
+  if ('refused' in read) return unread(read.refused)
   const runs = read.pages.flatMap(({ check_runs }) => check_runs)
   if (runs.some(({ head_sha }) => head_sha !== sha)) throw new DestinationError('unexpected_response', { status: 200 })
   return [...new Map(runs.map((run) => [run.id, run])).values()]
 }
 
-/** All that were ever posted. */
-export async function statusesOf({ api, repository }: ClaimedRepository, sha: string): Promise<Seen<PostedStatus>> {
+/** All that were ever posted; undefined where the repository does not have the commit. */
+export async function statusesOf(
+  { api, repository }: ClaimedRepository,
+  sha: string,
+): Promise<Seen<PostedStatus> | undefined> {
   const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
-  const read = await api.list(path, StatusesAnswer, { refusals: [403, 404] })
-  return 'refused' in read ? 'hidden' : read.pages.flat()
+  const read = await api.list(path, StatusesAnswer, { refusals: UNREAD })
+  return 'refused' in read ? unread(read.refused) : read.pages.flat()
+}
+
+/** Either the list is hidden, or there is no such commit. */
+const UNREAD = [403, 404, 409, 422] as const
+
+function unread(refused: Refusal): 'hidden' | undefined {
+  return refused === 409 || refused === 422 ? undefined : 'hidden'
 }
 
 /**

@@ -31,9 +31,9 @@ export async function findChecks(
   return { ...claimed.found, checks: undefined, mark: await markOfUnknown(claimed, query, context) }
 }
 
-function listsOf(claimed: ClaimedRepository, sha: string, { cache }: CheckContext): Lists {
+function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext): Lists {
   const shared = <T>(what: string, read: () => Promise<T>) =>
-    cache.share(`github ${claimed.repository.id} ${what} ${sha}`, read)
+    context.cache.share(`github ${claimed.repository.id} ${what} ${sha}`, read)
   const workflows = () => shared('workflows', () => workflowRunsOf(claimed, sha))
   return {
     checkRuns: () => shared('checks', () => checkRunsOf(claimed, sha)),
@@ -41,7 +41,7 @@ function listsOf(claimed: ClaimedRepository, sha: string, { cache }: CheckContex
     workflows,
     async jobs(files) {
       const isWanted = (file: string) => files === undefined || files.has(file.toLowerCase())
-      return jobsOf(claimed, await workflows(), (run) => isWanted(fileOf(run)))
+      return jobsOf(claimed, await workflows(), (run) => isWanted(fileOf(run)), context)
     },
     hasCommit: () => claimed.repository.isKnown(sha),
   }
@@ -50,7 +50,7 @@ function listsOf(claimed: ClaimedRepository, sha: string, { cache }: CheckContex
 /** What is hidden from these credentials may have failed. */
 async function allChecks(lists: Lists): Promise<readonly Check[] | undefined> {
   const [runs, statuses, workflows] = await Promise.all([lists.checkRuns(), lists.statuses(), lists.workflows()])
-  if (runs === undefined) return undefined
+  if (runs === undefined || statuses === undefined) return undefined
   return [...checksOfRuns(shown(runs), workflows), ...checksOfStatuses(shown(statuses))]
 }
 
@@ -71,6 +71,7 @@ async function namedChecks(lists: Lists, wanted: Wanted): Promise<readonly Check
   const reported = runs === 'hidden' ? await jobsByApp(lists, others) : checksOfRuns(runs)
   if (hasAll(reported, others)) return [...jobs, ...reported]
   const statuses = await lists.statuses()
+  if (statuses === undefined) return undefined
   const checks = [...jobs, ...reported, ...(statuses === 'hidden' ? [] : checksOfStatuses(statuses))]
   const isWhole = runs !== 'hidden' && statuses !== 'hidden'
   if (!isWhole && !hasAll(checks, others)) throw new DestinationError('forbidden', { status: 403 })

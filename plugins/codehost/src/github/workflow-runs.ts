@@ -2,10 +2,10 @@
  * What GitHub ran itself for a commit, by its workflows. Everything that runs in a workflow can post check runs under the name of
  * GitHub's own app, and GitHub shows them among those of some workflow: only a list of jobs has none of them.
  */
-import { DestinationError } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 import { logTime } from '../times.ts'
-import { JobsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import { type Job, JobsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import { outcomeOf } from './outcomes.ts'
 import type { ClaimedRepository } from './repository.ts'
 
@@ -62,26 +62,33 @@ export async function jobsOf(
   claimed: ClaimedRepository,
   { all, latest }: WorkflowRuns,
   isWanted: (run: WorkflowRun) => boolean,
+  { cache }: Pick<CheckContext, 'cache'>,
 ): Promise<Check[]> {
   const wanted = latest.filter(isWanted)
   if (wanted.length > MOST_RUNS) throw new DestinationError('too_large')
-  const checks = await Promise.all(wanted.map((run) => checksOf(claimed, run, all)))
+  const checks = await Promise.all(
+    wanted.map(async (run) => {
+      const key = `github ${claimed.repository.id} jobs ${run.id}`
+      return checksOf(run, await cache.share(key, () => readJobs(claimed, run)), all)
+    }),
+  )
   return checks.flat()
 }
 
-async function checksOf(
-  { api, repository }: ClaimedRepository,
-  run: WorkflowRun,
-  all: readonly WorkflowRun[],
-): Promise<Check[]> {
+/** Of all attempts, oldest first. */
+async function readJobs({ api, repository }: ClaimedRepository, run: WorkflowRun): Promise<readonly Job[]> {
   const path = `${repository.root}/actions/runs/${run.id}/jobs?filter=all&per_page=${JOBS_PAGE}`
   const read = await api.list(path, JobsAnswer)
   const jobs = 'pages' in read ? read.pages.flatMap((page) => page.jobs) : []
   if (jobs.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) {
     throw new DestinationError('unexpected_response', { status: 200 })
   }
+  return jobs.sort((one, other) => one.id - other.id)
+}
+
+function checksOf(run: WorkflowRun, jobs: readonly Job[], all: readonly WorkflowRun[]): Check[] {
   const others = all.filter((other) => other.id !== run.id && fileOf(other) === fileOf(run))
-  const latest = new Map(jobs.sort((one, other) => one.id - other.id).map((job) => [job.name, job]))
+  const latest = new Map(jobs.map((job) => [job.name, job]))
   return [...latest.values()].map((job): Check => {
     const passed = jobs.some((earlier) => earlier.name === job.name && outcomeOf(earlier) === 'passed')
     const passedBefore = passed || others.some(({ conclusion }) => conclusion === 'success')

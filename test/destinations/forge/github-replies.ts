@@ -1,6 +1,6 @@
-/** What the GitHub stand-in's endpoints have in common: how they answer, refuse, page, and read the name of a commit. */
+/** What GitHub's endpoints have in common: how they answer, what they take for a commit, and pages. */
 import { failure } from './github-answers.ts'
-import type { Call, Reply } from './stand-in.ts'
+import type { Call, Reply } from './kind.ts'
 
 export function ok(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status: 200, body, headers }
@@ -11,7 +11,6 @@ export function no(status: number, message: string): Reply {
 }
 
 export const noCommit = (name: string) => no(422, `No commit found for SHA: ${name}`)
-export const isEmpty = () => no(409, 'Git Repository is empty.')
 
 /** A branch, a tag, an id or the beginning of one, or `owner:branch` of a fork. An id may be any object's of the whole network. */
 export async function resolved({ repository, state }: Call, name: string): Promise<string | undefined> {

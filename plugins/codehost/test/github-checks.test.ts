@@ -1,0 +1,373 @@
+/** Checks at GitHub: which lists are read for which claim, whose word counts, and what a wrong answer never becomes. */
+import type { JsonObject } from '@claimcheck/core'
+import t from 'tap'
+import { html, json, status } from '../../../test/destinations/faults.ts'
+import { createCache, outcome } from './context.ts'
+import { atGitHub, MINUTE, NOON } from './github-things.ts'
+
+const PASS = 'checks.pass'
+const CI = '.github/workflows/ci.yml'
+const NIGHTLY = '.github/workflows/nightly.yml'
+const named = (name: string, by: string) => ({ checks: [{ name, by }] })
+const BY_APP = named('build', 'github-actions')
+const BY_FILE = named('build', CI)
+const COUNTS = { passed: 0, failed: 0, pending: 0, skipped: 0, missing: 0 }
+const counts = (counted: JsonObject) => ({ facts: { ...COUNTS, ...counted } })
+
+t.test('a claim takes two to four requests, by what it names', async (t) => {
+  const { repository, base: sha, look, costOf } = await atGitHub(t)
+  const suite = repository.checks.suite({ sha, workflow: CI })
+  repository.checks.run({ suite, name: 'build' })
+  repository.checks.run({ suite, name: 'lint' })
+  repository.checks.post({ sha, context: 'deploy', state: 'success', by: 'Vercel' })
+  const rows: readonly (readonly [what: string, params: JsonObject, requests: number, passed: number])[] = [
+    ['a check by its app', BY_APP, 2, 1],
+    ['a check by the file of its workflow', BY_FILE, 3, 1],
+    ['a file in other letters', named('build', CI.toUpperCase()), 3, 1],
+    ['both', { checks: [...BY_APP.checks, ...named('lint', CI).checks] }, 4, 2],
+    ['a status by its account', named('deploy', 'vercel'), 3, 1],
+    ['none', {}, 4, 3],
+  ]
+  for (const [what, params, requests, passed] of rows) {
+    t.match(await look(PASS, { sha, ...params }), { kind: 'present', differs: [], ...counts({ passed }) }, what)
+    t.equal(await costOf(() => look(PASS, { sha, ...params })), requests, what)
+  }
+})
+
+t.test('claims about one commit share its lists', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'build', workflow: CI })
+  const cache = createCache()
+  const claims = [BY_APP, BY_FILE, {}].flatMap((params) => Array.from({ length: 10 }, () => params))
+  const seen = await Promise.all(claims.map((params) => look(PASS, { sha, ...params }, { cache })))
+  t.ok(seen.every(({ kind }) => kind === 'present'))
+  t.ok(github.requests.length <= 18, github.requests.join('\n'))
+  const before = github.statuses.length
+  await look(PASS, { sha }, { cache })
+  t.strictSame(github.statuses.slice(before), [304, 304, 304, 304])
+})
+
+t.test('how a run ended', async (t) => {
+  const { repository, first, look } = await atGitHub(t)
+  const rows = [
+    ['success', 'as claimed', 'as claimed'],
+    ['failure', 'differs: checks', 'differs: sha'],
+    ['timed_out', 'differs: checks', 'differs: sha'],
+    ['cancelled', 'differs: checks', 'differs: sha'],
+    ['action_required', 'absent', 'absent'],
+    ['skipped', 'differs: checks', 'absent'],
+    ['neutral', 'differs: checks', 'absent'],
+  ] as const
+  for (const [ended, byName, alone] of rows) {
+    const sha = await repository.commit({ parents: [first], message: ended })
+    await repository.hold(sha)
+    repository.checks.run({ sha, name: 'build', workflow: CI, outcome: ended })
+    t.equal(await outcome(look(PASS, { sha, ...BY_APP })), byName, `${ended}, by its app`)
+    // The stand-in has no such word for the whole run.
+    t.equal(await outcome(look(PASS, { sha, ...BY_FILE })), byName, `${ended}, by its file`)
+    t.equal(await outcome(look(PASS, { sha })), alone, `${ended}, alone`)
+  }
+})
+
+t.test('what a workflow posts under the name of its app is no job', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'build', app: 'github-actions', isRunByHost: false })
+  t.equal(await outcome(look(PASS, { sha, ...BY_APP })), 'as claimed', 'the app did report it')
+  t.match(await look(PASS, { sha, ...BY_FILE }), { kind: 'absent', ...counts({ missing: 1 }) })
+  t.match(await look(PASS, { sha }), { kind: 'absent', mark: 'may_have_been', ...counts({ passed: 1 }) })
+
+  // GitHub shows it among the runs of a workflow that ran.
+  const real = repository.checks.run({ sha, name: 'lint', workflow: CI, outcome: 'failure' })
+  const check_suite = { id: repository.checks.get(real, NOON + MINUTE)!.suite.id }
+  const run = { head_sha: sha, status: 'completed', check_suite, app: { slug: 'github-actions' } }
+  const posted = {
+    ...run,
+    id: 9_000_000,
+    name: 'build',
+    conclusion: 'success',
+    details_url: 'https://github.example/x',
+  }
+  github.faults.inject({ fault: json({ check_runs: [posted] }), on: /check-runs/ })
+  t.match(await look(PASS, { sha, ...BY_FILE }), { kind: 'absent', ...counts({ missing: 1 }) })
+  t.match(await look(PASS, { sha }), { kind: 'absent', mark: 'may_have_been' })
+  github.faults.clear()
+  const forged = { ...posted, details_url: `https://github.example/acme/app/actions/runs/1/job/${posted.id}` }
+  github.faults.inject({ fault: json({ check_runs: [forged] }), on: /check-runs/ })
+  t.match(await look(PASS, { sha }), { kind: 'absent', mark: 'may_have_been' }, 'its workflow did not pass')
+})
+
+t.test('a fine-grained token cannot read check runs: jobs it can', async (t) => {
+  const { repository, base: sha, look, token } = await atGitHub(t, { isPrivate: true })
+  repository.checks.run({ sha, name: 'build', workflow: CI })
+  repository.checks.run({ sha, name: 'scan', app: 'scanner' })
+  repository.checks.post({ sha, context: 'deploy', state: 'success' })
+  const fine = { token: token(['contents', 'actions', 'statuses']) }
+  const rows: readonly (readonly [what: string, params: JsonObject, code: string])[] = [
+    ['a job, by its app', BY_APP, 'as claimed'],
+    ['a job, by its file', BY_FILE, 'as claimed'],
+    ['a status', named('deploy', 'agent'), 'as claimed'],
+    ['what another app reports', named('scan', 'scanner'), 'forbidden'],
+    ['a job that there is not may be a run that is hidden', named('test', 'github-actions'), 'forbidden'],
+    ['a job that there is not', named('test', CI), 'absent'],
+    ['all', {}, 'forbidden'],
+  ]
+  for (const [what, params, code] of rows) t.equal(await outcome(look(PASS, { sha, ...params }, fine)), code, what)
+  const none = await repository.commit({ parents: [sha] })
+  t.equal(await outcome(look(PASS, { sha: none, ...BY_FILE }, fine)), 'forbidden', 'whether there is the commit')
+  await repository.push('main', none)
+  t.equal(await outcome(look(PASS, { sha: none, ...BY_FILE }, fine)), 'absent', 'the workflow did not run for it')
+
+  const noStatuses = { token: token(['contents', 'actions', 'checks']) }
+  t.equal(await outcome(look(PASS, { sha, ...BY_APP }, noStatuses)), 'as claimed')
+  t.equal(await outcome(look(PASS, { sha, ...named('scan', 'scanner') }, noStatuses)), 'as claimed')
+  t.equal(await outcome(look(PASS, { sha, ...named('deploy', 'agent') }, noStatuses)), 'forbidden')
+  t.equal(await outcome(look(PASS, { sha }, noStatuses)), 'forbidden')
+  const noActions = { token: token(['contents', 'checks', 'statuses']) }
+  t.equal(await outcome(look(PASS, { sha, ...BY_FILE }, noActions)), 'forbidden')
+  t.equal(await outcome(look(PASS, { sha }, noActions)), 'forbidden')
+  t.equal(await outcome(look(PASS, { sha }, { token: token() })), 'as claimed')
+})
+
+t.test('a workflow that waits, or that could not start, shows no check run', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'build', workflow: CI })
+  repository.checks.suite({ sha, workflow: NIGHTLY })
+  t.match(await look(PASS, { sha }), { kind: 'absent', ...counts({ passed: 1, pending: 1 }) })
+  t.match(await look(PASS, { sha, ...named('all', NIGHTLY) }), { kind: 'absent', ...counts({ missing: 1 }) })
+  const workflow = (change: JsonObject) => ({
+    ...{ id: 5, path: NIGHTLY, event: 'push', head_sha: sha, status: 'completed', conclusion: 'startup_failure' },
+    ...{ check_suite_id: 6, updated_at: '2026-09-25T12:00:00Z', repository: { id: repository.id } },
+    ...change,
+  })
+  github.faults.inject({ fault: json({ workflow_runs: [workflow({})] }), on: /actions\/runs\?/, times: 1 })
+  t.match(await look(PASS, { sha }), { kind: 'present', differs: ['sha'], ...counts({ passed: 1, failed: 1 }) })
+  const waits = workflow({ conclusion: 'action_required' })
+  github.faults.inject({ fault: json({ workflow_runs: [waits] }), on: /actions\/runs\?/, times: 1 })
+  t.match(await look(PASS, { sha }), { kind: 'absent', ...counts({ passed: 1, pending: 1 }) })
+})
+
+t.test('the newest run of a workflow counts, and earlier ones tell whether it passed before', async (t) => {
+  const { repository, base: sha, look } = await atGitHub(t)
+  const nightly = (outcome: 'success' | 'failure') =>
+    repository.checks.run({ sha, name: 'build', workflow: CI, source: 'schedule', outcome, at: NOON - MINUTE })
+  nightly('failure')
+  nightly('success')
+  t.equal(await outcome(look(PASS, { sha })), 'as claimed')
+  t.equal(await outcome(look(PASS, { sha, ...BY_FILE })), 'as claimed')
+  const last = nightly('failure')
+  for (const params of [{}, BY_APP, BY_FILE]) {
+    t.match(await look(PASS, { sha, ...params }), { kind: 'present', mark: 'may_have_been' })
+  }
+  repository.checks.end(repository.checks.rerun(last, { at: NOON }), 'success', { at: NOON })
+  t.equal(await outcome(look(PASS, { sha, ...BY_FILE })), 'as claimed')
+})
+
+t.test('a run that failed, and never passed, is blamed for; one that passed and runs again is not', async (t) => {
+  const { repository, base: sha, head, look } = await atGitHub(t)
+  const late = { afterMs: 10 * MINUTE }
+  const run = repository.checks.run({ sha, name: 'build', workflow: CI, outcome: 'failure' })
+  for (const params of [BY_APP, BY_FILE]) {
+    t.notOk((await look(PASS, { sha, ...params }, late)).mark)
+  }
+  repository.checks.end(run, 'failure')
+  repository.checks.rerun(run, { at: NOON + MINUTE })
+  for (const params of [BY_APP, BY_FILE]) {
+    t.match(await look(PASS, { sha, ...params }, late), { kind: 'absent', mark: undefined, ...counts({ pending: 1 }) })
+  }
+  const passed = repository.checks.run({ sha: head, name: 'build', workflow: CI })
+  repository.checks.rerun(passed, { at: NOON + MINUTE })
+  for (const params of [BY_APP, BY_FILE]) {
+    t.match(await look(PASS, { sha: head, ...params }, late), { kind: 'absent', mark: 'may_have_been' })
+  }
+  repository.checks.run({ sha: head, name: 'scan', app: 'scanner', outcome: 'failure' })
+  const scan = named('scan', 'scanner')
+  t.match(await look(PASS, { sha: head, ...scan }, late), { mark: 'may_have_been' }, 'an app can change what it said')
+})
+
+t.test('when a workflow ended is an upper bound, by the clock of GitHub and not of what ran it', async (t) => {
+  const { repository, base: sha, look } = await atGitHub(t)
+  const run = repository.checks.queue({ sha, name: 'build', workflow: CI, at: NOON })
+  repository.checks.start(run, { at: NOON })
+  repository.checks.end(run, 'success', { at: NOON + 5 * MINUTE, shownAt: NOON - 60 * MINUTE })
+  const late = { afterMs: 10 * MINUTE }
+  const appeared = { notAfter: NOON + 5 * MINUTE + 999 }
+  t.strictSame((await look(PASS, { sha, ...BY_FILE }, late)).stays, [{ appeared }])
+  t.equal((await look(PASS, { sha, ...BY_APP }, late)).stays, undefined)
+  t.equal((await look(PASS, { sha }, late)).stays, undefined)
+})
+
+t.test('a status counts for whoever posted it, until another one replaces it', async (t) => {
+  const { repository, base: sha, look } = await atGitHub(t)
+  const post = (by: string, state: 'success' | 'failure') => repository.checks.post({ sha, context: 'ci', state, by })
+  const by = (who: string) => look(PASS, { sha, ...named('ci', who) })
+  post('jenkins', 'failure')
+  post('agent', 'success')
+  t.match(await by('jenkins'), { kind: 'present', differs: ['checks'], mark: 'may_have_been' })
+  t.equal(await outcome(by('agent')), 'as claimed')
+  t.match(await look(PASS, { sha }), { kind: 'present', differs: ['sha'], ...counts({ passed: 1, failed: 1 }) })
+  post('jenkins', 'success')
+  t.equal(await outcome(by('jenkins')), 'as claimed')
+  post('agent', 'failure')
+  t.match(await by('jenkins'), { kind: 'present', differs: ['checks'], mark: 'may_have_been' }, 'it was replaced')
+  t.equal(await outcome(by('somebody')), 'absent')
+})
+
+t.test('a commit that the repository does not have', async (t) => {
+  const { github, repository, base, look, token } = await atGitHub(t)
+  const sha = await repository.commit({ parents: [base] })
+  for (const params of [{}, BY_APP, BY_FILE, named('ci', 'jenkins')]) {
+    t.match(
+      await look(PASS, { sha, ...params }),
+      { kind: 'absent', mark: 'never_before', facts: { commit_found: false } },
+      JSON.stringify(params),
+    )
+  }
+  const seen = { kind: 'absent', facts: { commit_found: true } } as const
+  t.match(await look(PASS, { sha }, { earlier: seen }), { kind: 'absent', mark: 'may_have_been' })
+  github.faults.inject({ fault: status(403), on: /heads%2Fmain/, times: 1 })
+  t.equal(await outcome(look(PASS, { sha }, { token: token() })), 'forbidden', 'whether checks can be read')
+  const young = await github.createRepository('acme/young', { createdAt: NOON + 500 })
+  const other = await young.commit()
+  t.match(await look(PASS, { sha: other }, { target: 'acme/young' }), { mark: 'may_have_been' }, 'a new, empty one')
+})
+
+t.test('many runs are read to the end, and an endless list is not', async (t) => {
+  const { github, repository, base: sha, look, costOf } = await atGitHub(t)
+  const suite = repository.checks.suite({ sha, workflow: CI })
+  repository.checks.run({ suite, name: 'build', outcome: 'failure' })
+  for (let index = 0; index < 120; index++) repository.checks.run({ suite, name: `part ${index}` })
+  t.match(await look(PASS, { sha, ...BY_APP }), counts({ failed: 1 }))
+  t.match(await look(PASS, { sha, ...BY_FILE }), counts({ failed: 1 }))
+  t.match(await look(PASS, { sha }), counts({ failed: 1, passed: 120 }))
+  t.equal(await costOf(() => look(PASS, { sha })), 5)
+  const [on, link] = [/check-runs/, `<${github.url}/repos/acme/app/elsewhere?page=2>; rel="next"`]
+  github.faults.inject({
+    on,
+    fault: (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', link })
+      response.end('{"check_runs":[]}')
+    },
+  })
+  t.equal(await outcome(look(PASS, { sha, ...BY_APP })), 'too_large')
+  t.notOk(
+    github.requests.some((line) => line.includes('elsewhere')),
+    'the address in the link is not followed',
+  )
+})
+
+t.test('too many workflows of one file to read all their jobs', async (t) => {
+  const { repository, base: sha, look } = await atGitHub(t)
+  for (let index = 0; index < 11; index++) {
+    repository.checks.run({ sha, name: 'build', workflow: CI, source: `event_${index}` })
+  }
+  t.equal(await outcome(look(PASS, { sha, ...BY_FILE })), 'too_large')
+})
+
+t.test('an answer that says something else', async (t) => {
+  const { github, repository, base: sha, first, look } = await atGitHub(t)
+  const id = repository.checks.run({ sha, name: 'build', workflow: CI })
+  const run = { id, name: 'build', head_sha: sha, status: 'completed', conclusion: 'success' }
+  const checkRun = { ...run, check_suite: { id: 1 }, app: { slug: 'github-actions' } }
+  const workflow = {
+    ...{ id: 5, path: CI, event: 'push', head_sha: sha, status: 'completed', conclusion: 'success' },
+    ...{ check_suite_id: 1, updated_at: '2026-09-25T12:00:00Z', repository: { id: repository.id } },
+  }
+  const job = { ...run, run_id: 5, run_attempt: 1 }
+  const rows: readonly (readonly [name: string, on: RegExp, answer: unknown, params: JsonObject, code: string])[] = [
+    ['a check run', /check-runs/, { check_runs: [checkRun] }, BY_APP, 'as claimed'],
+    ['without an app', /check-runs/, { check_runs: [{ ...checkRun, app: null }] }, BY_APP, 'absent'],
+    [
+      'of another commit',
+      /check-runs/,
+      { check_runs: [{ ...checkRun, head_sha: first }] },
+      BY_APP,
+      'unexpected_response',
+    ],
+    ['left alone', /check-runs/, { check_runs: [{ ...checkRun, conclusion: 'stale' }] }, BY_APP, 'absent'],
+    [
+      'an unknown end',
+      /check-runs/,
+      { check_runs: [{ ...checkRun, conclusion: 'great' }] },
+      BY_APP,
+      'unexpected_response',
+    ],
+    [
+      'an inherited end',
+      /check-runs/,
+      { check_runs: [{ ...checkRun, conclusion: 'constructor' }] },
+      BY_APP,
+      'unexpected_response',
+    ],
+    [
+      'an end without one',
+      /check-runs/,
+      { check_runs: [{ ...checkRun, conclusion: null }] },
+      BY_APP,
+      'unexpected_response',
+    ],
+    ['another thing', /check-runs/, [], BY_APP, 'unexpected_response'],
+    [
+      'a workflow of another commit',
+      /runs\?/,
+      { workflow_runs: [{ ...workflow, head_sha: first }] },
+      BY_FILE,
+      'unexpected_response',
+    ],
+    [
+      'of another repository',
+      /runs\?/,
+      { workflow_runs: [{ ...workflow, repository: { id: 1 } }] },
+      BY_FILE,
+      'unexpected_response',
+    ],
+    ['a job of another run', /jobs/, { jobs: [{ ...job, run_id: 6 }] }, BY_FILE, 'unexpected_response'],
+    ['a job of another commit', /jobs/, { jobs: [{ ...job, head_sha: first }] }, BY_FILE, 'unexpected_response'],
+    [
+      'a status in another state',
+      /statuses/,
+      [{ id: 1, state: 'ok', context: 'ci' }],
+      named('ci', 'x'),
+      'unexpected_response',
+    ],
+    [
+      'a status of nobody',
+      /statuses/,
+      [{ id: 1, state: 'success', context: 'ci', creator: null }],
+      named('ci', 'x'),
+      'absent',
+    ],
+  ]
+  for (const [name, on, answer, params, code] of rows) {
+    github.faults.inject({ fault: json(answer), on, times: 1 })
+    t.equal(await outcome(look(PASS, { sha, ...params })), code, name)
+    github.faults.clear()
+  }
+})
+
+t.test('nothing is reported while one of the requests fails', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'build', workflow: CI })
+  const unknown = await repository.commit({ parents: [sha] })
+  const requests: readonly (readonly [on: RegExp, params: JsonObject])[] = [
+    [/acme\/app$/, { sha }],
+    [/check-runs/, { sha }],
+    [/statuses/, { sha }],
+    [/actions\/runs\?/, { sha }],
+    [/jobs/, { sha, ...BY_FILE }],
+    [/statuses/, { sha, ...named('ci', 'jenkins') }],
+    [/heads%2Fmain/, { sha: unknown }],
+  ]
+  for (const [on, params] of requests) {
+    for (const [fault, code] of [
+      [status(401), 'unauthorized'],
+      [status(403), 'forbidden'],
+      [status(500), 'unavailable'],
+      [status(429), 'rate_limited'],
+      [html(), 'unexpected_response'],
+    ] as const) {
+      github.faults.inject({ fault, on, times: 1 })
+      t.equal(await outcome(look(PASS, params)), code, `${on}`)
+      github.faults.clear()
+    }
+  }
+})

@@ -1,0 +1,140 @@
+/** Issues at GitHub: what is read, what an absence rests on, and what a wrong answer never becomes. */
+import type { JsonObject } from '@claimcheck/core'
+import t from 'tap'
+import { html, json, status } from '../../../test/destinations/faults.ts'
+import { outcome } from './context.ts'
+import { atGitHub, MINUTE, NOON, wholeSecond } from './github-things.ts'
+
+const CLOSE = 'issue.close'
+const LATE = { afterMs: 6 * MINUTE }
+const AFTER_TOLERANCE = { afterMs: 12 * MINUTE }
+const SEEN_OPEN = { earlier: { kind: 'absent', facts: { state: 'open' } } } as const
+
+t.test('an issue takes two requests, and one more where an earlier closing may have been missed', async (t) => {
+  const { repository, look, costOf } = await atGitHub(t)
+  const number = repository.issues.open()
+  t.equal(await costOf(() => look(CLOSE, { number })), 2, 'open, at a prompt look')
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 3, 'open, at a late look')
+  t.equal(await costOf(() => look(CLOSE, { number }, { ...LATE, ...SEEN_OPEN })), 2, 'open still')
+  t.equal(await costOf(() => look(CLOSE, { number }, { ...AFTER_TOLERANCE, ...SEEN_OPEN })), 3, 'open at the end')
+  repository.issues.close(number, { at: NOON + MINUTE, reason: 'duplicate' })
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2, 'closed in time')
+  t.match(await look(CLOSE, { number }), {
+    kind: 'present',
+    stays: [{ appeared: wholeSecond(NOON + MINUTE) }],
+    facts: { state: 'closed', closed_as: 'duplicate' },
+  })
+})
+
+t.test('the events tell whether it was closed and opened again', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  const number = repository.issues.open()
+  repository.issues.close(number, { at: NOON - 30 * MINUTE })
+  repository.issues.reopen(number, { at: NOON - 20 * MINUTE })
+  t.notOk((await look(CLOSE, { number }, LATE)).mark, 'before the claim: that is not what it means')
+  repository.issues.close(number, { at: NOON + MINUTE })
+  repository.issues.reopen(number, { at: NOON + 2 * MINUTE })
+  t.match(await look(CLOSE, { number }, LATE), { kind: 'absent', mark: 'may_have_been' })
+  repository.issues.close(number, { at: NOON + 11 * MINUTE })
+  t.match(
+    await look(CLOSE, { number }, { ...AFTER_TOLERANCE, ...SEEN_OPEN }),
+    { kind: 'present', stays: [{ appeared: { notBefore: undefined, notAfter: NOON + 11 * MINUTE + 999 } }] },
+    'closed too late, and closed before',
+  )
+  for (const fault of [status(403), status(404), status(410)]) {
+    const open = repository.issues.open()
+    github.faults.inject({ fault, on: /events/, times: 1 })
+    t.match(await look(CLOSE, { number: open }, LATE), { mark: 'may_have_been' }, 'they cannot be read')
+  }
+})
+
+t.test('too many events to read tell nothing', async (t) => {
+  const { repository, look, costOf } = await atGitHub(t)
+  const number = repository.issues.open()
+  for (let index = 0; index < 160; index++) {
+    repository.issues.close(number, { at: NOON - 60 * MINUTE })
+    repository.issues.reopen(number, { at: NOON - 60 * MINUTE })
+  }
+  t.match(await look(CLOSE, { number }, LATE), { kind: 'absent', mark: 'may_have_been' })
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 3)
+})
+
+t.test('a number that is not an issue', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  t.match(await look(CLOSE, { number: 1 }), { kind: 'absent', mark: 'never_before' }, 'there is none at all')
+  const [deleted, moved, open] = [1, 2, 3].map(() => repository.issues.open())
+  const pull = await repository.pullRequests.open({ head: 'topic' })
+  repository.issues.delete(deleted!)
+  t.match(await look(CLOSE, { number: pull + 1 }), { kind: 'absent', mark: 'never_before' }, 'above the newest')
+  t.match(await look(CLOSE, { number: deleted! }), { kind: 'absent', mark: 'may_have_been' }, 'it was deleted')
+  t.equal(await outcome(look(CLOSE, { number: pull })), 'ambiguous_claim', 'a pull request')
+  repository.issues.transfer(moved!, await github.createRepository('acme/other'))
+  t.equal(await outcome(look(CLOSE, { number: moved! })), 'ambiguous_claim', 'it was transferred')
+  const hidden = await github.createRepository('acme/hidden', { isPrivate: true })
+  const away = repository.issues.open()
+  repository.issues.transfer(away, hidden)
+  repository.issues.open()
+  t.match(await look(CLOSE, { number: away }), { kind: 'absent', mark: 'may_have_been' }, 'to where nobody sees it')
+  github.faults.inject({ fault: status(410), on: /issues/ })
+  t.match(await look(CLOSE, { number: open! }), { mark: 'may_have_been' }, 'the repository has no issues any more')
+})
+
+t.test('without the right to issues nothing is absent', async (t) => {
+  const { github, repository, look, token } = await atGitHub(t, { isPrivate: true })
+  const pull = await repository.pullRequests.open({ head: 'topic' })
+  const blind = token(['contents', 'pull_requests'])
+  t.equal(await outcome(look(CLOSE, { number: 9 }, { token: blind })), 'forbidden')
+  const whole = token()
+  github.faults.inject({ fault: json([{ number: pull, pull_request: {} }]), on: /issues\?/, times: 1 })
+  t.equal(await outcome(look(CLOSE, { number: 9 }, { token: whole })), 'forbidden', 'a list of pull requests alone')
+  repository.issues.open()
+  t.match(await look(CLOSE, { number: 9 }, { token: whole }), { kind: 'absent', mark: 'never_before' })
+})
+
+t.test('an answer that says something else', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  const number = repository.issues.open()
+  const repository_url = `${github.url}/repos/Acme/App`
+  const issue = (change: JsonObject = {}) => ({
+    ...{ number, repository_url, state: 'closed', state_reason: null, closed_at: '2026-09-25T12:00:00Z' },
+    ...change,
+  })
+  const rows: readonly (readonly [name: string, answer: unknown, code: string])[] = [
+    ['as it should be', issue(), 'as claimed'],
+    ['with a reason that is none of ours', issue({ state_reason: 'too_hard' }), 'as claimed'],
+    ['of another repository', issue({ repository_url: `${github.url}/repos/acme/app2` }), 'ambiguous_claim'],
+    ['of one whose name ends alike', issue({ repository_url: `${github.url}/repos/x/acme/app` }), 'ambiguous_claim'],
+    ['with another number', issue({ number: number + 1 }), 'unexpected_response'],
+    ['closed, but not when', issue({ closed_at: null }), 'unexpected_response'],
+    ['open, but closed', issue({ state: 'open' }), 'unexpected_response'],
+    ['with another state', issue({ state: 'done' }), 'unexpected_response'],
+    ['with a time that is none', issue({ closed_at: '25 September' }), 'unexpected_response'],
+    ['another thing', { id: 1 }, 'unexpected_response'],
+  ]
+  for (const [name, answer, code] of rows) {
+    github.faults.inject({ fault: json(answer), on: /issues\/\d+$/, times: 1 })
+    t.equal(await outcome(look(CLOSE, { number })), code, name)
+  }
+})
+
+t.test('nothing is reported while one of the requests fails', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  const number = repository.issues.open()
+  const requests: readonly (readonly [on: RegExp, number: number])[] = [
+    [/acme\/app$/, number],
+    [/issues\/\d+$/, number],
+    [/events/, number],
+    [/issues\?/, number + 9],
+  ]
+  for (const [on, which] of requests) {
+    for (const [fault, code] of [
+      [status(401), 'unauthorized'],
+      [status(500), 'unavailable'],
+      [status(429), 'rate_limited'],
+      [html(), 'unexpected_response'],
+    ] as const) {
+      github.faults.inject({ fault, on, times: 1 })
+      t.equal(await outcome(look(CLOSE, { number: which }, LATE)), code, `${on}`)
+    }
+  }
+})

@@ -1,0 +1,179 @@
+/** Pull requests at GitHub: what is read, what an absence rests on, and what a wrong answer never becomes. */
+import type { JsonObject } from '@claimcheck/core'
+import t from 'tap'
+import { html, json, status } from '../../../test/destinations/faults.ts'
+import { createCache, outcome } from './context.ts'
+import { atGitHub, MINUTE, NOON, wholeSecond } from './github-things.ts'
+
+const OPEN = 'pull_request.open'
+const MERGE = 'pull_request.merge'
+const COMMIT = 'c'.repeat(40)
+
+t.test('a pull request takes two requests, and its merge three or four', async (t) => {
+  const { repository, base, look, costOf } = await atGitHub(t)
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  t.equal(await costOf(() => look(OPEN, { number })), 2)
+  t.equal(await costOf(() => look(MERGE, { number })), 2, 'it is not merged')
+  const landed = await repository.pullRequests.merge(number)
+  t.equal(await costOf(() => look(MERGE, { number })), 3, 'the tip of the base')
+  await repository.push('main', await repository.commit({ parents: [landed] }))
+  t.equal(await costOf(() => look(MERGE, { number })), 4)
+  t.match(await look(MERGE, { number, base: 'main', merge_commit: landed }), {
+    kind: 'present',
+    differs: [],
+    stays: [{ appeared: wholeSecond(NOON + 1000) }],
+    facts: { state: 'merged', merge_commit: landed, merge_commit_on_base: true },
+  })
+  t.equal(await outcome(look(MERGE, { number, merge_commit: base })), 'differs: merge_commit')
+})
+
+t.test('claims that wait for one pull request share its reads, and a second look costs GitHub nothing', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  const cache = createCache()
+  const seen = await Promise.all(Array.from({ length: 20 }, () => look(OPEN, { number }, { cache })))
+  t.ok(seen.every(({ kind }) => kind === 'present'))
+  t.ok(github.requests.length <= 6, github.requests.join('\n'))
+  const before = github.statuses.length
+  await look(OPEN, { number }, { cache })
+  t.strictSame(github.statuses.slice(before), [304, 304])
+})
+
+t.test('what is told of it is what it is now', async (t) => {
+  const { repository, head, look } = await atGitHub(t)
+  const number = await repository.pullRequests.open({ head: 'topic', draft: true, at: NOON - 60 * MINUTE })
+  t.match(await look(OPEN, { number }), {
+    stays: [{ appeared: wholeSecond(NOON - 60 * MINUTE) }],
+    facts: {
+      ...{ state: 'open', draft: true, base: 'main', head_sha: head, preexisting: true },
+      ...{ repository: 'acme/app', repository_id: String(repository.id) },
+    },
+  })
+  repository.pullRequests.close(number)
+  t.match(await look(MERGE, { number }), { kind: 'absent', mark: 'never_before', facts: { state: 'closed' } })
+})
+
+t.test('a number that is not a pull request', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  t.match(await look(OPEN, { number: 1 }), { kind: 'absent', mark: 'never_before' }, 'there is none at all')
+  const deleted = repository.issues.open()
+  const issue = repository.issues.open()
+  repository.issues.delete(deleted)
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  t.match(await look(OPEN, { number: number + 1 }), { kind: 'absent', mark: 'never_before' }, 'above the newest')
+  t.match(await look(OPEN, { number: issue }), { kind: 'absent', mark: 'never_before' }, 'an issue')
+  t.match(
+    await look(OPEN, { number: deleted }),
+    { kind: 'absent', mark: 'may_have_been' },
+    'a number that was given out',
+  )
+  github.faults.inject({ fault: status(404), on: /pulls\/\d/, times: 1 })
+  t.equal(await outcome(look(OPEN, { number })), 'unavailable', 'the list has it, so that this replica is behind')
+})
+
+t.test('without the right to pull requests or contents nothing is absent', async (t) => {
+  const { repository, look, token } = await atGitHub(t, { isPrivate: true })
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  await repository.pullRequests.merge(number)
+  const whole = token()
+  t.equal(await outcome(look(MERGE, { number }, { token: whole })), 'as claimed')
+  t.match(await look(OPEN, { number: 9 }, { token: whole }), { mark: 'never_before' })
+  t.equal(await outcome(look(OPEN, { number })), 'forbidden', 'nobody else sees the repository')
+  const blind = token(['contents', 'issues', 'checks'])
+  t.equal(await outcome(look(OPEN, { number }, { token: blind })), 'forbidden')
+  t.equal(await outcome(look(OPEN, { number: 9 }, { token: blind })), 'forbidden')
+  const outside = token(['pull_requests', 'issues'])
+  t.equal(await outcome(look(OPEN, { number }, { token: outside })), 'as claimed')
+  t.equal(await outcome(look(MERGE, { number }, { token: outside })), 'forbidden', 'its base cannot be seen')
+})
+
+t.test('a merge that is gone from the base, and a base that is gone', async (t) => {
+  const { repository, base, look } = await atGitHub(t)
+  await repository.push('next', base)
+  const number = await repository.pullRequests.open({ head: 'topic', base: 'next' })
+  await repository.pullRequests.merge(number)
+  await repository.push('next', base, { force: true })
+  const gone = { kind: 'absent', mark: 'may_have_been', facts: { merge_commit_on_base: false } }
+  t.match(await look(MERGE, { number }), gone)
+  await repository.deleteBranch('next')
+  t.match(await look(MERGE, { number }), gone)
+})
+
+const pull = (change: JsonObject = {}) => ({
+  ...{ number: 1, state: 'open', merged: false, created_at: '2026-09-25T11:59:00Z', merged_at: null },
+  ...{ merge_commit_sha: null, head: { sha: COMMIT }, base: { ref: 'main', repo: { id: 0 } } },
+  ...change,
+})
+
+t.test('an answer that says something else', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  await repository.pullRequests.open({ head: 'topic' })
+  const base = { ref: 'main', repo: { id: repository.id } }
+  const merged = { base, state: 'closed', merged: true, merged_at: '2026-09-25T12:00:00Z', merge_commit_sha: COMMIT }
+  const rows: readonly (readonly [name: string, answer: unknown, code: string])[] = [
+    ['as it should be', pull({ base }), 'as claimed'],
+    ['of another repository', pull({ base: { ref: 'main', repo: { id: repository.id + 1 } } }), 'ambiguous_claim'],
+    ['with another number', pull({ base, number: 2 }), 'unexpected_response'],
+    ['with a huge number', pull({ base, number: 2 ** 60 }), 'unexpected_response'],
+    ['merged, but not when', pull({ base, merged: true }), 'unexpected_response'],
+    ['not merged, but when', pull({ base, merged_at: '2026-09-25T12:00:00Z' }), 'unexpected_response'],
+    ['with a time that is none', pull({ base, created_at: 'yesterday' }), 'unexpected_response'],
+    ['with an abbreviated head', pull({ base, head: { sha: 'c'.repeat(12) } }), 'unexpected_response'],
+    ['with another state', pull({ base, state: 'merging' }), 'unexpected_response'],
+    ['another thing', { id: 1 }, 'unexpected_response'],
+    ['a list', [pull({ base })], 'unexpected_response'],
+  ]
+  for (const [name, answer, code] of rows) {
+    github.faults.inject({ fault: json(answer), on: /pulls\/1$/, times: 1 })
+    t.equal(await outcome(look(OPEN, { number: 1 })), code, name)
+  }
+  github.faults.inject({
+    fault: json(pull({ ...merged, base: { ...base, ref: '../../../x' } })),
+    on: /pulls\/1$/,
+    times: 1,
+  })
+  t.equal(await outcome(look(MERGE, { number: 1 })), 'unexpected_response', 'a base that leads out of the path')
+  github.faults.inject({ fault: json(pull({ ...merged, merge_commit_sha: null })), on: /pulls\/1$/, times: 1 })
+  t.match(await look(MERGE, { number: 1 }), { kind: 'absent', mark: 'may_have_been' }, 'merged without a commit')
+})
+
+t.test('nothing is reported while one of the requests fails', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  const issue = repository.issues.open()
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  const landed = await repository.pullRequests.merge(number)
+  await repository.push('main', await repository.commit({ parents: [landed] }))
+  const requests: readonly (readonly [on: RegExp, number: number])[] = [
+    [/acme\/app$/, number],
+    [/pulls\/\d+$/, number],
+    [/git\/ref/, number],
+    [/compare/, number],
+    [/pulls\?/, issue],
+    [/issues\/\d+$/, issue],
+  ]
+  for (const [on, which] of requests) {
+    for (const [fault, code] of [
+      [status(401), 'unauthorized'],
+      [status(500), 'unavailable'],
+      [status(429), 'rate_limited'],
+      [html(), 'unexpected_response'],
+    ] as const) {
+      github.faults.inject({ fault, on, times: 1 })
+      t.equal(await outcome(look(MERGE, { number: which })), code, `${on}`)
+    }
+  }
+  for (const fault of [status(403), status(404)]) {
+    github.faults.inject({ fault, on: /pulls\?/, times: 1 })
+    t.equal(await outcome(look(OPEN, { number: issue })), 'forbidden', 'a list that cannot be read')
+  }
+})
+
+t.test('a repository that was renamed, and one of another owner behind its name', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  github.rename(repository, 'acme/app-2')
+  t.match(await look(OPEN, { number }), { kind: 'present', facts: { repository: 'acme/app-2' } })
+  github.rename(repository, 'mallory/app')
+  t.equal(await outcome(look(OPEN, { number })), 'ambiguous_claim')
+  t.equal(await outcome(look(OPEN, { number }, { target: 'acme/tools/app' })), 'unsupported_target')
+})

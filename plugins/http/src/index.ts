@@ -1,0 +1,12 @@
+/** The plugin http: checks what web addresses answer. */
+import { definePlugin, Type } from '@claimcheck/core/plugin'
+import { site } from './site.ts'
+import { urlStatus } from './url-status.ts'
+
+export default definePlugin({
+  name: 'http',
+  api: 2,
+  manifest: { hosts: ['target', 'connection'] },
+  options: Type.Object({}, { additionalProperties: false }),
+  setup: () => ({ verifiers: [urlStatus], connections: [site] }),
+})

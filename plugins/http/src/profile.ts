@@ -1,0 +1,124 @@
+/** The profile of the action `http.url.status`. */
+import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
+
+const MINUTE_MS = 60_000
+
+// No query, because receipts are public and queries carry tokens. No characters that a URL parser would write otherwise.
+const HOST_PATTERN = '(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\u0000-\\u0020\\u007f/?#@:%\\\\\\[\\]]{1,253})'
+const PATH_PATTERN = "(?:/[A-Za-z0-9._~!$&'\\(\\)*+,;=:@%/\\-]*)?"
+const TARGET_PATTERN = `^[Hh][Tt][Tt][Pp][Ss]://${HOST_PATTERN}(?::[0-9]{1,5})?${PATH_PATTERN}$`
+
+/** Of a text: 32 bytes in base64url, whose last character has two bits that are 0. */
+const TEXT_FORM = '[A-Za-z0-9_\\-]{42}[AEIMQUYcgkosw048]'
+
+const Params = Type.Object(
+  {
+    status: Type.Optional(
+      Type.Integer({
+        title: 'Status',
+        minimum: 100,
+        maximum: 599,
+        description: 'The HTTP status of the answer; 200 when left out.',
+        examples: [200],
+      }),
+    ),
+    content_fingerprint: Type.Optional(
+      Type.String({
+        title: 'Fingerprint',
+        pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-fA-F]{64})$`,
+        maxLength: 71,
+        description:
+          'The SHA-256 of the content: `sha256:` and 64 hexadecimal characters for its bytes, or `sha256:` and base64url for its text, as receipts make fingerprints of texts.',
+        examples: ['sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const Facts = Type.Object(
+  {
+    answered_status: Type.Integer({ title: 'Answered with', description: 'The HTTP status of the answer.' }),
+    redirected: Type.Boolean({
+      title: 'Redirected',
+      description: 'The answer came after redirects within the site.',
+    }),
+    bytes: Type.Integer({ title: 'Bytes', description: 'The size of the content, when it is no longer compressed.' }),
+    fingerprint: Type.Optional(
+      Type.String({
+        title: 'Fingerprint of the answer',
+        pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-f]{64})$`,
+        maxLength: 71,
+        description: 'Of the content, in the form of the claimed one.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export type Params = Static<typeof Params>
+export type Facts = Static<typeof Facts>
+
+export const USUAL_STATUS = 200
+
+export const profile: ActionProfile<typeof Params, typeof Facts> = {
+  action: 'http.url.status',
+  version: '1',
+  rulesVersion: 2,
+  summary: 'A web address answers with the status that the claim names, and with its content where it names that.',
+  words: {
+    title: 'Answer of a web address',
+    target: 'Address',
+    claim: [
+      '{target} answers {status}, with the content {content_fingerprint:short}.',
+      '{target} answers 200, with the content {content_fingerprint:short}.',
+      '{target} answers {status}.',
+      '{target} answers 200.',
+    ],
+    outcomes: {
+      verified: [
+        '{target} answered {answered_status} in time, with the content {content_fingerprint:short}.',
+        '{target} answered {answered_status} in time.',
+      ],
+      late: [
+        '{target} answered {answered_status} too late, with the content {content_fingerprint:short}.',
+        '{target} answered {answered_status} too late.',
+      ],
+      mismatch: [
+        '{target} answered {answered_status} with the content {fingerprint:short}, not {status} with {content_fingerprint:short}.',
+        '{target} answered {answered_status} with the content {fingerprint:short}, not 200 with {content_fingerprint:short}.',
+        '{target} answered {answered_status}, not {status}.',
+        '{target} answered {answered_status}, not 200.',
+      ],
+      failed: [
+        '{target} did not answer {status} with the content {content_fingerprint:short} by the deadline.',
+        '{target} did not answer 200 with the content {content_fingerprint:short} by the deadline.',
+        '{target} did not answer {status} by the deadline.',
+        '{target} did not answer 200 by the deadline.',
+      ],
+    },
+    facts: {
+      answered_status: {
+        '200': 'The status alone says nothing of what the page shows: pages of errors answer 200, too.',
+      },
+      redirected: { true: 'A redirect within the site led to this answer.' },
+    },
+  },
+  target: Type.String({
+    pattern: TARGET_PATTERN,
+    'x-pattern-help':
+      'write an address that begins with `https://`, without a user name, a query (`?`) and a fragment (`#`)',
+    minLength: 1,
+    maxLength: 512,
+    description:
+      'The address. It begins with `https://`, and has no user name, query or fragment. Receipts show it to everybody.',
+    examples: ['https://example.com/news'],
+  }),
+  params: Params,
+  facts: Facts,
+  required: { status: 'content', content_fingerprint: 'content' },
+  toleranceMs: 5 * MINUTE_MS,
+  deadlineMs: 10 * MINUTE_MS,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  access: { permission: 'None: the address is read as everybody reads it.', anonymous: true },
+}

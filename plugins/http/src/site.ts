@@ -1,0 +1,34 @@
+/** A connection to a site: for ports and private addresses that claims cannot name by themselves. */
+import { defineConnectionType, statusError, Type } from '@claimcheck/core/plugin'
+import { readAddress } from './address.ts'
+
+const Options = Type.Object(
+  {
+    base_url: Type.String({
+      title: 'Address',
+      pattern: '^https://[A-Za-z0-9\\[][A-Za-z0-9.:\\]-]*/?$',
+      maxLength: 512,
+      description:
+        'The address of the site, without a path: `https://` and its name, and its port where that is not 443.',
+      examples: ['https://staging.example.com:8443'],
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export const site = defineConnectionType({
+  provider: 'site',
+  title: 'Site',
+  options: Options,
+  help: 'Sites at their usual port need no connection. Connect one that has another port, or a private address that the operator allows.',
+  baseUrl: ({ base_url }) => base_url,
+  fits: ({ base_url }, { target }) =>
+    URL.canParse(base_url) && new URL(base_url).origin === readAddress(target)?.origin,
+  async probe({ base_url }, { fetch, now }) {
+    const response = await fetch(base_url)
+    await response.body?.cancel()
+    // A site need not have a page at its root.
+    if (!response.ok && response.status !== 404) throw statusError(response, now())
+    return { scopes: [], warnings: [] }
+  },
+})

@@ -1,0 +1,444 @@
+/** The verifier's own rules: what it takes for a claim, what it makes of each answer, and what it costs. */
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  claimSentence,
+  createHttp,
+  DestinationError,
+  factSentences,
+  type JsonObject,
+  outcomeSentence,
+  textFingerprint,
+  type Verifier,
+} from '@claimcheck/core'
+import type { CheckContext, Observation, PreviousRead } from '@claimcheck/core/plugin'
+import http from '@claimcheck/plugin-http'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t, { type Test } from 'tap'
+import { guardOf, outboundTo } from '../../../server/test/support/loopback.ts'
+import { createCache } from '../../codehost/test/context.ts'
+
+const logger = { debug() {}, info() {}, warn() {} }
+const { verifiers, connections } = await http.setup({ logger, now: Date.now }, {})
+const verifier = verifiers![0] as Verifier
+const site = connections![0]!
+
+const CLAIMED_AT = 1_700_000_000_000
+const TEXT = 'Version 2 is out.'
+const IN_BYTES = 'sha256:a94bdc5e07ebb4b37a6f1d6f9ae1a1e3b1d1ac0a3e0f4b9e1d3d3f1f2c1b0a99'
+const IN_TEXT = textFingerprint(TEXT)
+
+/** A server of plain HTTP on loopback, which the operator allows. */
+async function serve(t: Test, listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const outbound = outboundTo(t, [host])
+  const url = `http://${host}`
+  return { url, context: contextOf(outbound, url) }
+}
+
+function contextOf(outbound: ReturnType<typeof outboundTo>, origin: string) {
+  const cache = createCache()
+  return (previous: readonly PreviousRead[] = [], now = CLAIMED_AT + 1000) => {
+    const limits = { ...verifier.limits }
+    const { fetch } = outbound.forCheck(guardOf(origin, { now: () => now, limits }))
+    const made = {
+      connection: null,
+      previous,
+      cache,
+      fetch,
+      http: createHttp({ fetch, now: () => now }),
+      now: () => now,
+    }
+    return { ...made, share: 'ws_1', signal: new AbortController().signal, logger } as unknown as CheckContext
+  }
+}
+
+function check(target: string, params: JsonObject, context: CheckContext): Promise<Observation> {
+  const claim = { action: 'http.url.status', target, params, claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + 600_000 }
+  return verifier.check(claim, context) as Promise<Observation>
+}
+
+/** As a short text. */
+async function outcome(checking: Promise<Observation>): Promise<string> {
+  try {
+    const observation = await checking
+    const { kind, mark } = observation
+    const differs = observation.kind === 'present' ? observation.differs : []
+    return [kind, ...differs, ...(mark === undefined ? [] : [mark])].join(' ')
+  } catch (error) {
+    if (error instanceof DestinationError) return [error.code, error.retryAfterMs].filter(Boolean).join(' ')
+    throw error
+  }
+}
+
+t.test('a target is an https address without a user name, a query and a fragment', async (t) => {
+  const isTarget = new Ajv2020({ strict: true, keywords: ['x-pattern-help'] }).compile(verifier.profile.target)
+  const right = [
+    'https://a.example',
+    'HTTPS://A.example:8443/x',
+    'https://bücher.example/',
+    'https://[2001:db8::1]/',
+    "https://a.example/@b/~c;d=e,f(g)'*!$&+%20:-_.",
+  ]
+  const wrong = [
+    '',
+    'a.example',
+    'http://a.example',
+    'https://',
+    'https:///x',
+    'https://a@b.example',
+    'https://a:b@c.example/',
+    'https://a.example/?',
+    'https://a.example?x',
+    'https://a.example/#',
+    'https://a.example\\b',
+    'https://a.example/b c',
+    'https://a.example/ü',
+    'https://a.example\n',
+    'https://a%2e.example',
+    'https://a.example:',
+    'https://a.example:123456',
+    ' https://a.example',
+  ]
+  t.strictSame(
+    right.filter((target) => !isTarget(target)),
+    [],
+  )
+  t.strictSame(
+    wrong.filter((target) => isTarget(target)),
+    [],
+  )
+})
+
+t.test('params are a status and a fingerprint in one of two forms', async (t) => {
+  const isParams = new Ajv2020({ strict: true }).compile(verifier.profile.params)
+  const right = [
+    {},
+    { status: 100 },
+    { status: 599 },
+    { content_fingerprint: IN_TEXT },
+    { content_fingerprint: IN_BYTES.toUpperCase().replace('SHA', 'sha') },
+  ]
+  const wrong = [
+    { status: 99 },
+    { status: 600 },
+    { status: 200.5 },
+    { status: '200' },
+    { content_fingerprint: IN_BYTES.slice(7) },
+    { content_fingerprint: `${IN_TEXT}=` },
+    { content_fingerprint: `${IN_TEXT.slice(0, -1)}B` },
+    { url: 'x' },
+  ]
+  t.strictSame(
+    right.filter((params) => !isParams(params)),
+    [],
+  )
+  t.strictSame(
+    wrong.filter((params) => isParams(params)),
+    [],
+  )
+})
+
+t.test('a claim has one form', async (t) => {
+  const rows = [
+    ['HTTPS://A.Example:443', 'https://a.example/'],
+    ['https://bücher.example/x/../y', 'https://xn--bcher-kva.example/y'],
+    ['https://0x7f.1/', 'https://127.0.0.1/'],
+    ['https://a.example:8443/%7e', 'https://a.example:8443/%7e'],
+    // No URL, and an address that would be too long for receipts: both are refused afterwards.
+    ['https://a|b.example/', 'https://a|b.example/'],
+    [`https://${'ü.'.repeat(120)}example`, `https://${'ü.'.repeat(120)}example`],
+  ] as const
+  for (const [given, normal] of rows) {
+    const once = verifier.normalize!({ target: given, params: {} })
+    t.equal(once.target, normal)
+    t.same(verifier.normalize!(once), once)
+  }
+  const fingerprint = (text: string) =>
+    verifier.normalize!({ target: 'https://a.example/', params: { content_fingerprint: text } }).params
+  t.same(fingerprint(`sha256:${'A'.repeat(64)}`), { content_fingerprint: `sha256:${'a'.repeat(64)}` })
+  t.same(fingerprint(IN_TEXT), { content_fingerprint: IN_TEXT }, 'base64url keeps its upper case')
+})
+
+t.test('names in Unicode are read however often', async (t) => {
+  for (let count = 0; count < 10_000; count++) verifier.normalize!({ target: `https://a.example/${count}`, params: {} })
+  const { target } = verifier.normalize!({ target: 'https://bücher.example/', params: {} }) as { target: string }
+  t.equal(target, 'https://xn--bcher-kva.example/')
+})
+
+t.test('without a connection, addresses are read at the usual port alone', async (t) => {
+  const source = (target: string) =>
+    verifier.anonymousSource!({ action: '', target, params: {}, claimedAt: 0, deadlineAt: 0 })
+  t.same(source('https://a.example/x'), { provider: 'site', baseUrl: 'https://a.example' })
+  t.equal(source('https://a.example:8443/x'), undefined)
+  t.throws(() => source('https://a|b.example/'), { code: 'unsupported_target' })
+  t.throws(() => source('https://A.example/'), { code: 'unsupported_target' }, 'no claim with it is in its one form')
+})
+
+t.test('a connection is for the claims of its site', async (t) => {
+  const fits = (base_url: string, target: string) =>
+    site.fits({ base_url }, { action: '', target, params: {}, claimedAt: 0, deadlineAt: 0 })
+  t.ok(fits('https://a.example:8443', 'https://a.example:8443/x'))
+  t.ok(fits('https://A.example/', 'https://a.example/'))
+  t.notOk(fits('https://a.example:8443', 'https://a.example/'))
+  t.notOk(fits('https://a.example', 'https://b.a.example/'))
+  t.notOk(fits('https://a.example:99999', 'https://a.example/'))
+})
+
+const OTHER_BEFORE = {
+  kind: 'present',
+  differs: ['content_fingerprint'],
+  facts: { answered_status: 200, fingerprint: IN_TEXT },
+} as const
+const MISSING_BEFORE = { kind: 'absent', facts: { answered_status: 404, fingerprint: IN_TEXT } } as const
+const OTHER = textFingerprint('Something else')
+
+const rows: readonly [
+  what: string,
+  answer: RequestListener,
+  params: JsonObject,
+  expected: string,
+  previous?: readonly Observation[],
+][] = [
+  ['the status', (_, response) => response.end(TEXT), {}, 'present'],
+  ['the text', (_, response) => response.end(`${TEXT}\r\n`), { content_fingerprint: IN_TEXT }, 'present'],
+  ['another text', (_, response) => response.end(TEXT), { content_fingerprint: OTHER }, 'present content_fingerprint'],
+  [
+    'another text than before',
+    (_, response) => response.end('Hello'),
+    { content_fingerprint: OTHER },
+    'present content_fingerprint may_have_been',
+    [OTHER_BEFORE],
+  ],
+  [
+    'another text than that of the missing page',
+    (_, response) => response.end('Hello'),
+    { content_fingerprint: OTHER },
+    'present content_fingerprint',
+    [MISSING_BEFORE],
+  ],
+  [
+    'a text for this reader',
+    (_, response) => response.writeHead(200, { vary: '*' }).end(TEXT),
+    { content_fingerprint: OTHER },
+    'present content_fingerprint may_have_been',
+  ],
+  [
+    'no text',
+    (_, response) => response.end(Buffer.from([0xc0, 0x80])),
+    { content_fingerprint: IN_TEXT },
+    'unexpected_response',
+  ],
+  [
+    'a text of more than 512 KiB',
+    (_, response) => response.end('x'.repeat(512 * 1024 + 1)),
+    { content_fingerprint: IN_TEXT },
+    'too_large',
+  ],
+  [
+    'a text that takes a minute to normalize',
+    (_, response) => response.end('\u0301\u0323'.repeat(100_000)),
+    { content_fingerprint: IN_TEXT },
+    'unexpected_response',
+  ],
+  ['a body of 6 MiB', (_, response) => response.end(Buffer.alloc(6 * 1024 * 1024)), {}, 'too_large'],
+  [
+    'bytes of 1 MiB',
+    (_, response) => response.end(Buffer.alloc(1024 * 1024)),
+    { content_fingerprint: `sha256:${'0'.repeat(64)}` },
+    'present content_fingerprint',
+  ],
+  ['404', (_, response) => response.writeHead(404).end(), {}, 'absent'],
+  ['410', (_, response) => response.writeHead(410).end(), {}, 'absent may_have_been'],
+  ['404 as claimed', (_, response) => response.writeHead(404).end(), { status: 404 }, 'present'],
+  ['404 where 410 is claimed', (_, response) => response.writeHead(404).end(), { status: 410 }, 'present status'],
+  ['200 where 404 is claimed', (_, response) => response.end(TEXT), { status: 404 }, 'present status'],
+  [
+    '201 where other text is claimed',
+    (_, response) => response.writeHead(201).end(TEXT),
+    { content_fingerprint: OTHER },
+    'present status content_fingerprint',
+  ],
+  ['400', (_, response) => response.writeHead(400).end(), {}, 'unexpected_response'],
+  ['401', (_, response) => response.writeHead(401).end(), {}, 'unauthorized'],
+  ['403', (_, response) => response.writeHead(403).end(), {}, 'forbidden'],
+  ['403 as claimed', (_, response) => response.writeHead(403).end(), { status: 403 }, 'present'],
+  ['408', (_, response) => response.writeHead(408).end(), {}, 'timeout'],
+  ['429', (_, response) => response.writeHead(429, { 'retry-after': '7' }).end(), {}, 'rate_limited 7000'],
+  ['451', (_, response) => response.writeHead(451).end(), {}, 'forbidden'],
+  ['503', (_, response) => response.writeHead(503, { 'retry-after': '9' }).end(), {}, 'unavailable 9000'],
+  ['206', (_, response) => response.writeHead(206).end(TEXT), {}, 'unexpected_response'],
+  ['300', (_, response) => response.writeHead(300).end(TEXT), {}, 'unexpected_response'],
+  [
+    'what no answer shows: 206',
+    (_, response) => response.writeHead(206).end(TEXT),
+    { status: 206 },
+    'unsupported_target',
+  ],
+  [
+    'what no answer shows: 302',
+    (_, response) => response.writeHead(302).end(TEXT),
+    { status: 302 },
+    'unsupported_target',
+  ],
+  ['what no answer shows: 100', (_, response) => response.end(TEXT), { status: 100 }, 'unsupported_target'],
+  [
+    'what an asker causes: 429',
+    (_, response) => response.writeHead(429).end(TEXT),
+    { status: 429 },
+    'unsupported_target',
+  ],
+  ['a copy of a minute', (_, response) => response.writeHead(404, { age: '60' }).end(), {}, 'absent'],
+  [
+    'a copy of more than a minute',
+    (_, response) => response.writeHead(404, { age: '61' }).end(),
+    {},
+    'unexpected_response',
+  ],
+  ['a copy of an hour, as claimed', (_, response) => response.writeHead(200, { age: '3600' }).end(), {}, 'present'],
+  [
+    'another page of the site',
+    ({ url }, response) => (url === '/x' ? response.writeHead(302, { location: '/y' }).end() : response.end(TEXT)),
+    {},
+    'unexpected_response',
+  ],
+  [
+    'the text at another page',
+    ({ url }, response) => (url === '/x' ? response.writeHead(302, { location: '/y' }).end() : response.end(TEXT)),
+    { content_fingerprint: IN_TEXT },
+    'present',
+  ],
+  [
+    '404 at another page',
+    ({ url }, response) =>
+      url === '/x' ? response.writeHead(302, { location: '/y' }).end() : response.writeHead(404).end(),
+    {},
+    'unexpected_response',
+  ],
+  [
+    'the page with a slash',
+    ({ url }, response) => (url === '/x' ? response.writeHead(301, { location: '/x/' }).end() : response.end(TEXT)),
+    {},
+    'present',
+  ],
+  [
+    'the page with a query',
+    ({ url }, response) =>
+      url === '/x' ? response.writeHead(301, { location: '/x?login' }).end() : response.end(TEXT),
+    {},
+    'unexpected_response',
+  ],
+  [
+    'another site',
+    (_, response) => response.writeHead(301, { location: 'https://elsewhere.example/x' }).end(),
+    {},
+    'unexpected_response',
+  ],
+  ['no answer', ({ socket }) => socket.destroy(), {}, 'unavailable'],
+  [
+    'a part of an answer',
+    (_, response) => response.writeHead(200, { 'content-length': '99' }).write(TEXT, () => response.destroy()),
+    {},
+    'unavailable',
+  ],
+  [
+    'text without an end',
+    ({ socket }) => socket.end('HTTP/1.0 200 OK\r\n\r\nVersion'),
+    { content_fingerprint: IN_TEXT },
+    'unexpected_response',
+  ],
+  [
+    'text without an end that is the claimed one',
+    ({ socket }) => socket.end(`HTTP/1.0 200 OK\r\n\r\n${TEXT}`),
+    { content_fingerprint: IN_TEXT },
+    'present',
+  ],
+]
+
+for (const [what, answer, params, expected, previous = []] of rows) {
+  t.test(`${what}: ${expected}`, async (t) => {
+    const { url, context } = await serve(t, answer)
+    const reads = previous.map((observation) => ({ sentAt: CLAIMED_AT + 500, observation }))
+    t.equal(await outcome(check(`${url}/x`, params, context(reads))), expected)
+  })
+}
+
+t.test('after a first read that comes late, what is not there may have been there', async (t) => {
+  const { url, context } = await serve(t, (_, response) => response.writeHead(404).end())
+  const first = (sentAt: number) => [{ sentAt, observation: { kind: 'absent', facts: {} } }] as const
+  const later = CLAIMED_AT + 300_000
+  t.equal(await outcome(check(`${url}/x`, {}, context([], CLAIMED_AT + 5000))), 'absent')
+  t.equal(await outcome(check(`${url}/x`, {}, context([], CLAIMED_AT + 5001))), 'absent may_have_been')
+  t.equal(await outcome(check(`${url}/x`, {}, context(first(CLAIMED_AT + 5000), later))), 'absent')
+  t.equal(await outcome(check(`${url}/x`, {}, context(first(CLAIMED_AT + 5001), later))), 'absent may_have_been')
+})
+
+t.test('a check costs one request, and claims that wait for one address share it', async (t) => {
+  let asked: string[] = []
+  const { url, context } = await serve(t, ({ method, url, headers }, response) => {
+    asked.push(`${method} ${url} ${headers['cache-control']}`)
+    response.end(TEXT)
+  })
+  await check(`${url}/x`, {}, context())
+  t.strictSame(asked, ['GET /x no-cache'])
+  asked = []
+  // The first has begun when the others come, and an answer that it may already have is not theirs.
+  const seen = await Promise.all(Array.from({ length: 9 }, () => outcome(check(`${url}/x`, {}, context()))))
+  t.strictSame(seen, Array(9).fill('present'))
+  t.equal(asked.length, 2)
+  asked = []
+  await Promise.all(
+    [{}, { content_fingerprint: IN_TEXT }, { status: 404 }].map((params) => check(`${url}/x`, params, context())),
+  )
+  t.equal(asked.length, 3, 'what is asked of the answer differs')
+})
+
+t.test('a connection is probed at the root of its site', async (t) => {
+  const probe = async (status: number) => {
+    const { url, context } = await serve(t, (_, response) => response.writeHead(status).end())
+    return site.probe({ base_url: url }, context()).then(
+      () => 'works',
+      (error) => error.code,
+    )
+  }
+  t.equal(await probe(200), 'works')
+  t.equal(await probe(404), 'works')
+  t.equal(await probe(401), 'unauthorized')
+  t.equal(await probe(503), 'unavailable')
+})
+
+t.test('people read what was claimed, and what was found', async (t) => {
+  const { profile } = verifier
+  const target = 'https://a.example/'
+  const says = (params: JsonObject, facts: JsonObject, verdict: 'verified' | 'mismatch' | 'failed') =>
+    [claimSentence(profile, { target, params }), outcomeSentence(profile, verdict, { target, params, facts })].join(' ')
+  const both = { status: 201, content_fingerprint: IN_TEXT }
+  t.equal(says({}, { answered_status: 200 }, 'verified'), `${target} answers 200. ${target} answered 200 in time.`)
+  t.match(
+    says(both, { answered_status: 201, fingerprint: IN_TEXT }, 'verified'),
+    /answers 201, with the content sha256:\S{5}\. .* answered 201 in time, with the content sha256:/,
+  )
+  t.match(says({}, { answered_status: 204 }, 'mismatch'), /answered 204, not 200\.$/)
+  t.match(
+    says(both, { answered_status: 201, fingerprint: OTHER }, 'mismatch'),
+    /answered 201 with the content sha256:\S{5}, not 201 with sha256:\S{5}\.$/,
+  )
+  t.match(
+    says({ status: 404 }, { answered_status: 200 }, 'failed'),
+    /answers 404\. .* did not answer 404 by the deadline\.$/,
+  )
+  t.strictSame(
+    factSentences(profile, { target, params: {}, facts: { answered_status: 200, redirected: true, bytes: 1 } }),
+    [
+      'The status alone says nothing of what the page shows: pages of errors answer 200, too.',
+      'A redirect within the site led to this answer.',
+    ],
+  )
+})
