@@ -7,7 +7,7 @@ import type { ShippedPlugin } from '@claimcheck/server/plugins/shipped'
 const LIST = 'server/dist/shipped-plugins.json'
 
 const plugins: ShippedPlugin[] = []
-for (const name of ['anchor-eas', 'codehost', 'http']) {
+for (const name of ['anchor-eas', 'codehost', 'http', 'registry']) {
   plugins.push({ path: `../plugins/${name}`, codeHash: await codeHashOf(resolve('plugins', name)) })
 }
 const text = `${JSON.stringify(plugins, undefined, 2)}\n`

@@ -20,6 +20,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/traps/' },
   { at: 'test/traps-forges/', processes: 2 },
   { at: 'test/traps-http/' },
+  { at: 'test/traps-registry/' },
   // It waits for the blocks of a chain.
   { at: 'test/anchors/real-chain.test' },
   { at: 'test/hosts/', processes: 2 },

@@ -104,6 +104,41 @@ t.test('merges make the commits that git would make', async (t) => {
   t.equal(repository.issues.open(), Object.keys(counts).length + 1, 'issues are counted with them')
 })
 
+t.test('histories are compared as git compares them, merges and wrong clocks among them', async (t) => {
+  const { repository } = await setUp(t)
+  const { pool } = repository
+  const lines = (text: string) => text.split('\n').filter(Boolean)
+  let state = 7
+  // The same numbers each time.
+  const pick = (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return (state >>> 8) % below
+  }
+  const shas: string[] = []
+  for (let index = 0; index < 40; index++) {
+    const recent = shas.slice(-6)
+    const chosen = Array.from({ length: [0, 1, 1, 1, 2, 2, 3][pick(7)]! }, () => recent[pick(recent.length || 1)])
+    const parents = [...new Set(chosen)].filter((sha) => sha !== undefined)
+    shas.push(await repository.commit({ parents, date: new Date(NOON + pick(1_000_000) * 1000) }))
+  }
+  for (const sha of shas) await repository.hold(sha)
+  const counts = { several: 0, unrelated: 0, diverged: 0 }
+  for (let pair = 0; pair < 40; pair++) {
+    const [base, head] = [shas[pick(40)]!, shas[pick(40)]!]
+    const bases = lines(await git(pool.folder, ['merge-base', '--all', base, head]).catch(() => ''))
+    t.same(await pool.mergeBases(base, head), bases)
+    t.equal(await pool.isAncestor(base, head), bases.includes(base))
+    const ahead = await pool.between(base, head)
+    t.same([...ahead].sort(), lines(await git(pool.folder, ['rev-list', `${base}..${head}`])).sort())
+    const isInOrder = ahead.every((sha, at) => pool.show(sha).parents.every((parent) => ahead.indexOf(parent) < at))
+    t.ok(isInOrder, 'parents come first')
+    if (bases.length > 1) counts.several++
+    if (bases.length === 0) counts.unrelated++
+    if (bases.length > 0 && !bases.includes(base) && !bases.includes(head)) counts.diverged++
+  }
+  for (const [kind, count] of Object.entries(counts)) t.ok(count > 1, `${kind}: ${count}`)
+})
+
 t.test('what a replica shows that is behind', async (t) => {
   const { clock, repository, base } = await setUp(t)
   const sha = await repository.commit({ parents: [base] })

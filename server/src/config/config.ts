@@ -93,8 +93,13 @@ const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 50
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
-/** Those of GitHub are listed without being configured. */
-const DEFAULT_SOURCES: Config['sources'] = { github: ['https://api.github.com'] }
+/** Those of GitHub and of the public package registries are listed without being configured. */
+const DEFAULT_SOURCES: Config['sources'] = {
+  github: ['https://api.github.com'],
+  npm: ['https://registry.npmjs.org'],
+  pypi: ['https://pypi.org'],
+  cargo: ['https://index.crates.io'],
+}
 
 const perMinute = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
 const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))

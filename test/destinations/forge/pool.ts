@@ -33,6 +33,7 @@ export class ObjectPool {
   readonly #publishedAt = new Map<string, number>()
   readonly #stored = new Set<string>()
   readonly #answers = new Map<string, Promise<readonly string[]>>()
+  readonly #histories = new Map<string, Promise<ReadonlySet<string>>>()
 
   private constructor(folder: string) {
     this.folder = folder
@@ -69,7 +70,7 @@ export class ObjectPool {
 
   /** Writes it into the object store, with all that it builds on. Nobody is shown it before it is published. */
   async store(sha: string): Promise<void> {
-    for (const one of this.#missingFrom(sha, this.#stored)) {
+    for (const one of this.#reach(sha, this.#stored)) {
       for (const object of this.#made.get(one)!.objects) await this.#write(object)
       this.#stored.add(one)
     }
@@ -78,7 +79,7 @@ export class ObjectPool {
   /** The host gets it, with all that it builds on. */
   async publish(sha: string, at: number): Promise<void> {
     await this.store(sha)
-    for (const one of this.#missingFrom(sha, this.#publishedAt)) this.#publishedAt.set(one, at)
+    for (const one of this.#reach(sha, this.#publishedAt)) this.#publishedAt.set(one, at)
   }
 
   /** An annotated tag of a commit. Its id. @param date written by its author */
@@ -117,14 +118,14 @@ export class ObjectPool {
 
   /** Whether `older` is `newer` or one of its ancestors. */
   async isAncestor(older: string, newer: string): Promise<boolean> {
-    return (await this.mergeBases(older, newer)).includes(older)
+    // Most pushes go one step further: that needs no program.
+    if (older === newer || this.show(newer).parents.includes(older)) return true
+    return (await this.history(newer)).has(older)
   }
 
   /** The best common ancestors as `git merge-base --all` gives them; none where the histories are unrelated. */
   async mergeBases(a: string, b: string): Promise<readonly string[]> {
-    // Most pushes go one step further: that needs no program.
-    if (a === b || this.show(b).parents.includes(a)) return [a]
-    if (this.show(a).parents.includes(b)) return [b]
+    if (await this.isAncestor(a, b)) return [a]
     return this.#ask(`bases ${a} ${b}`, ['merge-base', '--all', a, b])
   }
 
@@ -132,15 +133,19 @@ export class ObjectPool {
     return (await this.mergeBases(a, b))[0]
   }
 
-  /** What `head` has and `base` has not, oldest first, as `git rev-list --reverse` lists it. */
+  /** What `head` has and `base` has not, parents first. */
   async between(base: string, head: string): Promise<readonly string[]> {
-    if (await this.isAncestor(head, base)) return []
-    return this.#ask(`between ${base} ${head}`, ['rev-list', '--reverse', `${base}..${head}`])
+    const known = new Set(this.#reach(base))
+    if (known.has(head)) return []
+    return [...(await this.history(head))].filter((sha) => !known.has(sha)).toReversed()
   }
 
-  /** A commit and all that it builds on, newest first, as `git rev-list` lists it. */
-  async history(sha: string): Promise<readonly string[]> {
-    return this.#ask(`history ${sha}`, ['rev-list', sha])
+  /** A commit and all that it builds on, parents last. One run of git for each commit that is asked about. */
+  history(sha: string): Promise<ReadonlySet<string>> {
+    const known =
+      this.#histories.get(sha) ?? this.#lines(['rev-list', '--topo-order', sha]).then((lines) => new Set(lines))
+    this.#histories.set(sha, known)
+    return known
   }
 
   #ask(question: string, args: readonly string[]): Promise<readonly string[]> {
@@ -163,8 +168,8 @@ export class ObjectPool {
     return writeObject(this.folder, object)
   }
 
-  /** A commit and what it builds on, parents first, but for what `known` has. */
-  #missingFrom(sha: string, known: { has(sha: string): boolean }): string[] {
+  /** A commit and all that it builds on, in no order, but for what `known` has and what that builds on. */
+  #reach(sha: string, known: { has(sha: string): boolean } = new Set()): string[] {
     const found = new Set<string>()
     const queue = [sha]
     for (let one = queue.pop(); one !== undefined; one = queue.pop()) {
@@ -174,6 +179,6 @@ export class ObjectPool {
       found.add(one)
       queue.push(...made.parents)
     }
-    return [...found].reverse()
+    return [...found]
   }
 }

@@ -1,0 +1,69 @@
+/** A Cargo registry with a sparse index: crates.io or another one. */
+import { type Auth, defineConnectionType, header, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { addressOf, baseUrl, common, fitsClaim, registryName } from '../connection.ts'
+import type { Ecosystem } from '../ecosystem.ts'
+import { json } from '../json.ts'
+import { createReader } from '../reader.ts'
+import { parseSemVer } from '../semver.ts'
+import { findOnCargo } from './find.ts'
+import { Config } from './index-file.ts'
+
+export const PUBLIC_CARGO = 'https://index.crates.io'
+
+const Options = Type.Object(
+  {
+    token: Type.Optional(secret({ title: 'Token', description: 'A token with which the index can be read.' })),
+    base_url: Type.Optional(
+      baseUrl("The address of the sparse index, without Cargo's `sparse+` before it.", PUBLIC_CARGO),
+    ),
+    ...common,
+  },
+  { additionalProperties: false },
+)
+type Options = Static<typeof Options>
+
+const HELP = `The index of crates.io needs no token, and takes none: its tokens are for publishing. For a registry of your own create a token that can
+read the index, and not publish. Cargo sends it as it is; if yours is of the kind "Bearer", write the word before it.`
+
+function authOf({ token }: Pick<Options, 'token'>): Auth | undefined {
+  return token === undefined ? undefined : header('authorization', token)
+}
+
+/** @param publicUrl read for claims that no connection fits */
+export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
+  const names = (url: string) => (url === publicUrl ? [registryName(url), 'crates.io'] : [registryName(url)])
+  return {
+    name: 'cargo',
+    publicUrl,
+    namesOf: names,
+    // A version can be yanked, and stays. Where its whole crate is deleted, there is no index file to conclude anything from.
+    publicKeeps: true,
+    isPublicName: () => true,
+    algorithms: ['sha256'],
+    // The path of an index file is in lower case, so that two crates cannot differ in case alone.
+    normalizeName: (name) => name.toLowerCase(),
+    normalizeVersion(text) {
+      const version = parseSemVer(text)
+      return version && version.withoutBuild + version.build
+    },
+    authOf,
+    find: findOnCargo,
+    connectionType: defineConnectionType({
+      provider: 'cargo',
+      title: 'Cargo registry',
+      options: Options,
+      help: HELP,
+      baseUrl: (options) => addressOf(options, publicUrl),
+      fits: (options, claim) => fitsClaim(options, claim, 'cargo', names(addressOf(options, publicUrl))),
+      async probe(options, context) {
+        const auth = authOf(options)
+        const reader = createReader({ auth }, context)
+        await reader.get(`${addressOf(options, publicUrl)}/config.json`, json('cargo config', Config))
+        return { scopes: [], warnings: auth ? [UNKNOWN_RIGHTS] : [] }
+      },
+    }),
+  }
+}
+
+const UNKNOWN_RIGHTS =
+  'The registry does not tell whether this token can also publish: make sure that it can only read.'

@@ -1,0 +1,69 @@
+/** What all connections to registries share: where the registry is, which packages are read there, and which claims fit. */
+import { type Claim, Type } from '@claimcheck/core/plugin'
+
+/** @param publicUrl where the registry is when the option is left out */
+export function baseUrl(description: string, publicUrl: string) {
+  return Type.String({
+    title: 'Address',
+    // Credentials are refused, because this option is shown to people.
+    pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
+    maxLength: 2048,
+    description: `${description} When left out: \`${publicUrl}\`.`,
+    examples: [publicUrl],
+  })
+}
+
+export const common = {
+  packages: Type.Optional(
+    Type.Array(Type.String({ pattern: '^[^*]+\\*?$', minLength: 1, maxLength: 220, examples: ['@acme/*'] }), {
+      title: 'Packages',
+      maxItems: 100,
+      description:
+        'The packages that are read through this connection: names, or beginnings of names with an asterisk. When left out: all.',
+    }),
+  ),
+  sees_all_packages: Type.Optional(
+    Type.Boolean({
+      title: 'Sees all packages',
+      description:
+        'These credentials see every package that the registry has. Then a package that it does not know is not there; else nothing is said of it.',
+    }),
+  ),
+}
+
+interface CommonOptions {
+  readonly base_url?: string
+  readonly packages?: readonly string[]
+}
+
+export function addressOf({ base_url }: CommonOptions, publicUrl: string): string {
+  return withoutTrailingSlash(base_url ?? publicUrl)
+}
+
+export function withoutTrailingSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}
+
+/** Whether the claim is about a package of this kind of registry, at a registry with one of these names, and of those that the connection is for. */
+export function fitsClaim(
+  { packages }: CommonOptions,
+  { target, params }: Claim,
+  kind: string,
+  names: readonly string[],
+): boolean {
+  const [prefix, name = ''] = target.split(':', 2)
+  if (prefix !== kind) return false
+  if (typeof params.registry === 'string' && !names.includes(params.registry.toLowerCase())) return false
+  return packages === undefined || packages.some((one) => isNamed(one.toLowerCase(), name.toLowerCase()))
+}
+
+function isNamed(pattern: string, name: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
+}
+
+/** The name that claims give a base address: its host and path. None, for no URL. */
+export function registryName(url: string): string {
+  if (!URL.canParse(url)) return ''
+  const { host, pathname } = new URL(url)
+  return (host + withoutTrailingSlash(pathname)).toLowerCase()
+}

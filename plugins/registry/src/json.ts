@@ -1,0 +1,20 @@
+/** Reads JSON of a known shape. */
+import { DestinationError, readJson, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
+import type { ReadInit } from './reader.ts'
+
+/** Only what the schema names is kept. @param read how the value comes from the body */
+export function json<T extends TSchema>(
+  as: string,
+  schema: T,
+  read: (response: Response) => Promise<unknown> = readJson,
+): Pick<ReadInit<Static<T>>, 'as' | 'accept' | 'parse'> {
+  return {
+    as,
+    accept: 'application/json',
+    async parse(response) {
+      const value = await read(response)
+      if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status: response.status })
+      return Value.Clean(schema, value) as Static<T>
+    },
+  }
+}

@@ -1,0 +1,26 @@
+/** Schemas of the parts of npm's answers that are used. An answer that does not match its schema is refused. */
+import { type Static, Type } from '@claimcheck/core/plugin'
+
+export const Manifest = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  dist: Type.Object({ tarball: Type.String() }),
+  // The text that people read, or whether there is one.
+  deprecated: Type.Optional(Type.Union([Type.String(), Type.Boolean()])),
+})
+export type Manifest = Static<typeof Manifest>
+
+/** As it is read: the versions' own values are left out. */
+export const Packument = Type.Object({
+  name: Type.String(),
+  // Absent where all of them were unpublished.
+  versions: Type.Optional(Type.Record(Type.String(), Type.Null())),
+  // Some registries have none. When everything was unpublished, an object stands between the times.
+  time: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+})
+export type Packument = Static<typeof Packument>
+
+export const Ping = Type.Object({}, { additionalProperties: false })
+
+/** A registry may take a token that it does not know for none, and then names nobody. */
+export const WhoAmI = Type.Object({ username: Type.Optional(Type.String()) })

@@ -1,0 +1,83 @@
+/** What a check reports of a version that was looked for: when it came, what is certain about it, and what absence means there. */
+import type { Instant, Mark, Observation, PreviousRead, Stay } from '@claimcheck/core/plugin'
+import type { FoundVersion } from './ecosystem.ts'
+import type { Facts } from './profile.ts'
+
+/** A first look this soon after the claim leaves no room for a version that came and went before it. */
+const PROMPT_MS = 5000
+
+export interface Look {
+  readonly claimedAt: Instant
+  /** The end of the tolerance. */
+  readonly inTimeUntil: Instant
+  /** When this check began. */
+  readonly sentAt: Instant
+  /** When its answers had come. */
+  readonly answeredAt: Instant
+  readonly previous: readonly PreviousRead[]
+  /** The claim names the content. */
+  readonly namesContent: boolean
+  /** The registry never replaces a version, and its record has each that ever was. */
+  readonly keeps: boolean
+}
+
+export function toObservation(found: FoundVersion, look: Look): Observation<Facts> {
+  const facts = factsOf(found, look)
+  return found.isListed ? present(found, facts, look) : absent(found, facts, look)
+}
+
+function present(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
+  if (found.hasContent === false) {
+    const mark = look.keeps ? 'final' : forgottenMark(look)
+    return { kind: 'present', differs: ['integrity'], facts, ...(mark && { mark }) }
+  }
+  // Seen in time, it came in time, whatever the record says.
+  const stays = look.answeredAt < look.inTimeUntil ? undefined : staysOf(found, look)
+  return { kind: 'present', differs: [], facts, ...(stays && { stays }) }
+}
+
+function staysOf({ published }: FoundVersion, look: Look): readonly Stay[] | undefined {
+  // A record that lags does not list yet what is there.
+  if (!published) return published === null && look.keeps ? [] : undefined
+  // Elsewhere what is there now may have taken the place of what was there before.
+  const isFirst = look.keeps || isPrompt(look)
+  return [{ appeared: isFirst ? published : { notAfter: published.notAfter } }]
+}
+
+function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
+  const { published, removedBy } = found
+  if (published && removedBy !== undefined && !look.namesContent) {
+    const removed = { notBefore: published.notBefore, notAfter: Math.max(removedBy, published.notAfter) }
+    return { kind: 'absent', facts, stays: [{ appeared: published, removed }] }
+  }
+  // It was there, and nothing tells with what content, or until when.
+  if (published || wasSeen(look)) return { kind: 'absent', facts, mark: 'may_have_been' }
+  if (look.keeps && published === null) return { kind: 'absent', facts, stays: [], mark: 'never_before' }
+  const mark = forgottenMark(look)
+  return { kind: 'absent', facts, ...(mark && { mark }) }
+}
+
+/** Where versions can be taken away or replaced without a trace. */
+function forgottenMark(look: Look): Mark | undefined {
+  return isPrompt(look) && !wasSeen(look) ? undefined : 'may_have_been'
+}
+
+function isPrompt({ claimedAt, sentAt, previous }: Look): boolean {
+  return (previous[0]?.sentAt ?? sentAt) - claimedAt <= PROMPT_MS
+}
+
+/** As claimed: what differed from the beginning shows nothing of what was claimed. */
+function wasSeen({ previous }: Look): boolean {
+  return previous.some(({ observation }) => observation.kind === 'present' && observation.differs.length === 0)
+}
+
+function factsOf({ facts, published, clockBehindMs }: FoundVersion, { claimedAt, inTimeUntil }: Look): Facts {
+  if (!published) return facts
+  const toleranceMs = inTimeUntil - claimedAt
+  const isOld = clockBehindMs !== undefined && published.notAfter + Math.max(clockBehindMs, 0) < claimedAt - toleranceMs
+  return {
+    ...facts,
+    published_at: new Date(published.notBefore).toISOString(),
+    ...(isOld && { preexisting: true as const }),
+  }
+}

@@ -1,0 +1,91 @@
+/** The verifier of `registry.package.publish`: asks the claim's registry for the version, and reports what it showed. */
+import {
+  type Claim,
+  type Connection,
+  DestinationError,
+  defineVerifier,
+  type JsonObject,
+  type Verifier,
+} from '@claimcheck/core/plugin'
+import { addressOf } from './connection.ts'
+import type { Ecosystem, Place, Query } from './ecosystem.ts'
+import { algorithmOf, normalizeIntegrity } from './integrity.ts'
+import { toObservation } from './observe.ts'
+import { type Params, publishProfile } from './profile.ts'
+
+type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
+
+export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
+  const byName = new Map<string, Ecosystem>(ecosystems.map((ecosystem) => [ecosystem.name, ecosystem]))
+
+  /** @throws DestinationError `unsupported_target` for what can be at no registry of the kind */
+  function read({ target, params }: Normalizable): { readonly ecosystem: Ecosystem } & Omit<Query, 'inTimeUntil'> {
+    const [ecosystem, name] = split(target)
+    const version = ecosystem.normalizeVersion(params.version)
+    const { integrity } = params
+    const isComparable = integrity === undefined || ecosystem.algorithms.includes(algorithmOf(integrity))
+    if (version === undefined || !isComparable) throw new DestinationError('unsupported_target')
+    return { ecosystem, name, version, ...(integrity !== undefined && { integrity }) }
+  }
+
+  function split(target: string): [Ecosystem, string] {
+    const at = target.indexOf(':')
+    return [byName.get(target.slice(0, at))!, target.slice(at + 1)]
+  }
+
+  return defineVerifier({
+    profile: publishProfile,
+    providers: [...byName.keys()],
+    limits: { requests: 8, timeMs: 20_000 },
+    normalize({ target, params }) {
+      const [ecosystem, name] = split(target)
+      const { version, integrity, registry, ...rest } = params
+      return {
+        target: `${ecosystem.name}:${ecosystem.normalizeName(name)}`,
+        params: {
+          ...rest,
+          // What is no version is refused when it is asked where it can be read.
+          version: ecosystem.normalizeVersion(version) ?? version,
+          ...(integrity !== undefined && { integrity: normalizeIntegrity(integrity) }),
+          ...(registry !== undefined && { registry: registry.toLowerCase() }),
+        },
+      }
+    },
+    anonymousSource(claim) {
+      const { ecosystem } = read(claim)
+      const { registry } = claim.params
+      if (registry !== undefined && !ecosystem.namesOf(ecosystem.publicUrl).includes(registry)) return undefined
+      return { provider: ecosystem.name, baseUrl: ecosystem.publicUrl }
+    },
+    destination(claim, { options }) {
+      return addressOf(options, read(claim as Claim<Params>).ecosystem.publicUrl)
+    },
+    async check(claim, context) {
+      const { ecosystem, ...query } = read(claim)
+      const sentAt = context.now()
+      const inTimeUntil = claim.claimedAt + publishProfile.toleranceMs
+      const place = placeOf(ecosystem, context.connection)
+      const found = await ecosystem.find({ ...query, inTimeUntil }, place, context)
+      return toObservation(found, {
+        claimedAt: claim.claimedAt,
+        inTimeUntil,
+        sentAt,
+        answeredAt: context.now(),
+        previous: context.previous,
+        namesContent: query.integrity !== undefined,
+        keeps: ecosystem.publicKeeps && place.baseUrl === ecosystem.publicUrl,
+      })
+    },
+  })
+}
+
+function placeOf(ecosystem: Ecosystem, connection: Connection | null): Place {
+  const { publicUrl, isPublicName } = ecosystem
+  const options: JsonObject = connection?.options ?? {}
+  const baseUrl = addressOf(options, publicUrl)
+  return {
+    baseUrl,
+    auth: ecosystem.authOf(options),
+    sees: (name) => options.sees_all_packages === true || (baseUrl === publicUrl && isPublicName(name)),
+  }
+}

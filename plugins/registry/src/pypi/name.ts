@@ -1,0 +1,4 @@
+/** Names of projects by PEP 503: `My.Pkg`, `my_pkg` and `my-pkg` are one. */
+export function normalizeProject(name: string): string {
+  return name.replace(/[-_.]+/g, '-').toLowerCase()
+}

@@ -1,0 +1,18 @@
+/** Versions by Semantic Versioning 2.0.0, as npm and Cargo take them. */
+const NUMBER = '(?:0|[1-9][0-9]*)'
+const PART = `(?:${NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)`
+const VERSION = new RegExp(
+  `^(${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PART}(?:\\.${PART})*)?)(\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
+)
+
+export interface SemVer {
+  readonly withoutBuild: string
+  /** With its plus; empty where there is none. */
+  readonly build: string
+}
+
+/** A `v` before it is a habit of tags, and no part of a version. Undefined for what is no version. */
+export function parseSemVer(text: string): SemVer | undefined {
+  const [, withoutBuild, build = ''] = VERSION.exec(text.replace(/^v/i, '')) ?? []
+  return withoutBuild === undefined ? undefined : { withoutBuild, build }
+}

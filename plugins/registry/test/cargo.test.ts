@@ -1,0 +1,63 @@
+/** What the plugin makes of a sparse index of Cargo's. */
+import t from 'tap'
+import { type Asked, look, MINUTE, NOON, outcome } from './fixture.ts'
+import { type Routes, serve } from './serve.ts'
+
+const CKSUM = 'ab'.repeat(32)
+const line = (vers: string, more: object = {}) =>
+  JSON.stringify({ name: 'Tool', vers, cksum: CKSUM, yanked: false, deps: [], ...more })
+const PATH = '/to/ol/tool'
+const CONFIG = { '/config.json': { dl: 'https://static.example' } }
+
+const rows: readonly [name: string, routes: Routes, result: string, asked?: Partial<Asked>][] = [
+  ['a version', { [PATH]: `${line('0.9.0')}\n${line('1.0.0')}\n` }, 'as claimed'],
+  ['a file without a break at its end', { [PATH]: `${line('0.9.0')}\n${line('1.0.0')}` }, 'as claimed'],
+  ['no version', { [PATH]: `${line('0.9.0')}\n${line('1.0.1')}\n` }, 'absent (never_before)'],
+  ['a file that breaks off', { [PATH]: `${line('0.9.0')}\n${line('1.0.1').slice(0, 40)}` }, 'unexpected_response'],
+  ['a page', { [PATH]: '<!doctype html>\n<p>Sign in' }, 'unexpected_response'],
+  ['an empty file', { [PATH]: '\n' }, 'unexpected_response'],
+  ['another crate', { [PATH]: line('1.0.0', { name: 'other' }) }, 'unexpected_response'],
+  ['a line of another form', { [PATH]: `${line('1.0.0')}\n{"vers":"2.0.0"}` }, 'unexpected_response'],
+  ['a time that is none', { [PATH]: line('1.0.0', { pubtime: 'today' }) }, 'unexpected_response'],
+  ['a line of 600 kB', { [PATH]: `${line('1.0.0')}\n${line('2.0.0', { deps: 'x'.repeat(600_000) })}` }, 'too_large'],
+  ['a file of 6 MiB', { [PATH]: `${line('1.0.0', { deps: 'x'.repeat(1000) })}\n`.repeat(6 * 1024) }, 'too_large'],
+  ['a version with build metadata alone', { [PATH]: line('1.0.0+1.7.2') }, 'ambiguous_claim'],
+  ['401', { [PATH]: { status: 401 } }, 'unauthorized'],
+  ['451', { [PATH]: { status: 451 } }, 'forbidden'],
+  ['503', { [PATH]: { status: 503 } }, 'unavailable'],
+  ['410', { [PATH]: { status: 410 }, ...CONFIG }, 'absent', { now: NOON }],
+  ['no crate', CONFIG, 'absent', { now: NOON }],
+  ['no crate, read later', CONFIG, 'absent (may_have_been)'],
+  ['no crate, and no index', {}, 'forbidden', { now: NOON }],
+  ['no crate, and an index without the form of one', { '/config.json': {} }, 'unexpected_response', { now: NOON }],
+  ['the content', { [PATH]: line('1.0.0') }, 'as claimed', { params: { integrity: CKSUM } }],
+  ['other content', { [PATH]: line('1.0.0') }, 'differs (final)', { params: { integrity: 'cd'.repeat(32) } }],
+]
+
+for (const [name, routes, result, asked] of rows) {
+  t.test(`${name}: ${result}`, async (t) => {
+    const { url } = await serve(t, routes)
+    t.equal(await outcome(look({ target: 'cargo:tool', options: { public_cargo_url: url }, ...asked })), result)
+  })
+}
+
+t.test('where the file of a crate is', async (t) => {
+  for (const [name, path] of [
+    ['a', '/1/a'],
+    ['ab', '/2/ab'],
+    ['abc', '/3/a/abc'],
+    ['abcd', '/ab/cd/abcd'],
+    ['Serde_JSON', '/se/rd/serde_json'],
+  ] as const) {
+    const { url, requests } = await serve(t, { [path]: line('1.0.0', { name }) })
+    await look({ target: `cargo:${name}`, options: { public_cargo_url: url } })
+    t.same(requests, [path])
+  }
+})
+
+t.test('a time in whole seconds means the whole second', async (t) => {
+  const { url } = await serve(t, { [PATH]: line('1.0.0', { pubtime: '2026-09-25T12:00:30Z', yanked: true }) })
+  const seen = await look({ target: 'cargo:tool', options: { public_cargo_url: url }, now: NOON + 11 * MINUTE })
+  t.same(seen.stays, [{ appeared: { notBefore: NOON + 30_000, notAfter: NOON + 30_999 } }])
+  t.match(seen.facts, { yanked: true, published_at: '2026-09-25T12:00:30.000Z', integrity_by: 'registry' })
+})

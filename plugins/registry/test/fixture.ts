@@ -1,0 +1,142 @@
+/** What the tests of this plugin share: times, claims, and what a host gives a verifier. */
+import {
+  authHeader,
+  type CheckCache,
+  type CheckContext,
+  type Claim,
+  createHttp,
+  DestinationError,
+  type GuardedFetch,
+  type JsonObject,
+  type Observation,
+  type PreviousRead,
+  type SecretValues,
+  withoutSecretValues,
+} from '@claimcheck/core'
+import registry from '@claimcheck/plugin-registry'
+
+export const MINUTE = 60_000
+export const NOON = Date.parse('2026-09-25T12:00:00Z')
+const LIMIT_BYTES = 5 * 1024 * 1024
+
+const logger = { debug() {}, info() {}, warn() {} }
+
+export async function setUp(options: Parameters<typeof registry.setup>[1] = {}) {
+  const { verifiers, connections } = await registry.setup({ logger, now: Date.now }, options)
+  return { verifier: verifiers![0]!, connections: new Map(connections!.map((type) => [type.provider, type])) }
+}
+
+export interface Asked {
+  /** `npm:tool` */
+  readonly target: string
+  readonly params?: JsonObject
+  /** Of the plugin. */
+  readonly options?: Parameters<typeof registry.setup>[1]
+  /** With its secrets; none, when left out. */
+  readonly connection?: { readonly provider: string; readonly options: JsonObject }
+  /** When the check is made. */
+  readonly now?: number
+  readonly previous?: readonly PreviousRead[]
+  readonly cache?: CheckCache
+}
+
+export function claimOf({ target, params = {} }: Pick<Asked, 'target' | 'params'>): Claim {
+  return {
+    action: 'registry.package.publish',
+    target,
+    params: { version: '1.0.0', ...params },
+    claimedAt: NOON,
+    deadlineAt: NOON + 30 * MINUTE,
+  }
+}
+
+/** Makes a check of a normalized claim as a host does. */
+export async function look(asked: Asked): Promise<Observation> {
+  const { verifier, connections } = await setUp(asked.options)
+  const { target, params } = claimOf(asked)
+  const claim = { ...claimOf(asked), ...verifier.normalize!({ target, params }) }
+  const type = asked.connection && connections.get(asked.connection.provider)!
+  const given = type && withoutSecretValues(type, asked.connection!.options)
+  const connection = given ? { id: 'con_1', provider: asked.connection!.provider, options: given.options } : null
+  return verifier.check(claim, {
+    ...contextOf(given?.secrets ?? new Map(), asked.now ?? NOON + MINUTE, asked.cache),
+    connection,
+    previous: asked.previous ?? [],
+  }) as Promise<Observation>
+}
+
+export async function probe(provider: string, options: JsonObject) {
+  const type = (await setUp()).connections.get(provider)!
+  const { options: given, secrets } = withoutSecretValues(type, options)
+  return type.probe(given as Record<string, unknown>, contextOf(secrets, NOON))
+}
+
+function contextOf(
+  secrets: SecretValues,
+  now: number,
+  cache = createCache(),
+): Omit<CheckContext, 'connection' | 'previous'> {
+  const signal = AbortSignal.timeout(20_000)
+  const fetch = fetchWithin(signal, secrets)
+  return {
+    cache,
+    share: 'ws_1',
+    now: () => now,
+    signal,
+    logger,
+    fetch,
+    http: createHttp({ fetch, now: () => now }),
+    connect: notHere,
+    resolve: notHere,
+    reveal: () => {
+      throw new TypeError('this plugin names no programs')
+    },
+  }
+}
+
+async function notHere(): Promise<never> {
+  throw new DestinationError('unavailable')
+}
+
+/** Each read is a new one: what is kept of it is what the plugin keeps. */
+export function createCache(): CheckCache {
+  const entries = new Map<string, unknown>()
+  return {
+    get: (key) => entries.get(key),
+    set: (key, value) => void entries.set(key, value),
+    share: (_, read) => read(),
+  }
+}
+
+/** Bodies end with an error beyond the limit, as a host makes them. */
+function fetchWithin(signal: AbortSignal, secrets: SecretValues): GuardedFetch {
+  return async (url, { method = 'GET', headers = {}, auth } = {}) => {
+    const credential = auth && authHeader(auth, secrets)
+    const all = { ...headers, ...(credential && { [credential.name]: credential.value }) }
+    const response = await fetch(url, { method, headers: all, redirect: 'manual', signal })
+    let size = 0
+    const limit = new TransformStream<Uint8Array, Uint8Array>({
+      transform(part, controller) {
+        size += part.length
+        if (size > LIMIT_BYTES) controller.error(new DestinationError('too_large', { status: response.status }))
+        else controller.enqueue(part)
+      },
+    })
+    const { status } = response
+    const body = status === 304 ? null : response.body?.pipeThrough(limit)
+    return new Response(body ?? null, { status, headers: response.headers })
+  }
+}
+
+/** A check's result as a short text: `as claimed`, `differs`, `absent`, each with its mark, or the code of a failure. */
+export async function outcome(checking: Promise<Observation>): Promise<string> {
+  try {
+    const observation = await checking
+    const mark = observation.mark === undefined ? '' : ` (${observation.mark})`
+    if (observation.kind === 'absent') return `absent${mark}`
+    return (observation.differs.length > 0 ? 'differs' : 'as claimed') + mark
+  } catch (error) {
+    if (error instanceof DestinationError) return error.code
+    throw error
+  }
+}

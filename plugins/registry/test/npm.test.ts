@@ -1,0 +1,287 @@
+/** What the plugin makes of an npm registry's answers. */
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { Observation } from '@claimcheck/core'
+import t, { type Test } from 'tap'
+import { type Asked, createCache, look, MINUTE, NOON, outcome } from './fixture.ts'
+import { type Routes, serve } from './serve.ts'
+
+const AT = '2026-09-25T12:00:30.000Z'
+const CONTENT = gzipSync('the content')
+const OTHER = gzipSync('other')
+const INTEGRITY = `sha512-${createHash('sha512').update(CONTENT).digest('base64')}`
+
+const manifest = (url: string, more: object = {}) => ({
+  name: 'tool',
+  version: '1.0.0',
+  dist: { tarball: `${url}/tool/-/tool-1.0.0.tgz`, integrity: INTEGRITY },
+  ...more,
+})
+const packument = (more: object = {}) => ({
+  name: 'tool',
+  versions: { '1.0.0': {} },
+  time: { created: AT, modified: AT, '1.0.0': AT },
+  ...more,
+})
+const others = { versions: { '0.9.0': {} }, time: { modified: AT, '0.9.0': AT } }
+const published = (url: string): Routes => ({
+  '/tool/1.0.0': manifest(url),
+  '/tool': packument(),
+  '/tool/-/tool-1.0.0.tgz': CONTENT,
+  '/-/ping': {},
+})
+
+/** A check at the public registry. @param routes in place of those of a version that is published */
+async function at(t: Test, routes: (url: string) => Routes, asked: Partial<Asked> = {}) {
+  const { url, requests } = await serve(t, (url) => ({ ...published(url), ...routes(url) }))
+  const check = (more: Partial<Asked> = {}): Promise<Observation> =>
+    look({ target: 'npm:tool', options: { public_npm_url: url }, ...asked, ...more })
+  return { url, requests, check }
+}
+
+const LATE = NOON + 11 * MINUTE
+
+const rows: readonly [
+  name: string,
+  routes: Routes | ((url: string) => Routes),
+  result: string,
+  asked?: Partial<Asked>,
+][] = [
+  ['a version', {}, 'as claimed'],
+  ['a version of another name', (url) => ({ '/tool/1.0.0': manifest(url, { name: 'Tool' }) }), 'unexpected_response'],
+  [
+    'a tag with the name of a version',
+    (url) => ({ '/tool/1.0.0': manifest(url, { version: '2.0.0' }) }),
+    'unexpected_response',
+  ],
+  ['a version without a file', { '/tool/1.0.0': { name: 'tool', version: '1.0.0' } }, 'unexpected_response'],
+  ['401', { '/tool/1.0.0': { status: 401 } }, 'unauthorized'],
+  ['403', { '/tool/1.0.0': { status: 403 } }, 'forbidden'],
+  ['405', { '/tool/1.0.0': { status: 405 } }, 'unexpected_response'],
+  ['429', { '/tool/1.0.0': { status: 429 } }, 'rate_limited'],
+  ['502', { '/tool/1.0.0': { status: 502 } }, 'unavailable'],
+  ['304 to what was not asked for', { '/tool/1.0.0': { status: 304 } }, 'unexpected_response'],
+  ['no version', { '/tool/1.0.0': undefined, '/tool': packument(others) }, 'absent (never_before)'],
+  [
+    'no version, and a record without times',
+    { '/tool/1.0.0': undefined, '/tool': packument({ ...others, time: undefined }) },
+    'absent (may_have_been)',
+  ],
+  ['a version that only the package lists', { '/tool/1.0.0': undefined }, 'unavailable'],
+  [
+    'no version, and the package of another name',
+    { '/tool/1.0.0': undefined, '/tool': packument({ ...others, name: 'other' }) },
+    'unexpected_response',
+  ],
+  ['no version, and 403 for the package', { '/tool/1.0.0': undefined, '/tool': { status: 403 } }, 'forbidden'],
+  ['no version, and 503 for the package', { '/tool/1.0.0': undefined, '/tool': { status: 503 } }, 'unavailable'],
+  [
+    'no version, and a time that is none',
+    { '/tool/1.0.0': undefined, '/tool': packument({ versions: {}, time: { '1.0.0': 'soon' } }) },
+    'unexpected_response',
+  ],
+  [
+    'taken away, and nothing tells by when',
+    { '/tool/1.0.0': undefined, '/tool': packument({ versions: {}, time: { '1.0.0': AT } }) },
+    'absent (may_have_been)',
+  ],
+  ['taken away', { '/tool/1.0.0': undefined, '/tool': packument({ versions: undefined }) }, 'absent'],
+  [
+    'taken away, and the claim names a digest',
+    { '/tool/1.0.0': undefined, '/tool': packument({ versions: {} }) },
+    'absent (may_have_been)',
+    { params: { integrity: INTEGRITY } },
+  ],
+  [
+    'no package, read a minute after the claim',
+    { '/tool/1.0.0': undefined, '/tool': undefined },
+    'absent (may_have_been)',
+  ],
+  ['no package, read at once', { '/tool/1.0.0': undefined, '/tool': undefined }, 'absent', { now: NOON + 1000 }],
+  ['no package, and no registry', { '/tool/1.0.0': undefined, '/tool': undefined, '/-/ping': undefined }, 'forbidden'],
+  ['no package with a scope', {}, 'forbidden', { target: 'npm:@acme/tool' }],
+  ['the content', {}, 'as claimed', { params: { integrity: INTEGRITY } }],
+  [
+    'the content by another algorithm',
+    {},
+    'as claimed',
+    { params: { integrity: createHash('sha256').update(CONTENT).digest('hex') } },
+  ],
+  ['other content', { '/tool/-/tool-1.0.0.tgz': OTHER }, 'differs (final)', { params: { integrity: INTEGRITY } }],
+  [
+    'the file at another origin',
+    (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: 'https://cdn.example/tool.tgz' } }) }),
+    'unsupported_target',
+    { params: { integrity: INTEGRITY } },
+  ],
+  [
+    'the file at no address',
+    (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: '/tool.tgz' } }) }),
+    'unsupported_target',
+    { params: { integrity: INTEGRITY } },
+  ],
+  [
+    'a page in place of the file',
+    { '/tool/-/tool-1.0.0.tgz': '<!doctype html>' },
+    'unexpected_response',
+    { params: { integrity: INTEGRITY } },
+  ],
+  ['the file is missing', { '/tool/-/tool-1.0.0.tgz': undefined }, 'forbidden', { params: { integrity: INTEGRITY } }],
+  [
+    'a file of 6 MiB',
+    { '/tool/-/tool-1.0.0.tgz': Buffer.concat([CONTENT, Buffer.alloc(6 * 1024 * 1024)]) },
+    'too_large',
+    { params: { integrity: INTEGRITY } },
+  ],
+]
+
+for (const [name, routes, result, asked] of rows) {
+  t.test(`${name}: ${result}`, async (t) => {
+    const { check } = await at(t, (url) => (typeof routes === 'function' ? routes(url) : routes), asked)
+    t.equal(await outcome(check()), result)
+  })
+}
+
+const RECORDS: readonly [name: string, text: unknown][] = [
+  ['nothing', ''],
+  ['a page', '<!doctype html>'],
+  ['a list', '[{"name":"tool"}]'],
+  ['a text', '"tool"'],
+  ['two objects', '{"name":"tool","versions":{}} {}'],
+  ['an object that breaks off', JSON.stringify(packument()).slice(0, -20)],
+  ['an object that breaks off in what is not wanted', '{"name":"tool","versions":{},"readme":"{'],
+  ['too much depth', `{"name":"tool","readme":${'['.repeat(70)}${']'.repeat(70)}}`],
+  ['a member twice, of which the last counts', '{"name":"tool","name":"other","versions":{}}'],
+  ['times that are too long', { ...packument(), time: { '1.0.0': AT, other: 'x'.repeat(600_000) } }],
+  ['times that are no object', { ...packument(), time: [AT] }],
+  ['a package of 6 MiB', { ...packument(), readme: 'x'.repeat(6 * 1024 * 1024) }],
+]
+
+for (const [name, text] of RECORDS) {
+  t.test(`without a record, a version counts as it was seen: ${name}`, async (t) => {
+    const { check } = await at(t, () => ({ '/tool': text }))
+    const seen = await check({ now: LATE })
+    t.match(seen, { kind: 'present', differs: [] })
+    t.equal(seen.stays, undefined)
+    t.equal(seen.facts.published_at, undefined)
+  })
+}
+
+t.test('what is around the record does not matter', async (t) => {
+  const readme = '{"time": "\\" } ] , : \\\\'
+  const more = { readme, _attachments: {}, 'dist-tags': { latest: '1.0.0' }, users: [[{ time: {} }], null, 1.5, true] }
+  const { name, versions, time } = packument({ versions: { '1.0.0': { time: { a: 1 }, list: [{ b: '}' }] } } })
+  for (const text of [
+    { ...more, name, versions, time },
+    { time, name, versions, ...more },
+    JSON.stringify({ versions, ...more, time, name }, undefined, 2).replace('"time"', '"\\u0074ime"'),
+  ]) {
+    const { check } = await at(t, () => ({ '/tool': text }))
+    const appeared = { notBefore: Date.parse(AT), notAfter: Date.parse(AT) }
+    t.match(await check({ now: LATE }), { stays: [{ appeared }], facts: { published_at: AT } })
+  }
+})
+
+t.test('a package of 4.9 MiB with 5,000 versions is read in parts that hold up nothing', async (t) => {
+  const versions = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`0.0.${i}`, { readme: 'x'.repeat(960) }]))
+  const time = Object.fromEntries(Object.keys(versions).map((version) => [version, AT]))
+  const text = JSON.stringify(packument({ versions, time: { ...time, modified: AT, '1.0.0': AT } }))
+  t.comment(`${text.length} bytes`)
+  t.ok(text.length > 4.6 * 1024 * 1024 && text.length < 5 * 1024 * 1024)
+  const { check } = await at(t, () => ({ '/tool': text }))
+  const startedAt = performance.now()
+  t.equal((await check()).facts.published_at, AT)
+  t.comment(`${(performance.now() - startedAt).toFixed(0)} ms`)
+})
+
+t.test('in time, the record says nothing of when', async (t) => {
+  const { check } = await at(t, () => ({}))
+  t.equal((await check({ now: NOON + 10 * MINUTE - 1 })).stays, undefined)
+  t.equal((await check({ now: NOON + 10 * MINUTE })).stays?.length, 1)
+})
+
+t.test('a record that lags does not list yet what is there', async (t) => {
+  const { check } = await at(t, () => ({ '/tool': packument(others) }))
+  t.same((await check({ now: LATE })).stays, [])
+})
+
+t.test('preexisting by more than the tolerance, also when the clock of the registry is behind', async (t) => {
+  for (const [at2, now, isOld] of [
+    ['2026-09-25T11:49:59.000Z', NOON, true],
+    ['2026-09-25T11:50:01.000Z', NOON, false],
+    // The registry says that it is noon, which was 5 seconds ago.
+    ['2026-09-25T11:49:59.000Z', NOON + 5000, false],
+  ] as const) {
+    const { check } = await at(t, () => ({ '/tool': packument({ time: { '1.0.0': at2 } }) }))
+    t.equal((await check({ now })).facts.preexisting, isOld || undefined, at2)
+  }
+})
+
+t.test('a version that is seen takes two requests, and one more with its digest', async (t) => {
+  const cache = createCache()
+  const { check, requests } = await at(t, () => ({}), { cache })
+  await check()
+  t.same(requests, ['/tool/1.0.0', '/tool'])
+  await check({ params: { integrity: INTEGRITY } })
+  t.same(requests.slice(2).toSorted(), ['/tool', '/tool/-/tool-1.0.0.tgz', '/tool/1.0.0'])
+  t.equal(
+    await outcome(check({ params: { integrity: INTEGRITY } })),
+    'as claimed',
+    'what has not changed counts as before',
+  )
+})
+
+t.test('at a registry that may forget', async (t) => {
+  const seen = { sentAt: NOON + 1000, observation: { kind: 'present', differs: [], facts: {} } } as const
+  const unseen = { sentAt: NOON + 1000, observation: { kind: 'absent', facts: {} } } as const
+  const cases: readonly [name: string, routes: Routes, result: string, asked?: Partial<Asked>][] = [
+    [
+      'no version, read at once',
+      { '/tool/1.0.0': undefined, '/tool': packument(others) },
+      'absent',
+      { now: NOON + 5000 },
+    ],
+    [
+      'no version, read later',
+      { '/tool/1.0.0': undefined, '/tool': packument(others) },
+      'absent (may_have_been)',
+      { now: NOON + 5001 },
+    ],
+    [
+      'no version, first read at once',
+      { '/tool/1.0.0': undefined, '/tool': packument(others) },
+      'absent',
+      { previous: [unseen] },
+    ],
+    [
+      'no version, seen before',
+      { '/tool/1.0.0': undefined, '/tool': packument(others) },
+      'absent (may_have_been)',
+      { previous: [seen] },
+    ],
+    [
+      'other content, read at once',
+      { '/tool/-/tool-1.0.0.tgz': OTHER },
+      'differs',
+      { now: NOON, params: { integrity: INTEGRITY } },
+    ],
+    [
+      'other content, read later',
+      { '/tool/-/tool-1.0.0.tgz': OTHER },
+      'differs (may_have_been)',
+      { params: { integrity: INTEGRITY } },
+    ],
+    ['no package', { '/tool/1.0.0': undefined, '/tool': undefined }, 'forbidden'],
+  ]
+  for (const [name, routes, result, asked] of cases) {
+    const { url } = await serve(t, (url) => ({ ...published(url), ...routes }))
+    const connection = { provider: 'npm', options: { base_url: `${url}/`, token: 'npm_secret' } }
+    t.equal(await outcome(look({ target: 'npm:tool', connection, ...asked })), result, name)
+  }
+  const { url } = await serve(t, published)
+  const connection = { provider: 'npm', options: { base_url: url } }
+  const [later] = (await look({ target: 'npm:tool', connection, now: LATE })).stays!
+  t.same(later, { appeared: { notAfter: Date.parse(AT) } }, 'what is there may have taken the place of what was there')
+  const [first] = (await look({ target: 'npm:tool', connection, now: LATE, previous: [unseen] })).stays!
+  t.same(first?.appeared.notBefore, Date.parse(AT), 'no room for anything before it')
+})

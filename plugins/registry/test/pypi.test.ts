@@ -1,0 +1,90 @@
+/** What the plugin makes of a Python index's answers. */
+import type { Observation } from '@claimcheck/core'
+import t, { type Test } from 'tap'
+import { type Asked, look, MINUTE, NOON, outcome } from './fixture.ts'
+import { type Routes, serve } from './serve.ts'
+
+const SHA = 'ab'.repeat(32)
+const file = (more: object = {}) => ({
+  digests: { sha256: SHA },
+  upload_time_iso_8601: '2026-09-25T12:00:30.123456Z',
+  yanked: false,
+  ...more,
+})
+const release = (urls: object[], info: object = {}) => ({ info: { name: 'Tool', version: '1.0.0', ...info }, urls })
+const project = (...versions: string[]) => ({ name: 'tool', versions, files: [] })
+
+const RELEASE = '/pypi/tool/1.0.0/json'
+const PROJECT = '/simple/tool/'
+const DIGEST = { params: { integrity: SHA } }
+
+const rows: readonly [name: string, routes: Routes, result: string, asked?: Partial<Asked>][] = [
+  ['a release', { [RELEASE]: release([file()]) }, 'as claimed'],
+  ['a release of another project', { [RELEASE]: release([file()], { name: 'other' }) }, 'unexpected_response'],
+  ['another release', { [RELEASE]: release([file()], { version: '1.0.1' }) }, 'unexpected_response'],
+  ['a release in another spelling', { [RELEASE]: release([file()], { version: '1.0' }) }, 'as claimed'],
+  ['a prerelease of the release', { [RELEASE]: release([file()], { version: '1.0.0rc1' }) }, 'unexpected_response'],
+  ['a release without files', { [RELEASE]: release([]) }, 'ambiguous_claim'],
+  ['a time that is none', { [RELEASE]: release([file({ upload_time_iso_8601: 'today' })]) }, 'unexpected_response'],
+  ['401', { [RELEASE]: { status: 401 } }, 'unauthorized'],
+  ['410', { [RELEASE]: { status: 410 } }, 'unexpected_response'],
+  ['503', { [RELEASE]: { status: 503 } }, 'unavailable'],
+  ['a page', { [RELEASE]: '<!doctype html>' }, 'unexpected_response'],
+  ['no release', { [PROJECT]: project('0.9') }, 'absent', { now: NOON }],
+  ['no release, read later', { [PROJECT]: project('0.9') }, 'absent (may_have_been)'],
+  ['a release that only the project lists, in another spelling', { [PROJECT]: project('0.9', '1.0') }, 'unavailable'],
+  [
+    'no release, and the project of another name',
+    { [PROJECT]: { ...project('0.9'), name: 'x' } },
+    'unexpected_response',
+  ],
+  ['no release, and a project without versions', { [PROJECT]: { name: 'tool', files: [] } }, 'unexpected_response'],
+  ['no release, and 403 for the project', { [PROJECT]: { status: 403 } }, 'forbidden'],
+  ['no project', { '/simple/': {} }, 'absent', { now: NOON }],
+  ['no project, and no index', {}, 'forbidden', { now: NOON }],
+  [
+    'the digest of a file',
+    { [RELEASE]: release([file({ digests: { sha256: 'cd'.repeat(32) } }), file()]) },
+    'as claimed',
+    DIGEST,
+  ],
+  [
+    'no such digest',
+    { [RELEASE]: release([file({ digests: { sha256: 'cd'.repeat(32) } })]) },
+    'differs',
+    { ...DIGEST, now: NOON },
+  ],
+  [
+    'a digest that is none',
+    { [RELEASE]: release([file({ digests: { sha256: 'cd' } })]) },
+    'unexpected_response',
+    DIGEST,
+  ],
+]
+
+const check = async (test: Test, routes: Routes, asked: Partial<Asked> = {}): Promise<Observation> => {
+  const { url } = await serve(test, routes)
+  return look({ target: 'pypi:Tool', options: { public_pypi_url: url }, ...asked })
+}
+
+for (const [name, routes, result, asked] of rows) {
+  t.test(`${name}: ${result}`, async (t) => t.equal(await outcome(check(t, routes, asked)), result))
+}
+
+t.test('it was published with the first of its files, or with the one that is claimed', async (t) => {
+  const later = file({ digests: { sha256: 'cd'.repeat(32) }, upload_time_iso_8601: '2026-09-25T12:05:00.000000Z' })
+  const routes = { [RELEASE]: release([later, file({ yanked: true })]) }
+  const { facts } = await check(t, routes)
+  t.match(facts, { published_at: '2026-09-25T12:00:30.123Z', package_listed: true })
+  t.equal(facts.integrity, undefined, 'of two files')
+  t.equal(facts.yanked, undefined, 'one is not')
+  t.match((await check(t, routes, DIGEST)).facts, { yanked: true, integrity_by: 'registry' })
+  const named = await check(t, routes, { params: { integrity: 'cd'.repeat(32) }, now: NOON + 11 * MINUTE })
+  t.same(named.stays, [{ appeared: { notAfter: NOON + 5 * MINUTE } }], 'a file of before may be gone')
+})
+
+t.test('a connection signs with its user, and a 404 hides from it', async (t) => {
+  const { url } = await serve(t, {})
+  const connection = { provider: 'pypi', options: { base_url: url, username: 'reader', password: 'a-long-password' } }
+  t.equal(await outcome(look({ target: 'pypi:tool', connection })), 'forbidden')
+})

@@ -1,0 +1,229 @@
+/** A stand-in for PyPI: its JSON API and the JSON of its simple API. Each answer is held against the documented form. */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { type TSchema, Type, Value } from '@claimcheck/core/plugin'
+import { type Reply, type StandIn, startStandIn } from './stand-in.ts'
+
+interface Upload {
+  readonly version: string
+  readonly filename: string
+  readonly sha256: string
+  readonly size: number
+  readonly at: number
+  yanked: boolean
+}
+
+interface Project {
+  /** As its owner writes it. */
+  readonly name: string
+  uploads: Upload[]
+  readonly emptied: Set<string>
+}
+
+const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()])
+
+/** docs.pypi.org/api/json: the members that every answer has. */
+const FileForm = Type.Object({
+  comment_text: nullable(Type.String()),
+  digests: Type.Object({ blake2b_256: Type.String(), md5: Type.String(), sha256: Type.String() }),
+  downloads: Type.Integer(),
+  filename: Type.String(),
+  has_sig: Type.Boolean(),
+  md5_digest: Type.String(),
+  packagetype: Type.String(),
+  python_version: Type.String(),
+  requires_python: nullable(Type.String()),
+  size: Type.Integer(),
+  upload_time: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d$' }),
+  upload_time_iso_8601: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$' }),
+  url: Type.String({ pattern: '^https://files\\.pythonhosted\\.org/' }),
+  yanked: Type.Boolean(),
+  yanked_reason: nullable(Type.String()),
+})
+const ReleaseForm = Type.Object({
+  info: Type.Object({
+    author: nullable(Type.String()),
+    name: Type.String(),
+    project_url: Type.String(),
+    release_url: Type.String(),
+    requires_dist: nullable(Type.Array(Type.String())),
+    summary: nullable(Type.String()),
+    version: Type.String(),
+    yanked: Type.Boolean(),
+    yanked_reason: nullable(Type.String()),
+  }),
+  last_serial: Type.Integer(),
+  urls: Type.Array(FileForm),
+  vulnerabilities: Type.Array(Type.Object({})),
+})
+/** PEP 691 and PEP 700. */
+const ProjectForm = Type.Object({
+  meta: Type.Object({ 'api-version': Type.String({ pattern: '^1\\.[1-9]$' }) }),
+  name: Type.String({ pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' }),
+  versions: Type.Array(Type.String()),
+  files: Type.Array(
+    Type.Object({
+      filename: Type.String(),
+      url: Type.String(),
+      hashes: Type.Object({ sha256: Type.String() }),
+      size: Type.Integer(),
+      'upload-time': Type.String(),
+      yanked: Type.Union([Type.Boolean(), Type.String()]),
+    }),
+  ),
+})
+
+export class PypiStandIn {
+  readonly #server: StandIn
+  readonly #now: () => number
+  readonly #projects: Map<string, Project>
+
+  private constructor(server: StandIn, now: () => number, projects: Map<string, Project>) {
+    this.#server = server
+    this.#now = now
+    this.#projects = projects
+  }
+
+  static async start(now: () => number = Date.now): Promise<PypiStandIn> {
+    const projects = new Map<string, Project>()
+    const server = await startStandIn(now, (request) => answer(projects, request))
+    return new PypiStandIn(server, now, projects)
+  }
+
+  get url(): string {
+    return this.#server.url
+  }
+
+  get faults() {
+    return this.#server.faults
+  }
+
+  get requests() {
+    return this.#server.requests
+  }
+
+  close(): Promise<void> {
+    return this.#server.close()
+  }
+
+  /** As if nothing had ever been uploaded. */
+  reset(): void {
+    this.#projects.clear()
+  }
+
+  /** @returns the SHA-256 of the file in hexadecimal */
+  upload(name: string, version: string, { at = this.#now(), content = '', kind = 'py3-none-any.whl' } = {}): string {
+    const project = this.#projects.get(key(name)) ?? { name, uploads: [], emptied: new Set() }
+    const filename = `${key(name).replaceAll('-', '_')}-${version}-${kind}`
+    const sha256 = this.digestOf(name, version, kind, content)
+    project.uploads.push({ version, filename, sha256, size: content.length, at, yanked: false })
+    this.#projects.set(key(name), project)
+    return sha256
+  }
+
+  /** In hexadecimal, of a file that may be uploaded later. */
+  digestOf(name: string, version: string, kind: string, content = ''): string {
+    return createHash('sha256')
+      .update(`${key(name)} ${version} ${kind} ${content}`)
+      .digest('hex')
+  }
+
+  yank(name: string, version: string): void {
+    for (const upload of this.#projects.get(key(name))!.uploads) if (upload.version === version) upload.yanked = true
+  }
+
+  /** The release and its files. @param keepsRelease only its files */
+  remove(name: string, version: string, { keepsRelease = false } = {}): void {
+    const project = this.#projects.get(key(name))!
+    project.uploads = project.uploads.filter((upload) => upload.version !== version)
+    if (keepsRelease) project.emptied.add(version)
+  }
+}
+
+function key(name: string): string {
+  return name.toLowerCase().replace(/[-_.]+/g, '-')
+}
+
+/** Releases are found under every form of their version: PyPI compares the canonical one. */
+function canonical(version: string): string {
+  return version.replace(/(?:\.0)+$/, '')
+}
+
+function answer(projects: ReadonlyMap<string, Project>, { url = '', headers }: IncomingMessage): Reply {
+  if (url === '/simple/') return { headers: { 'content-type': 'application/vnd.pypi.simple.v1+json' } }
+  const [, releaseOf, version] = /^\/pypi\/([^/]+)\/([^/]+)\/json$/.exec(url) ?? []
+  const [, simpleOf] = /^\/simple\/([^/]+)\/$/.exec(url) ?? []
+  const project = projects.get(key(releaseOf ?? simpleOf ?? ''))
+  if (!project) return { status: 404, body: { message: 'Not Found' } }
+  if (simpleOf !== undefined) {
+    const isJson = headers.accept === 'application/vnd.pypi.simple.v1+json'
+    return isJson ? { body: held(ProjectForm, simple(project)) } : { body: Buffer.from('<!DOCTYPE html>') }
+  }
+  const asked = canonical(decodeURIComponent(version!))
+  const uploads = project.uploads.filter((upload) => canonical(upload.version) === asked)
+  const known = uploads[0]?.version ?? [...project.emptied].find((emptied) => canonical(emptied) === asked)
+  if (known === undefined) return { status: 404, body: { message: 'Not Found' } }
+  return { body: held(ReleaseForm, release(project, known, uploads)) }
+}
+
+function held(form: TSchema, body: object): object {
+  const [error] = Value.Errors(form, body)
+  if (error) throw new Error(`the stand-in's answer has not the documented form: ${JSON.stringify(error)}`)
+  return body
+}
+
+function release({ name }: Project, version: string, uploads: readonly Upload[]): object {
+  const yanked = uploads.length > 0 && uploads.every((upload) => upload.yanked)
+  return {
+    info: {
+      author: null,
+      name,
+      project_url: `https://pypi.org/project/${key(name)}/`,
+      release_url: `https://pypi.org/project/${key(name)}/${version}/`,
+      requires_dist: null,
+      summary: 'A package',
+      version,
+      yanked,
+      yanked_reason: null,
+    },
+    last_serial: 1,
+    urls: uploads.map((upload) => ({
+      comment_text: '',
+      digests: { blake2b_256: '', md5: '', sha256: upload.sha256 },
+      downloads: -1,
+      filename: upload.filename,
+      has_sig: false,
+      md5_digest: '',
+      packagetype: 'bdist_wheel',
+      python_version: 'py3',
+      requires_python: null,
+      size: upload.size,
+      upload_time: new Date(upload.at).toISOString().slice(0, 19),
+      upload_time_iso_8601: micros(upload.at),
+      url: `https://files.pythonhosted.org/packages/${upload.filename}`,
+      yanked: upload.yanked,
+      yanked_reason: null,
+    })),
+    vulnerabilities: [],
+  }
+}
+
+function simple({ name, uploads, emptied }: Project): object {
+  return {
+    meta: { 'api-version': '1.1' },
+    name: key(name),
+    versions: [...new Set([...uploads.map(({ version }) => version), ...emptied])],
+    files: uploads.map(({ filename, sha256, size, at, yanked }) => ({
+      filename,
+      url: `https://files.pythonhosted.org/packages/${filename}`,
+      hashes: { sha256 },
+      size,
+      'upload-time': micros(at),
+      yanked,
+    })),
+  }
+}
+
+function micros(at: number): string {
+  return new Date(at).toISOString().replace('Z', '417Z')
+}
