@@ -16,6 +16,11 @@ async function ground(world: ForgeWorld, options?: Parameters<ForgeWorld['reposi
   return { slug, repository, base, sha: await repository.commit({ parents: [base] }) }
 }
 
+/** Data Center has more between the two parts. */
+function inPaths(slug: string): RegExp {
+  return new RegExp(`${slug.replace('/', '(?:/|/repos/)')}(?:/|$)`)
+}
+
 const TRAPS: readonly Trap<ForgeWorld>[] = [
   {
     name: "the branch's tip",
@@ -339,11 +344,9 @@ const TRAPS: readonly Trap<ForgeWorld>[] = [
     verdict: 'unverifiable/permission_denied',
     forgets: true,
     async play(world) {
-      const { slug, repository, sha } = await ground(world, { isPrivate: true })
-      const client = await world.clientWith({ repositories: [repository], account: 'gone' })
-      const on = new RegExp(slug.replace('/', '(?:/|/repos/)'))
-      world.standIn.faults.inject({ fault: status(401), on })
-      return { ...pushed(world, slug, sha), client }
+      const { slug, sha } = await ground(world)
+      world.standIn.faults.inject({ fault: status(401), on: inPaths(slug) })
+      return pushed(world, slug, sha)
     },
   },
   {
@@ -354,8 +357,7 @@ const TRAPS: readonly Trap<ForgeWorld>[] = [
     async play(world) {
       const { slug, repository, sha } = await ground(world)
       await repository.push('main', sha)
-      const on = new RegExp(slug.replace('/', '(?:/|/repos/)'))
-      world.standIn.faults.inject({ fault: status(429, { 'retry-after': '30' }), on })
+      world.standIn.faults.inject({ fault: status(429, { 'retry-after': '30' }), on: inPaths(slug) })
       return pushed(world, slug, sha)
     },
   },

@@ -60,6 +60,7 @@ export class ForgeWorld {
   readonly #stopSkipping: () => Promise<void>
   #repositories = 0
   #tokens = 0
+  #clients = 0
 
   private constructor(
     parts: Pick<ForgeWorld, 'kind' | 'standIn' | 'service' | 'clock' | 'client'>,
@@ -102,7 +103,7 @@ export class ForgeWorld {
 
   /** A client of a workspace of its own, whose token may read only so much. */
   async clientWith(token: Omit<Token, 'token'>): Promise<Client> {
-    const client = await this.service.client(`reader ${this.#tokens}`)
+    const client = await this.service.client(`reader ${++this.#clients}`)
     await this.#connect(client, token)
     return client
   }

@@ -1,9 +1,9 @@
 /** Bitbucket Cloud's answers, field by field, for its stand-in. */
 import type { CheckRun, PostedStatus } from './checks.ts'
 import type { ForgeEvent } from './events.ts'
+import type { Call } from './kind.ts'
 import type { ForgeRepository } from './model.ts'
 import type { PullRequest } from './pull-requests.ts'
-import type { Call } from './stand-in.ts'
 
 type Shown = Pick<Call, 'api' | 'repository'>
 

@@ -8,7 +8,8 @@ import {
   refAnswer,
   repositoryAnswer,
 } from './bitbucket-server-answers.ts'
-import { type Call, type CodeHostKind, type PlainCall, type Reply, StandIn, type StandInOptions } from './stand-in.ts'
+import type { Call, CodeHostKind, PlainCall, Reply } from './kind.ts'
+import { StandIn, type StandInOptions } from './stand-in.ts'
 
 const REPOSITORY = '/api/latest/projects/{project}/repos/{slug}'
 const COMMIT = `${REPOSITORY}/commits/{commit}`

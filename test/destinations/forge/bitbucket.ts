@@ -10,16 +10,9 @@ import {
   statusAnswer,
   statusOfRun,
 } from './bitbucket-answers.ts'
+import type { Call, CodeHostKind, Reply, Right, Token } from './kind.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
-import {
-  type Call,
-  type CodeHostKind,
-  type Reply,
-  type Right,
-  StandIn,
-  type StandInOptions,
-  type Token,
-} from './stand-in.ts'
+import { StandIn, type StandInOptions } from './stand-in.ts'
 
 const REPOSITORY = '/repositories/{workspace}/{repo_slug}'
 
