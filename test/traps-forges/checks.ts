@@ -8,7 +8,8 @@ const ACTION = 'checks.pass'
 /** The tip of main, and the check `build` that the host's own CI runs, as a claim names it. */
 async function ground(world: ForgeWorld) {
   const { slug, repository, base: sha } = await world.repository()
-  return { slug, repository, sha, run: repository.checks, named: [{ name: 'build', by: world.kind.runBy }] }
+  const { checkName = 'build', runBy } = world.kind
+  return { slug, repository, sha, run: repository.checks, named: [{ name: checkName, by: runBy }] }
 }
 
 const byHost: CommonTrap['at'] = ({ runsChecks }) => runsChecks

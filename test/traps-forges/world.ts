@@ -28,6 +28,8 @@ export interface HostKind {
   readonly runsChecks: boolean
   /** How a claim names the source of a check that the host's own CI ran, by the defaults of `checks.run`. */
   readonly runBy: string
+  /** What the check `build` is called there, where it is called otherwise. */
+  readonly checkName?: string
   /** Earlier runs of a check are told. */
   readonly tellsEarlierRuns: boolean
   /** It says that an issue was closed and opened again. */

@@ -1,6 +1,8 @@
 /** The plugin codehost: checks what agents do at code hosts. A new kind of host is one more provider in the list below. */
 import { definePlugin, Type } from '@claimcheck/core/plugin'
 import { verifiersOf } from './actions/index.ts'
+import { bitbucket } from './bitbucket/provider.ts'
+import { bitbucketServer } from './bitbucket-server/provider.ts'
 import { baseUrl, withoutTrailingSlash } from './connection-options.ts'
 import { createGitProvider } from './git/provider.ts'
 import { createRepositories } from './git/repositories.ts'
@@ -69,6 +71,8 @@ export default definePlugin({
       github,
       gitlab,
       createGiteaProvider(repositories),
+      bitbucket,
+      bitbucketServer,
       createGitProvider(repositories),
     ]
     const publicApi = withoutTrailingSlash(options.public_base_url ?? PUBLIC_API)

@@ -15,8 +15,8 @@ t.test('the package is a plugin, and offers its action through all providers', a
   t.ok(isPlugin(codehost))
   const { verifier, connections } = await setUp()
   t.equal(verifier.profile.action, 'codehost.commit.push')
-  t.same(verifier.providers, ['github', 'gitlab', 'gitea', 'git'])
-  t.same([...connections.keys()], ['github', 'gitlab', 'gitea', 'git'])
+  t.same(verifier.providers, ['github', 'gitlab', 'gitea', 'bitbucket', 'bitbucket-server', 'git'])
+  t.same([...connections.keys()], ['github', 'gitlab', 'gitea', 'bitbucket', 'bitbucket-server', 'git'])
   t.same(verifier.profile.aliases, { 'github.commit.push': { providers: ['github'] } })
 })
 

@@ -147,6 +147,11 @@ export class StandIn {
     this.#tokens.delete(token)
   }
 
+  /** Those that are not deleted. */
+  get repositories(): readonly ForgeRepository[] {
+    return [...this.#repositories]
+  }
+
   /** Also by a name that it had. */
   find(key: RepositoryKey): Found | undefined {
     const all = [...this.#repositories]

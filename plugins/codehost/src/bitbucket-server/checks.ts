@@ -1,0 +1,72 @@
+/**
+ * Reads the builds of a commit at Bitbucket Data Center. It runs none itself. Whoever may read the repository can post them, under any key,
+ * with any date, and nothing tells who did: what is found says no more than that.
+ */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import { missingCommitMark } from '../without-log.ts'
+import { BuildAnswer, BuildsAnswer } from './answers.ts'
+import type { ServerAccess } from './api.ts'
+import { AGE_MS, openRepository, type Repository } from './repository.ts'
+
+type Wanted = NonNullable<ChecksQuery['wanted']>[number]
+
+export async function findChecks(
+  access: ServerAccess,
+  query: ChecksQuery,
+  context: CheckContext,
+): Promise<FoundChecks> {
+  const { repository: slug, sha, wanted } = query
+  // Without a key, a server lists only what was posted about the commit in all its repositories together.
+  if (!wanted) throw new DestinationError('unsupported_target')
+  const repository = openRepository(access, slug, context)
+  const found = { ...(await repository.show()), ageMs: AGE_MS }
+  const checks: Check[] = []
+  for (const key of new Set(wanted.map(({ by }) => by))) {
+    const build = await context.cache.share(`bitbucket-server ${slug} build ${sha} ${key}`, () =>
+      readBuild(repository, sha, key),
+    )
+    if (build) checks.push(toCheck(build))
+  }
+  const missing = wanted.filter((one) => !checks.some((check) => isNamed(check, one)))
+  if (missing.length === 0) return { ...found, checks }
+  // A build with the claimed key and another name has replaced what was there.
+  if (missing.some(({ by }) => checks.some((check) => check.by.includes(by)))) {
+    throw new DestinationError('forbidden')
+  }
+  if (!(await repository.isKnown(sha))) {
+    return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), undefined) }
+  }
+  await refuseUntold(missing, sha, repository)
+  return { ...found, checks }
+}
+
+async function readBuild({ api, root }: Repository, sha: string, key: string): Promise<BuildAnswer | undefined> {
+  const query = new URLSearchParams({ key })
+  const answer = await api.find(`${root}/commits/${sha}/builds?${query}`, BuildAnswer)
+  if (answer && answer.value.key !== key) throw new DestinationError('unexpected_response', { status: 200 })
+  return answer?.value
+}
+
+/** A build of the claimed name under another key may be of the account that the claim names. Nothing tells whose it is. */
+async function refuseUntold(missing: readonly Wanted[], sha: string, { api }: Repository): Promise<void> {
+  for await (const builds of api.pages(`/build-status/latest/commits/${sha}`, BuildsAnswer)) {
+    const isThere = ({ name }: Wanted) => builds.some((build) => nameOf(build) === name)
+    if (missing.some(isThere)) throw new DestinationError('forbidden')
+  }
+}
+
+const OUTCOMES = { SUCCESSFUL: 'passed', FAILED: 'failed', INPROGRESS: 'pending', CANCELLED: 'skipped' } as const
+
+function toCheck(build: BuildAnswer): Check {
+  if (build.state === 'UNKNOWN') throw new DestinationError('unavailable')
+  return { name: nameOf(build), by: [build.key], isRunByHost: false, outcome: OUTCOMES[build.state] }
+}
+
+function nameOf({ name, key }: BuildAnswer): string {
+  return name || key
+}
+
+function isNamed({ name, by }: Check, wanted: Wanted): boolean {
+  return name === wanted.name && by.includes(wanted.by)
+}

@@ -1,0 +1,55 @@
+/** Connections to Bitbucket Data Center, which was Bitbucket Server. */
+import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { defineProvider } from '../code-host.ts'
+import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import { RepositoriesAnswer } from './answers.ts'
+import { createServerApi, type ServerAccess } from './api.ts'
+import { findChecks } from './checks.ts'
+import { findCommit } from './find-commit.ts'
+import { findPullRequest } from './pull-request.ts'
+
+const Options = Type.Object(
+  {
+    base_url: baseUrl('The address of the server, with its context path if it has one.'),
+    token: secret({ description: 'An HTTP access token that can read the repositories.' }),
+    owners: Owners,
+  },
+  { additionalProperties: false },
+)
+type Options = Static<typeof Options>
+
+const HELP = `In the settings of the repository or of its project, under "HTTP access tokens", create a token with the permission "Repository
+read". It belongs to no person. It can also post builds of commits, as everybody can who may read the repository.`
+
+export const bitbucketServer = defineProvider<ServerAccess>({
+  connectionType: defineConnectionType({
+    provider: 'bitbucket-server',
+    title: 'Bitbucket Data Center',
+    options: Options,
+    help: HELP,
+    baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
+    fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
+    async probe(options, context) {
+      const api = createServerApi(access(options), context)
+      const { value } = await api.read('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
+      const isUnencrypted = new URL(options.base_url).protocol === 'http:'
+      return {
+        // Nothing tells a token's own permission.
+        scopes: [],
+        warnings: [
+          ...(value.values.length > 0
+            ? ['This token, or the account that it belongs to, can also write, which is more than is needed.']
+            : []),
+          ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
+        ],
+      }
+    },
+  }),
+  access: ({ options }) => access(options as Options),
+  ownersOf: ({ options }) => (options as Options).owners,
+  readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
+})
+
+function access({ base_url, token }: Options): ServerAccess {
+  return { baseUrl: withoutTrailingSlash(base_url), token }
+}

@@ -1,0 +1,95 @@
+/** Schemas of the parts of Bitbucket Cloud's answers that are used. An answer that does not match its schema is refused. */
+import { type Static, Type } from '@claimcheck/core/plugin'
+import { RepositoryPath, Sha } from '../actions/fields.ts'
+
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]))
+const Time = Type.String({ format: 'date-time' })
+/** Some answers have only the beginning of a commit's id. */
+const Hash = Type.String({ pattern: '^[0-9a-f]{7,64}$' })
+
+export const RepositoryName = Type.Object({
+  uuid: Type.String({ pattern: '^\\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\\}$' }),
+  full_name: RepositoryPath,
+})
+export type RepositoryName = Static<typeof RepositoryName>
+
+export const RepositoryAnswer = Type.Object({
+  ...RepositoryName.properties,
+  created_on: Time,
+  mainbranch: orNull(Type.Object({ name: Type.String() })),
+})
+
+export const CommitAnswer = Type.Object({ hash: Sha })
+
+export const CommitsAnswer = Type.Object({ values: Type.Array(CommitAnswer) })
+
+export const BranchAnswer = Type.Object({
+  name: Type.String(),
+  target: Type.Object({ hash: Sha, repository: orNull(RepositoryName) }),
+})
+
+export const BranchesAnswer = Type.Object({
+  values: Type.Array(Type.Object({ name: Type.String(), target: CommitAnswer })),
+})
+
+export const PullRequestAnswer = Type.Object({
+  id: Type.Integer(),
+  state: Type.Union([
+    Type.Literal('OPEN'),
+    Type.Literal('MERGED'),
+    Type.Literal('DECLINED'),
+    Type.Literal('SUPERSEDED'),
+  ]),
+  draft: Type.Optional(Type.Boolean()),
+  created_on: Time,
+  source: Type.Object({ commit: orNull(Type.Object({ hash: Hash })) }),
+  destination: Type.Object({ branch: Type.Object({ name: Type.String() }), repository: RepositoryName }),
+  merge_commit: orNull(Type.Object({ hash: Hash })),
+})
+export type PullRequestAnswer = Static<typeof PullRequestAnswer>
+
+export const PullRequestsAnswer = Type.Object({ values: Type.Array(Type.Object({ id: Type.Integer() })) })
+
+const page = { next: Type.Optional(Type.String()) }
+
+export const ActivityAnswer = Type.Object({
+  ...page,
+  values: Type.Array(Type.Object({ update: Type.Optional(Type.Object({ state: Type.String(), date: Time })) })),
+})
+
+export const StatusesAnswer = Type.Object({
+  ...page,
+  values: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      name: orNull(Type.String()),
+      url: orNull(Type.String()),
+      state: Type.Union([
+        Type.Literal('SUCCESSFUL'),
+        Type.Literal('FAILED'),
+        Type.Literal('INPROGRESS'),
+        Type.Literal('STOPPED'),
+      ]),
+    }),
+  ),
+})
+
+export const PipelinesAnswer = Type.Object({
+  ...page,
+  pagelen: Type.Integer({ minimum: 1 }),
+  size: Type.Optional(Type.Integer({ minimum: 0 })),
+  values: Type.Array(
+    Type.Object({
+      build_number: Type.Integer(),
+      state: Type.Object({ name: Type.String(), result: orNull(Type.Object({ name: Type.String() })) }),
+      target: Type.Object({
+        commit: orNull(Type.Object({ hash: Hash })),
+        ref_name: orNull(Type.String()),
+        selector: orNull(Type.Object({ type: Type.String(), pattern: orNull(Type.String()) })),
+      }),
+      completed_on: orNull(Time),
+    }),
+  ),
+})
+export type Pipeline = Static<typeof PipelinesAnswer>['values'][number]

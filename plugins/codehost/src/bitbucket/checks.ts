@@ -1,0 +1,163 @@
+/**
+ * Reads the checks of a commit at Bitbucket Cloud: the statuses that accounts and apps post, and the runs of Bitbucket Pipelines. A status
+ * tells its key and not who posted it, so whoever may write can post any. A run of Pipelines nobody can post.
+ */
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import { notAfter } from '../times.ts'
+import { missingCommitMark } from '../without-log.ts'
+import { type Pipeline, PipelinesAnswer, StatusesAnswer } from './answers.ts'
+import { type BitbucketAccess, linkedPage } from './api.ts'
+import { AGE_MS, openRepository, type Repository } from './repository.ts'
+
+type Wanted = NonNullable<ChecksQuery['wanted']>[number]
+
+/** What claims call Pipelines. A status with such a key has no source that a claim can name. */
+const PIPELINES: readonly string[] = ['bitbucket-pipelines', 'bitbucket-pipelines.yml']
+const PAGE = 100
+
+export async function findChecks(
+  access: BitbucketAccess,
+  query: ChecksQuery,
+  context: CheckContext,
+): Promise<FoundChecks> {
+  const { repository: slug, sha, wanted } = query
+  const { cache, now } = context
+  const repository = openRepository(access, slug, context)
+  const { createdAt, mainBranch: _, ...shown } = await repository.show()
+  const found = { ...shown, ageMs: AGE_MS }
+
+  const statuses = wanted?.every(isOfPipelines)
+    ? []
+    : await cache.share(`bitbucket ${slug} statuses ${sha}`, () => readStatuses(repository, sha))
+  const runs =
+    statuses && (!wanted || wanted.some(isOfPipelines))
+      ? await cache.share(`bitbucket ${slug} pipelines ${sha}`, () => readPipelines(repository, sha))
+      : []
+  // The list of pipelines is empty for a commit that there is not, too.
+  const isMissing = !statuses || (wanted?.every(isOfPipelines) && runs.length === 0 && !(await repository.isKnown(sha)))
+  if (isMissing) return { ...found, checks: undefined, mark: missingCommitMark(query, now(), createdAt) }
+  refuseUntold(wanted ?? [], statuses)
+  // Each run of Pipelines has a status, too, which stays when another run replaces it.
+  const posted = wanted ? statuses : statuses.filter(({ isOfRun }) => !isOfRun)
+  return { ...found, checks: [...posted, ...runs] }
+}
+
+interface Status extends Check {
+  /** It leads to a run of Pipelines. */
+  readonly isOfRun: boolean
+}
+
+const RUN = /^https:\/\/bitbucket\.org\/[^/]+\/[^/]+\/(?:addon\/)?pipelines\//
+
+function isOfPipelines({ by }: Wanted): boolean {
+  return PIPELINES.includes(by.toLowerCase())
+}
+
+/**
+ * A status of the claimed name under another key may be of the account that the claim names: nothing tells whose it is. And one with the
+ * claimed key under another name has replaced what was there. The next read may show more.
+ */
+function refuseUntold(wanted: readonly Wanted[], statuses: readonly Check[]): void {
+  for (const { name, by } of wanted.filter((one) => !isOfPipelines(one))) {
+    const isNamed = (check: Check) => check.name === name
+    const isBy = (check: Check) => check.by.some((key) => key.toLowerCase() === by.toLowerCase())
+    const isThere = statuses.some((check) => isNamed(check) && isBy(check))
+    if (!isThere && statuses.some((check) => isNamed(check) || isBy(check))) {
+      throw new DestinationError('forbidden')
+    }
+  }
+}
+
+const OUTCOMES = { SUCCESSFUL: 'passed', FAILED: 'failed', INPROGRESS: 'pending', STOPPED: 'skipped' } as const
+
+/** A status replaces the one that had its key. Undefined where the repository does not have the commit. */
+async function readStatuses({ api, root }: Repository, sha: string): Promise<Status[] | undefined> {
+  let checks: Status[] | undefined
+  const path = `${root}/commit/${sha}/statuses?pagelen=${PAGE}`
+  for await (const { values } of api.pages(path, StatusesAnswer, linkedPage)) {
+    checks = [
+      ...(checks ?? []),
+      ...values.map(
+        ({ key, name, state, url }): Status => ({
+          name: name || key,
+          by: PIPELINES.includes(key.toLowerCase()) ? [] : [key],
+          isRunByHost: false,
+          outcome: OUTCOMES[state],
+          isOfRun: RUN.test(url ?? ''),
+        }),
+      ),
+    ]
+  }
+  return checks
+}
+
+/** The latest run of each definition on each branch or tag. @throws DestinationError `forbidden` without the right to read pipelines */
+async function readPipelines(repository: Repository, sha: string): Promise<Check[]> {
+  const { api, root } = repository
+  const path = `${root}/pipelines`
+  const queryOf = (page: number) =>
+    new URLSearchParams({ 'target.commit.hash': sha, sort: '-created_on', pagelen: String(PAGE), page: String(page) })
+  const groups = new Map<string, Pipeline[]>()
+  let pages = 0
+  let seen = 0
+  for await (const { values } of api.pages(`${path}?${queryOf(1)}`, PipelinesAnswer, (page) => {
+    // Links to the next page do not always have what was asked for.
+    seen += page.values.length
+    const isLast =
+      page.size === undefined ? page.next === undefined && page.values.length < page.pagelen : seen >= page.size
+    if (!isLast && page.values.length === 0) throw new DestinationError('unexpected_response', { status: 200 })
+    return isLast ? undefined : queryOf(pages + 1).toString()
+  })) {
+    pages++
+    for (const run of values) {
+      if (!(await isOf(sha, run, repository))) continue
+      const group = JSON.stringify([nameOf(run), run.target.ref_name])
+      groups.set(group, [...(groups.get(group) ?? []), run])
+    }
+  }
+  if (pages === 0) throw new DestinationError('forbidden', { status: 404 })
+  return [...groups.values()].map(toCheck)
+}
+
+/** The host may have left out what was asked for. */
+async function isOf(sha: string, { target }: Pipeline, repository: Repository): Promise<boolean> {
+  const hash = target.commit?.hash
+  return hash !== undefined && sha.startsWith(hash) && (await repository.expand(hash)) === sha
+}
+
+/** As `bitbucket-pipelines.yml` has it: `default`, `branches/main`, `pull-requests/**`, `custom/deploy`. */
+function nameOf({ target: { selector } }: Pipeline): string {
+  if (!selector) return 'default'
+  return selector.pattern ? `${selector.type}/${selector.pattern}` : selector.type
+}
+
+function toCheck(runs: readonly Pipeline[]): Check {
+  const [latest, ...earlier] = [...runs].sort((a, b) => b.build_number - a.build_number)
+  const { completed_on } = latest!
+  return {
+    name: nameOf(latest!),
+    by: PIPELINES,
+    isRunByHost: true,
+    outcome: outcomeOf(latest!),
+    // Of a run that was made again under its number, nothing is told.
+    ...(earlier.some((run) => outcomeOf(run) === 'passed') ? { passedBefore: true } : {}),
+    ...(completed_on ? { endedAt: notAfter(completed_on) } : {}),
+  }
+}
+
+const RESULTS: ReadonlyMap<string | undefined, Check['outcome']> = new Map([
+  ['SUCCESSFUL', 'passed'],
+  ['FAILED', 'failed'],
+  ['ERROR', 'failed'],
+  ['STOPPED', 'skipped'],
+  ['EXPIRED', 'skipped'],
+])
+const UNDER_WAY: ReadonlySet<string> = new Set(['PENDING', 'PARSING', 'BUILDING', 'IN_PROGRESS', 'PAUSED', 'HALTED'])
+
+function outcomeOf({ state: { name, result } }: Pipeline): Check['outcome'] {
+  if (UNDER_WAY.has(name)) return 'pending'
+  const outcome = name === 'COMPLETED' ? RESULTS.get(result?.name) : undefined
+  if (outcome === undefined) throw new DestinationError('unexpected_response', { status: 200 })
+  return outcome
+}

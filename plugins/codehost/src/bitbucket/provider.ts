@@ -1,0 +1,89 @@
+/** Connections to Bitbucket Cloud. */
+import { bearer, defineConnectionType, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
+import { defineProvider } from '../code-host.ts'
+import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import type { BitbucketAccess } from './api.ts'
+import { findChecks } from './checks.ts'
+import { findCommit } from './find-commit.ts'
+import { findPullRequest } from './pull-request.ts'
+
+const PUBLIC_API = 'https://api.bitbucket.org/2.0'
+
+const Options = Type.Object(
+  {
+    token: secret({ description: 'An access token that can read the repositories.' }),
+    base_url: Type.Optional(
+      baseUrl(`Where the REST API is, if a proxy is in front of it. When left out: \`${PUBLIC_API}\`.`),
+    ),
+    owners: Owners,
+  },
+  { additionalProperties: false },
+)
+type Options = Static<typeof Options>
+
+const HELP = `In the settings of the repository (or of its project or workspace), under "Access tokens", create a token with the permissions
+"Repositories: Read" and "Pull requests: Read", and for claims about checks "Pipelines: Read". With "Pull requests: Read" a token can also
+comment on pull requests: leave it away when no claims are about them.`
+
+/** Every other scope lets the token change something: `repository:write`, `write:repository:bitbucket`, `webhook`. */
+const READING: ReadonlySet<string> = new Set([
+  'repository',
+  'pullrequest',
+  'pipeline',
+  'project',
+  'account',
+  'email',
+  'issue',
+  'runner',
+  'test',
+])
+
+function isReadScope(scope: string): boolean {
+  return scope.startsWith('read:') || READING.has(scope)
+}
+
+export const bitbucket = defineProvider<BitbucketAccess>({
+  connectionType: defineConnectionType({
+    provider: 'bitbucket',
+    title: 'Bitbucket Cloud',
+    options: Options,
+    help: HELP,
+    baseUrl: (options) => access(options).baseUrl,
+    fits: (options, claim) => fitsClaim(claim, namesOf(access(options).baseUrl), options.owners),
+    async probe(options, { fetch, now }) {
+      const { baseUrl, token } = access(options)
+      const response = await fetch(`${baseUrl}/user`, { headers: { accept: 'application/json' }, auth: bearer(token) })
+      await response.body?.cancel()
+      // Tokens of a repository, a project or a workspace may not see an account: they are accepted and refused.
+      if (response.status !== 200 && response.status !== 403) throw statusError(response, now())
+      const granted = response.headers.get('x-oauth-scopes')
+      if (response.status === 403 && granted === null) throw statusError(response, now())
+      const scopes = (granted ?? '')
+        .split(',')
+        .map((scope) => scope.trim())
+        .filter(Boolean)
+      const writing = scopes.filter((scope) => !isReadScope(scope))
+      return {
+        scopes,
+        warnings: [
+          ...(writing.length > 0
+            ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`]
+            : []),
+          ...(scopes.length === 0 ? ['It is not known what this token can do: make sure that it can only read.'] : []),
+        ],
+      }
+    },
+  }),
+  access: ({ options }) => access(options as Options),
+  ownersOf: ({ options }) => (options as Options).owners,
+  readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
+})
+
+/** The values of `params.host`, also behind a proxy. */
+function namesOf(apiUrl: string): string[] {
+  return ['bitbucket.org', hostName(apiUrl, '/2.0')]
+}
+
+function access({ token, base_url }: Options): BitbucketAccess {
+  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), token }
+}

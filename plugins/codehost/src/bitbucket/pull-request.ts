@@ -1,0 +1,90 @@
+/** Reads a pull request at Bitbucket Cloud. */
+import {
+  type CheckContext,
+  DestinationError,
+  isDestinationError,
+  type LogTime,
+  type Mark,
+} from '@claimcheck/core/plugin'
+import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
+import { logTime, notAfter } from '../times.ts'
+import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
+import { type BitbucketAccess, linkedPage } from './api.ts'
+import { AGE_MS, openRepository, type Repository } from './repository.ts'
+
+const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed', SUPERSEDED: 'closed' } as const
+
+export async function findPullRequest(
+  access: BitbucketAccess,
+  { repository: slug, number }: NumberQuery,
+  context: CheckContext,
+): Promise<FoundPullRequest> {
+  const repository = openRepository(access, slug, context)
+  const found = await context.cache.share(`bitbucket ${slug} pull request ${number}`, () =>
+    readPullRequest(repository, number),
+  )
+  const { mergeCommit, base } = found.pullRequest ?? {}
+  if (mergeCommit === undefined || base === undefined) return found
+  // What others read together is data alone: each check sends requests of its own.
+  const isOnBase = async () => {
+    const { tip } = await repository.branch(base)
+    return tip !== undefined && (await repository.contains(mergeCommit, tip)) === true
+  }
+  return { ...found, pullRequest: { ...found.pullRequest!, isOnBase } }
+}
+
+async function readPullRequest(repository: Repository, number: number): Promise<FoundPullRequest> {
+  const { api, root, identify, expand } = repository
+  const answer = await api.find(`${root}/pullrequests/${number}`, PullRequestAnswer)
+  if (!answer) return missing(repository, number)
+  const { id, source, destination, draft, created_on, merge_commit, ...rest } = answer.value
+  if (id !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  const identity = await identify(destination.repository, answer.headers)
+  const state = STATES[rest.state]
+  const head = source.commit ? await expand(source.commit.hash) : undefined
+  const isMerged = state === 'merged'
+  const mergedAt = isMerged ? await readMergedAt(repository, number) : undefined
+  const mergeCommit = isMerged && merge_commit ? await expand(merge_commit.hash) : undefined
+  const pullRequest: PullRequest = {
+    state,
+    base: destination.branch.name,
+    openedAt: logTime(created_on),
+    ...(draft === undefined ? {} : { isDraft: draft }),
+    ...(head === undefined ? {} : { head }),
+    ...(mergedAt === undefined ? {} : { mergedAt }),
+    ...(mergeCommit === undefined ? {} : { mergeCommit }),
+  }
+  return { ...identity, ageMs: AGE_MS, pullRequest }
+}
+
+/**
+ * The pull request itself tells no time of its merge. In its activity, newest first, each change has the state that it left: the
+ * oldest with MERGED is the merge. Merges are made in the background, so how soon it is written down is not known. Undefined where
+ * there is more activity since than a check may read.
+ */
+async function readMergedAt({ api, root }: Repository, number: number): Promise<LogTime | undefined> {
+  const path = `${root}/pullrequests/${number}/activity?pagelen=50`
+  let merged: string | undefined
+  try {
+    for await (const { values } of api.pages(path, ActivityAnswer, linkedPage)) {
+      const updates = values.flatMap(({ update }) => update ?? [])
+      const before = updates.findIndex(({ state }) => state !== 'MERGED')
+      merged = updates.slice(0, before === -1 ? undefined : before).at(-1)?.date ?? merged
+      if (before !== -1) break
+    }
+  } catch (error) {
+    if (isDestinationError(error) && error.code === 'too_large') return undefined
+    throw error
+  }
+  return merged === undefined ? undefined : notAfter(merged)
+}
+
+/** The list shows whether these credentials may read pull requests. A number is never given twice. */
+async function missing({ api, root, show }: Repository, number: number): Promise<FoundPullRequest> {
+  const identity = await show()
+  const states = Object.keys(STATES).map((state) => `state=${state}`)
+  const { value } = await api.read(`${root}/pullrequests?${states.join('&')}&sort=-id&pagelen=1`, PullRequestsAnswer)
+  const newest = value.values[0]?.id ?? 0
+  const mark: Mark = number > newest ? 'never_before' : 'may_have_been'
+  return { ...identity, ageMs: AGE_MS, pullRequest: undefined, mark }
+}

@@ -1,0 +1,61 @@
+/** Where a host that shows no push log has a commit: on the claimed branch, on another one, or nowhere. It says nothing of when. */
+import type { CheckContext, Instant, Mark } from '@claimcheck/core/plugin'
+import { isBranchName } from './actions/fields.ts'
+import type { CommitQuery, FoundCommit, Place, RepositoryQuery } from './code-host.ts'
+import { markOf } from './forgetting.ts'
+
+/** git prunes commits that nothing names after two weeks; hosts may do it sooner, but not within this. */
+const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
+
+export interface Histories {
+  /** The tip of the claimed branch; undefined where there is no such branch. */
+  readonly head: string | undefined
+  /** Whether a commit is in the history of a tip; undefined where the host does not have it. */
+  contains(sha: string, tip: string): Promise<boolean | undefined>
+  /** Whether the host has a commit at all, on whatever branch or none. */
+  isKnown(sha: string): Promise<boolean>
+  /** Another branch that has the commit, which the host knows and the claimed branch has not. */
+  findElsewhere(): Promise<string | undefined>
+  /** When the repository was made, where the host tells. */
+  createdAt?(): Promise<Instant>
+}
+
+export async function findInHistories(
+  query: CommitQuery,
+  { now }: Pick<CheckContext, 'now'>,
+  histories: Histories,
+): Promise<Pick<FoundCommit, 'place' | 'head' | 'mark'>> {
+  const { sha } = query
+  const { head } = histories
+  const isIn = head === undefined ? undefined : await histories.contains(sha, head)
+  const branch = head === undefined ? {} : { head }
+  if (isIn === true) return { place: { at: 'branch' }, ...branch }
+
+  const isKnown = head === undefined ? await histories.isKnown(sha) : isIn !== undefined
+  const name = isKnown ? await histories.findElsewhere() : undefined
+  const place: Place =
+    name !== undefined && isBranchName(name) && name !== query.branch
+      ? { at: 'another_branch', name }
+      : { at: 'nowhere' }
+  const repositoryCreatedAt = await histories.createdAt?.()
+  const mark = await markOf(query, {
+    place,
+    head,
+    isKnown,
+    keepsObjects: now() - query.claimedAt <= KEEPS_OBJECTS_MS,
+    isAncestor: histories.contains,
+    ...(repositoryCreatedAt === undefined ? {} : { repositoryCreatedAt }),
+  })
+  return { place, ...branch, ...(mark === undefined ? {} : { mark }) }
+}
+
+/** Of a commit that the host does not have: it keeps each for some time, but another repository may have had it under this name. */
+export function missingCommitMark(
+  { claimedAt, previous }: RepositoryQuery,
+  now: Instant,
+  createdAt: Instant | undefined,
+): Mark {
+  const isYoung = createdAt !== undefined && createdAt > claimedAt
+  const wasSeen = previous.some(({ observation: { facts } }) => facts.commit_found === true)
+  return !isYoung && !wasSeen && now - claimedAt <= KEEPS_OBJECTS_MS ? 'never_before' : 'may_have_been'
+}

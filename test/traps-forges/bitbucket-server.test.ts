@@ -1,0 +1,13 @@
+/** Bitbucket Data Center: no false verified, no false blame. */
+import t from 'tap'
+import { playTable } from '../traps/table.ts'
+import { bitbucketServer, bitbucketServerTraps, commonTrapsHere } from './bitbucket-server.ts'
+import { pushTraps } from './pushes-without-log.ts'
+import { ForgeWorld } from './world.ts'
+
+const LEAST_TRAPS = 96
+
+const world = await ForgeWorld.start(bitbucketServer)
+t.teardown(() => world.close())
+
+playTable(world, [...commonTrapsHere, ...pushTraps, ...bitbucketServerTraps], LEAST_TRAPS)
