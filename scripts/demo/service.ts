@@ -77,11 +77,16 @@ export class Service {
     return { code, stdout }
   }
 
-  /** The same, shown, for commands that answer with one JSON value. */
-  async show<T>(...args: string[]): Promise<T> {
-    command(`npx claimcheck ${args.join(' ')}`)
+  /** The same, for commands that answer with one JSON value and have to work. */
+  async must<T>(...args: string[]): Promise<T> {
     const { code, stdout } = await this.run(...args, '--json')
     if (code !== 0) throw new Error(`claimcheck ${args.join(' ')} ended with ${code}`)
     return JSON.parse(stdout)
+  }
+
+  /** The same, shown. */
+  async show<T>(...args: string[]): Promise<T> {
+    command(`npx claimcheck ${args.join(' ')}`)
+    return this.must(...args)
   }
 }

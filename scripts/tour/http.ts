@@ -3,25 +3,28 @@ import { createRequire } from 'node:module'
 import { textFingerprint } from '@claimcheck/core'
 import { Authority } from '../../test/destinations/certificates.ts'
 import { Web } from '../../test/destinations/web.ts'
+import type { Stop } from './stop.ts'
 
 const TEXT = 'Version 2 is out.\n'
 
-/** What the service's process needs, what its workspace connects, and a claim that is verified. */
-export async function httpStop() {
+export async function httpStop(): Promise<Stop> {
   const authority = new Authority()
   const site = await Web.start('localhost', authority.issue(['localhost']))
   site.serve('localhost', (_, response) => response.end(TEXT))
   const host = `localhost:${site.port}`
   return {
+    place: 'A web site, over TLS',
     plugin: { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-http') },
     allowPrivate: host,
     env: { NODE_EXTRA_CA_CERTS: authority.file },
     connect: ['site', '--set', `base_url=https://${host}`],
-    claim: {
-      action: 'http.url.status',
-      target: `https://${host}/news`,
-      params: { content_fingerprint: textFingerprint(TEXT) },
-    },
+    claims: [
+      {
+        action: 'http.url.status',
+        target: `https://${host}/news`,
+        params: { content_fingerprint: textFingerprint(TEXT) },
+      },
+    ],
     async close() {
       await site.close()
       authority.remove()

@@ -1,0 +1,68 @@
+/** `npm run demo -- --tour`: what agents do at each kind of place, claimed and verified, a line each. */
+import { createClient } from '@claimcheck/core/client'
+import { Service } from '../demo/service.ts'
+import { heading, paint, say, showVerdict } from '../demo/terminal.ts'
+import { codeHostStops } from './code-hosts.ts'
+import { gitStop } from './git.ts'
+import { httpStop } from './http.ts'
+import { registryStop } from './registry.ts'
+import type { Stop } from './stop.ts'
+
+const ACTION_WIDTH = 30
+
+/** @returns whether every claim was verified */
+export async function takeTour(): Promise<boolean> {
+  const startedAt = Date.now()
+  const stops: Stop[] = []
+  try {
+    heading('An agent works at each kind of place, and claims what it did')
+    stops.push(await gitStop(), ...(await codeHostStops()), await registryStop(), await httpStop())
+    const claims = stops.reduce((sum, stop) => sum + stop.claims.length, 0)
+    const verified = await visit(stops)
+    const seconds = Math.round((Date.now() - startedAt) / 1000)
+    say(`\n${verified} of ${claims} claims at ${stops.length} places verified, in ${seconds} s.`)
+    return verified === claims
+  } finally {
+    for (const stop of stops) await stop.close()
+  }
+}
+
+/** How many claims were verified. */
+async function visit(stops: readonly Stop[]): Promise<number> {
+  for (const { env } of stops) Object.assign(process.env, env)
+  const plugins = stops.flatMap(({ plugin }) => plugin ?? [])
+  const hosts = stops.map(({ allowPrivate }) => allowPrivate)
+  const service = await Service.create(hosts, plugins)
+  try {
+    await service.start()
+    let verified = 0
+    for (const [index, stop] of stops.entries()) verified += await visitOne(service, stop, `stop-${index + 1}`)
+    return verified
+  } finally {
+    await service.remove()
+  }
+}
+
+/** In a workspace of its own, so that one connection alone fits. */
+async function visitOne(service: Service, { place, connect, claims }: Stop, workspace: string): Promise<number> {
+  heading(place)
+  await service.must('workspace', 'create', workspace)
+  if (connect) await service.must('connection', 'add', ...connect, '--workspace', workspace)
+  const { key } = await service.must<{ key: string }>('key', 'create', '--workspace', workspace)
+  const client = createClient({ baseUrl: service.url, key })
+  let verified = 0
+  for (const [index, { action, target, params }] of claims.entries()) {
+    const { claim_id } = await client.submit({
+      client_claim_id: `${workspace}-${index}`,
+      agent_id: 'tour-agent',
+      action,
+      target,
+      params: params as never,
+      claimed_at: new Date().toISOString(),
+    })
+    const { verdict, receipt_id } = await client.decided(claim_id)
+    if (verdict === 'verified') verified++
+    say(`  ${showVerdict(verdict!)} ${action.padEnd(ACTION_WIDTH)} ${target} ${paint('dim', receipt_id!)}`)
+  }
+  return verified
+}
