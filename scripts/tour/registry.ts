@@ -1,0 +1,17 @@
+/** The tour's stop at a package registry: a real Verdaccio. */
+import { createRequire } from 'node:module'
+import { Verdaccio } from '../../test/destinations/verdaccio.ts'
+import type { Stop } from './stop.ts'
+
+export async function registryStop(): Promise<Stop> {
+  const verdaccio = await Verdaccio.start()
+  const integrity = await verdaccio.publish('tour', '1.0.0')
+  return {
+    place: 'A package registry, Verdaccio',
+    plugin: { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-registry') },
+    allowPrivate: new URL(verdaccio.url).host,
+    connect: ['npm', '--set', `base_url=${verdaccio.url}`],
+    claims: [{ action: 'registry.package.publish', target: 'npm:tour', params: { version: '1.0.0', integrity } }],
+    close: () => verdaccio.close(),
+  }
+}
