@@ -200,6 +200,13 @@ export const answerTraps: readonly Trap<World>[] = [
   trap('an interim status is claimed', ['unknowable', 'unverifiable/unsupported_action'], page(), {
     params: { status: 103 },
   }),
+  trap('a wall against robots that answers 202', UNREADABLE, page(202, ''), 'soon'),
+  trap(
+    'an archive that is sent as if it were compressed on the way',
+    UNREADABLE,
+    (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(TEXT)),
+    soonWith({ params: { content_fingerprint: bytesOf(gzipSync(TEXT)) } }),
+  ),
   trap('a wall against robots', ['unknowable', 'unverifiable/permission_denied'], page(403, 'Are you human?'), 'soon'),
   trap('a request that the server takes for a bad one', UNREADABLE, page(400), 'soon'),
   trap('too many requests, and then the page', VERIFIED, (request, response, count) =>

@@ -1,5 +1,5 @@
 /** Traps at sparse indexes of Cargo, served by nginx: the public one, and another one. */
-import { html, status } from '../destinations/faults.ts'
+import { type Fault, html, status } from '../destinations/faults.ts'
 import type { Trap } from '../traps/trap.ts'
 import { DAY_MS, MINUTE_MS, type Row, registryTrap, type World } from './world.ts'
 
@@ -143,6 +143,20 @@ const rows: readonly Row[] = [
       await world.crates.publish(name, '1.0.0')
       world.crates.front.faults.inject({ fault: html(), on: new RegExp(`/${name}$`) })
       return world.soonest()
+    },
+  },
+  {
+    name: 'published in time, and a cache at an index of somebody keeps the file from before',
+    truth: 'in_time',
+    verdict: 'unverifiable/destination_unavailable',
+    forgets: true,
+    client: 'atCrates',
+    async set({ world, name }) {
+      const before = JSON.stringify({ name, vers: '0.9.0', cksum: 'ab'.repeat(32), yanked: false })
+      await world.crates.publish(name, '1.0.0')
+      const fault: Fault = (_, response) => void response.setHeader('age', '3600').end(before)
+      world.crates.front.faults.inject({ fault, on: new RegExp(`/${name}$`) })
+      return undefined
     },
   },
   {

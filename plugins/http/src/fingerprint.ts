@@ -13,6 +13,8 @@ export interface Content {
   readonly bytes: number
   /** Undefined where no form was asked for. */
   readonly fingerprint?: string
+  /** The text has a byte order mark before it, which is left out here, and which other readers keep. */
+  readonly hasMark?: boolean
 }
 
 /** To bring a text into its one form takes some 40 ms for the worst text of this size. */
@@ -22,6 +24,8 @@ const LONGEST_TEXT_BYTES = 512 * 1024
  * more than a minute for half a mebibyte. UAX #15, stream-safe text, allows 30.
  */
 const TOO_MANY_MARKS = /\p{M}{31}/u
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const
 
 /** @throws DestinationError also what the body throws, such as `too_large` */
 export async function readContent(response: Response, form: Form | undefined): Promise<Content> {
@@ -36,7 +40,9 @@ export async function readContent(response: Response, form: Form | undefined): P
     case 'text': {
       const chunks: Uint8Array[] = []
       const bytes = await readChunks(response, (chunk) => chunks.push(chunk), LONGEST_TEXT_BYTES)
-      return { bytes, fingerprint: fingerprintOf(Buffer.concat(chunks), response.status) }
+      const content = Buffer.concat(chunks)
+      const hasMark = BYTE_ORDER_MARK.every((byte, index) => content[index] === byte)
+      return { bytes, fingerprint: fingerprintOf(content, response.status), hasMark }
     }
   }
 }

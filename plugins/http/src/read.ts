@@ -10,8 +10,8 @@ export interface Answer extends Content {
   readonly isElsewhere: boolean
   /** A cache's copy, from so long ago that it does not tell how the site answers now. */
   readonly isOld: boolean
-  /** The answer says where it ends, so that what a broken connection left of it is no whole answer. */
-  readonly hasEnd: boolean
+  /** What was read is all of the content, in the only way to read it: else it can be the claimed content, and cannot contradict it. */
+  readonly isExact: boolean
   /** Others may get another answer, by what they send. */
   readonly varies: boolean
 }
@@ -32,7 +32,12 @@ export async function readUrl(
   { fetch, now }: Pick<CheckContext, 'fetch' | 'now'>,
 ): Promise<Answer> {
   // Caches are asked for what the site answers now, so that no copy of an earlier answer, such as one to our own last read, stands for it.
-  const response = await fetch(target, { headers: { accept: '*/*', 'cache-control': 'no-cache' } })
+  const asked = {
+    accept: '*/*',
+    'cache-control': 'no-cache',
+    ...(form === 'bytes' && { 'accept-encoding': 'identity' }),
+  }
+  const response = await fetch(target, { headers: asked })
   if (response.status !== status && !isConclusive(response.status)) {
     await response.body?.cancel()
     throw statusError(response, now())
@@ -46,14 +51,29 @@ export async function readUrl(
     redirected: url.href !== target,
     isElsewhere: !isSamePage(url, new URL(target)),
     isOld: !(Number(headers.get('age') ?? 0) <= OLD_S),
-    hasEnd: headers.has('content-length') || headers.has('transfer-encoding'),
+    isExact: tellsItsEnd(headers) && isAsAsked(headers, form) && content.hasMark !== true,
     varies: variesByReader(headers),
   }
 }
 
-/** An answer by which the site itself says how it stands with the page. Refusals, faults and redirects say nothing of it. */
+/**
+ * An answer by which the site itself says how it stands with the page. Refusals, faults and redirects say nothing of it, nor do 202, with
+ * which some walls against robots answer, and 203, by which a proxy says that it changed the answer.
+ */
 function isConclusive(status: number): boolean {
-  return isSuccess(status) || isMissing(status)
+  return (isSuccess(status) && status !== 202 && status !== 203) || isMissing(status)
+}
+
+/** Else what a broken connection left of it looks like the whole. */
+function tellsItsEnd(headers: Headers): boolean {
+  return headers.has('content-length') || headers.has('transfer-encoding')
+}
+
+/** A server that compresses unasked may mean the compressed bytes, as of an archive; another encoding than UTF-8 makes another text. */
+function isAsAsked(headers: Headers, form: Form | undefined): boolean {
+  if (form === 'bytes') return ['', 'identity'].includes((headers.get('content-encoding') ?? '').toLowerCase())
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(headers.get('content-type') ?? '')?.[1]
+  return charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)
 }
 
 /** 206 answers a request that was not made. */

@@ -63,7 +63,7 @@ export function observationOf(params: Params, answer: Answer, circumstances: Cir
     if (answer.isElsewhere && claimed === undefined) throw unexpected(answer)
     return { kind: 'present', differs: [], facts }
   }
-  if (answer.isElsewhere || answer.isOld || (isStatus && !answer.hasEnd)) throw unexpected(answer)
+  if (answer.isElsewhere || answer.isOld || (isStatus && !answer.isExact)) throw unexpected(answer)
   const mark = markOf(answer, isStatus, circumstances)
   const observed = { facts, ...(mark === undefined ? {} : { mark }) }
   if (isSuccess(status) && isMissing(answer.status)) return { kind: 'absent', ...observed }

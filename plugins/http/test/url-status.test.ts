@@ -1,7 +1,9 @@
 /** The verifier's own rules: what it takes for a claim, what it makes of each answer, and what it costs. */
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import {
   claimSentence,
   createHttp,
@@ -28,6 +30,7 @@ const CLAIMED_AT = 1_700_000_000_000
 const TEXT = 'Version 2 is out.'
 const IN_BYTES = 'sha256:a94bdc5e07ebb4b37a6f1d6f9ae1a1e3b1d1ac0a3e0f4b9e1d3d3f1f2c1b0a99'
 const IN_TEXT = textFingerprint(TEXT)
+const bytesOf = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
 /** A server of plain HTTP on loopback, which the operator allows. */
 async function serve(t: Test, listener: RequestListener) {
@@ -248,6 +251,52 @@ const rows: readonly [
     { content_fingerprint: IN_TEXT },
     'unexpected_response',
   ],
+  [
+    'a text with a byte order mark, which another reader may keep',
+    (_, response) => response.end(`\ufeff${TEXT}`),
+    { content_fingerprint: textFingerprint(`\ufeff${TEXT}`) },
+    'unexpected_response',
+  ],
+  [
+    'the text after a byte order mark',
+    (_, response) => response.end(`\ufeff${TEXT}`),
+    { content_fingerprint: IN_TEXT },
+    'present',
+  ],
+  [
+    'another text in another encoding',
+    (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html; charset=ISO-2022-JP' }).end('\x1b$B4A\x1b(B'),
+    { content_fingerprint: textFingerprint('漢') },
+    'unexpected_response',
+  ],
+  [
+    'another text that is said to be in UTF-8',
+    (_, response) => response.writeHead(200, { 'content-type': 'text/html; Charset="utf-8"' }).end(TEXT),
+    { content_fingerprint: OTHER },
+    'present content_fingerprint',
+  ],
+  [
+    'bytes that are sent compressed although nobody asks for it, such as an archive',
+    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(TEXT)),
+    { content_fingerprint: bytesOf(gzipSync(TEXT)) },
+    'unexpected_response',
+  ],
+  [
+    'bytes that are compressed for who asks for it',
+    ({ headers }, response) =>
+      /gzip/.test(headers['accept-encoding'] ?? '')
+        ? response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(TEXT))
+        : response.end(TEXT),
+    { content_fingerprint: IN_BYTES },
+    'present content_fingerprint',
+  ],
+  [
+    'another text, compressed',
+    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(TEXT)),
+    { content_fingerprint: OTHER },
+    'present content_fingerprint',
+  ],
   ['a body of 6 MiB', (_, response) => response.end(Buffer.alloc(6 * 1024 * 1024)), {}, 'too_large'],
   [
     'bytes of 1 MiB',
@@ -275,6 +324,10 @@ const rows: readonly [
   ['451', (_, response) => response.writeHead(451).end(), {}, 'forbidden'],
   ['503', (_, response) => response.writeHead(503, { 'retry-after': '9' }).end(), {}, 'unavailable 9000'],
   ['206', (_, response) => response.writeHead(206).end(TEXT), {}, 'unexpected_response'],
+  ['the 202 of a wall against robots', (_, response) => response.writeHead(202).end(), {}, 'unexpected_response'],
+  ['202 as claimed', (_, response) => response.writeHead(202).end(), { status: 202 }, 'present'],
+  ['404 where 202 is claimed', (_, response) => response.writeHead(404).end(), { status: 202 }, 'absent'],
+  ['203, a copy that a proxy changed', (_, response) => response.writeHead(203).end(), {}, 'unexpected_response'],
   ['300', (_, response) => response.writeHead(300).end(TEXT), {}, 'unexpected_response'],
   [
     'what no answer shows: 206',

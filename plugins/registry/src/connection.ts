@@ -50,11 +50,14 @@ export function fitsClaim(
   { target, params }: Claim,
   kind: string,
   names: readonly string[],
+  normalizeName = (name: string) => name,
 ): boolean {
   const [prefix, name = ''] = target.split(':', 2)
   if (prefix !== kind) return false
   if (typeof params.registry === 'string' && !names.includes(params.registry.toLowerCase())) return false
-  return packages === undefined || packages.some((one) => isNamed(one.toLowerCase(), name.toLowerCase()))
+  // A name that is spelled in another way must not lead the claim to the public registry, where it may be somebody else's.
+  const oneForm = (text: string) => normalizeName(text).toLowerCase()
+  return packages === undefined || packages.some((one) => isNamed(oneForm(one), oneForm(name)))
 }
 
 function isNamed(pattern: string, name: string): boolean {

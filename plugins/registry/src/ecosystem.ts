@@ -17,6 +17,8 @@ export interface Query {
 export interface Place {
   readonly baseUrl: string
   readonly auth?: Auth | undefined
+  /** The public registry of its kind. */
+  readonly isPublic: boolean
   /** A package with this name that the registry does not show is not there. */
   sees(name: string): boolean
 }
@@ -33,6 +35,8 @@ export interface FoundVersion {
   readonly removedBy?: Instant
   /** How far the registry's clock was behind ours at most; absent where it does not tell its time. Milliseconds. */
   readonly clockBehindMs?: number
+  /** From an old copy, or an answer that may have been cut: it can show that the claim holds, and not that it does not. */
+  readonly isDoubtful?: boolean
   readonly facts: Facts
 }
 

@@ -1,5 +1,5 @@
 /** What a check reports of a version that was looked for: when it came, what is certain about it, and what absence means there. */
-import type { Instant, Mark, Observation, PreviousRead, Stay } from '@claimcheck/core/plugin'
+import type { Instant, LogTime, Mark, Observation, PreviousRead, Stay } from '@claimcheck/core/plugin'
 import type { FoundVersion } from './ecosystem.ts'
 import type { Facts } from './profile.ts'
 
@@ -39,16 +39,19 @@ function present(found: FoundVersion, facts: Facts, look: Look): Observation<Fac
 function staysOf({ published }: FoundVersion, look: Look): readonly Stay[] | undefined {
   // A record that lags does not list yet what is there.
   if (!published) return published === null && look.keeps ? [] : undefined
-  // Elsewhere what is there now may have taken the place of what was there before.
-  const isFirst = look.keeps || isPrompt(look)
-  return [{ appeared: isFirst ? published : { notAfter: published.notAfter } }]
+  return [{ appeared: appearanceOf(published, look) }]
+}
+
+/** Where a version can be replaced, what is there now may have taken the place of what was there before. */
+function appearanceOf(published: Required<LogTime>, look: Look): LogTime {
+  return look.keeps || isPrompt(look) ? published : { notAfter: published.notAfter }
 }
 
 function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
   const { published, removedBy } = found
   if (published && removedBy !== undefined && !look.namesContent) {
     const removed = { notBefore: published.notBefore, notAfter: Math.max(removedBy, published.notAfter) }
-    return { kind: 'absent', facts, stays: [{ appeared: published, removed }] }
+    return { kind: 'absent', facts, stays: [{ appeared: appearanceOf(published, look), removed }] }
   }
   // It was there, and nothing tells with what content, or until when.
   if (published || wasSeen(look)) return { kind: 'absent', facts, mark: 'may_have_been' }

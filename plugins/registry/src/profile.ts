@@ -2,6 +2,8 @@
 import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
+/** npm's answers are kept at the edge for so long. */
+export const AGE_MS = 5 * MINUTE_MS
 
 // No pattern looks around, so that they are matched in linear time.
 
@@ -146,7 +148,7 @@ export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
-  ageMs: 5 * MINUTE_MS,
+  ageMs: AGE_MS,
   removedWithinMs: 24 * 60 * MINUTE_MS,
   access: {
     permission: 'Reading the package. The public registries need no credentials.',

@@ -66,6 +66,8 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
       const inTimeUntil = claim.claimedAt + publishProfile.toleranceMs
       const place = placeOf(ecosystem, context.connection)
       const found = await ecosystem.find({ ...query, inTimeUntil }, place, context)
+      const isAsClaimed = found.isListed && found.hasContent !== false
+      if (found.isDoubtful && !isAsClaimed) throw new DestinationError('unavailable')
       return toObservation(found, {
         claimedAt: claim.claimedAt,
         inTimeUntil,
@@ -73,7 +75,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         answeredAt: context.now(),
         previous: context.previous,
         namesContent: query.integrity !== undefined,
-        keeps: ecosystem.publicKeeps && place.baseUrl === ecosystem.publicUrl,
+        keeps: ecosystem.publicKeeps && place.isPublic,
       })
     },
   })
@@ -83,9 +85,11 @@ function placeOf(ecosystem: Ecosystem, connection: Connection | null): Place {
   const { publicUrl, isPublicName } = ecosystem
   const options: JsonObject = connection?.options ?? {}
   const baseUrl = addressOf(options, publicUrl)
+  const isPublic = baseUrl === publicUrl
   return {
     baseUrl,
+    isPublic,
     auth: ecosystem.authOf(options),
-    sees: (name) => options.sees_all_packages === true || (baseUrl === publicUrl && isPublicName(name)),
+    sees: (name) => options.sees_all_packages === true || (isPublic && isPublicName(name)),
   }
 }

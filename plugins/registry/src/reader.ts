@@ -7,6 +7,7 @@ import {
   statusError,
 } from '@claimcheck/core/plugin'
 import type { Place } from './ecosystem.ts'
+import { AGE_MS } from './profile.ts'
 
 export interface ReadInit<T> {
   /** What the answer is read as: one URL can be read as several things. */
@@ -22,10 +23,12 @@ export interface Read<T> {
   readonly value: T
   /** As in `FoundVersion`. */
   readonly clockBehindMs: number | undefined
+  /** As in `FoundVersion`. */
+  readonly isDoubtful: boolean
 }
 
 export interface Reader {
-  /** Undefined for a status in `also`. @throws DestinationError */
+  /** Undefined for a status in `also`. @throws DestinationError `unavailable` for such a status in a copy that is too old to count */
   get<T>(url: string, init: ReadInit<T>): Promise<Read<T> | undefined>
 }
 
@@ -39,7 +42,7 @@ const MAX_REMEMBERED_LENGTH = 32 * 1024
 
 /** @param cache a probe has none */
 export function createReader(
-  { auth }: Pick<Place, 'auth'>,
+  { auth, isPublic = false }: Pick<Place, 'auth'> & Partial<Pick<Place, 'isPublic'>>,
   { fetch, now, cache }: ProbeContext & Partial<Pick<CheckContext, 'cache'>>,
 ): Reader {
   return {
@@ -53,18 +56,33 @@ export function createReader(
       const { status, headers } = response
       const theirNow = Date.parse(headers.get('date') ?? '')
       const clockBehindMs = Number.isNaN(theirNow) ? undefined : now() - theirNow
-      if (status === 304 && known) return { value: known.value as T, clockBehindMs }
+      const isOld = isOldCopy(headers, isPublic)
+      if (status === 304 && known) return { value: known.value as T, clockBehindMs, isDoubtful: isOld }
       if (status !== 200) {
         await response.body?.cancel()
-        if (also.includes(status)) return undefined
-        throw statusError(response, now())
+        if (!also.includes(status)) throw statusError(response, now())
+        if (isOld) throw new DestinationError('unavailable', { status })
+        return undefined
       }
       const value = await parsed(response, parse)
       const etag = headers.get('etag')
-      if (etag !== null && JSON.stringify(value).length <= MAX_REMEMBERED_LENGTH) cache?.set(key, { etag, value })
-      return { value, clockBehindMs }
+      const isWhole = tellsItsEnd(headers)
+      const isKept = isWhole && etag !== null && JSON.stringify(value).length <= MAX_REMEMBERED_LENGTH
+      if (isKept) cache?.set(key, { etag, value })
+      return { value, clockBehindMs, isDoubtful: isOld || !isWhole }
     },
   }
+}
+
+/** The host counts any age of the public registries' answers, but only a minute of others'. The profile's covers the rest up to here. */
+function isOldCopy(headers: Headers, isPublic: boolean): boolean {
+  const ageMs = Number(headers.get('age') ?? 0) * 1000
+  return isPublic ? Number.isNaN(ageMs) : !(ageMs <= AGE_MS)
+}
+
+/** Else what a broken connection left of it looks like the whole. */
+function tellsItsEnd(headers: Headers): boolean {
+  return headers.has('content-length') || headers.has('transfer-encoding')
 }
 
 async function parsed<T>(response: Response, parse: (response: Response) => T | Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 /** What the plugin makes of a sparse index of Cargo's. */
 import t from 'tap'
 import { type Asked, look, MINUTE, NOON, outcome } from './fixture.ts'
-import { type Routes, serve } from './serve.ts'
+import { aged, type Routes, serve, withoutEnd } from './serve.ts'
 
 const CKSUM = 'ab'.repeat(32)
 const line = (vers: string, more: object = {}) =>
@@ -22,6 +22,8 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   ['a line of 600 kB', { [PATH]: `${line('1.0.0')}\n${line('2.0.0', { deps: 'x'.repeat(600_000) })}` }, 'too_large'],
   ['a file of 6 MiB', { [PATH]: `${line('1.0.0', { deps: 'x'.repeat(1000) })}\n`.repeat(6 * 1024) }, 'too_large'],
   ['a version with build metadata alone', { [PATH]: line('1.0.0+1.7.2') }, 'ambiguous_claim'],
+  ['a version, and the answer tells no end', { [PATH]: withoutEnd(line('1.0.0')) }, 'as claimed'],
+  ['no version, and the answer tells no end', { [PATH]: withoutEnd(`${line('0.9.0')}\n`) }, 'unavailable'],
   ['401', { [PATH]: { status: 401 } }, 'unauthorized'],
   ['451', { [PATH]: { status: 451 } }, 'forbidden'],
   ['503', { [PATH]: { status: 503 } }, 'unavailable'],
@@ -61,3 +63,29 @@ t.test('a time in whole seconds means the whole second', async (t) => {
   t.same(seen.stays, [{ appeared: { notBefore: NOON + 30_000, notAfter: NOON + 30_999 } }])
   t.match(seen.facts, { yanked: true, published_at: '2026-09-25T12:00:30.000Z', integrity_by: 'registry' })
 })
+
+t.test(
+  'at an index that is not the public one, an old copy shows what is there, and not what is missing',
+  async (t) => {
+    const rows: readonly [name: string, routes: Routes, result: string, params?: Asked['params']][] = [
+      ['the version', { [PATH]: aged('301', line('1.0.0')) }, 'as claimed'],
+      ['no version', { [PATH]: aged('301', line('0.9.0')) }, 'unavailable'],
+      ['no version, in a copy of five minutes', { [PATH]: aged('300', line('0.9.0')) }, 'absent'],
+      ['no crate', { [PATH]: { status: 404, headers: { age: '301' } }, ...CONFIG }, 'unavailable'],
+      [
+        'no crate, in a copy of a copy',
+        { [PATH]: { status: 404, headers: { age: '5, 6' } }, ...CONFIG },
+        'unavailable',
+      ],
+      ['other content', { [PATH]: aged('301', line('1.0.0')) }, 'unavailable', { integrity: 'cd'.repeat(32) }],
+    ]
+    for (const [name, routes, result, params = {}] of rows) {
+      const { url } = await serve(t, routes)
+      const connection = { provider: 'cargo', options: { base_url: url, sees_all_packages: true } }
+      t.equal(await outcome(look({ target: 'cargo:tool', connection, now: NOON, params })), result, name)
+    }
+    const { url } = await serve(t, { [PATH]: aged('301', line('0.9.0')) })
+    const atPublic = look({ target: 'cargo:tool', options: { public_cargo_url: url } })
+    t.equal(await outcome(atPublic), 'absent (never_before)', 'the host counts the age of what it lists')
+  },
+)

@@ -32,6 +32,9 @@ const FITS: readonly [
   ['npm', { packages: ['@acme/*', 'tool'] }, 'npm:tools', undefined, false],
   ['npm', { packages: ['@acme/*'] }, 'npm:@acme-2/x', undefined, false],
   ['pypi', {}, 'pypi:tool', 'pypi.org', true],
+  ['pypi', { packages: ['My_Pkg', 'Acme.*'] }, 'pypi:my-pkg', undefined, true],
+  ['pypi', { packages: ['My_Pkg', 'Acme.*'] }, 'pypi:acme-x', undefined, true],
+  ['pypi', { packages: ['My_Pkg', 'Acme.*'] }, 'pypi:acmex', undefined, false],
   ['cargo', {}, 'cargo:tool', 'crates.io', true],
   ['cargo', {}, 'cargo:tool', 'index.crates.io', true],
 ]

@@ -57,6 +57,9 @@ const VERSIONS: readonly [target: string, version: string, form: string][] = [
   ['pypi:pkg', '1.0+Ubuntu-01_x', 'pypi:pkg 1.0+ubuntu.1.x'],
   ['pypi:pkg', '1.0-beta-build', 'refused'],
   ['pypi:pkg-', '1.0', 'invalid'],
+  ['pypi:pkg', `1.${'0'.repeat(120)}1dev`, 'pypi:pkg 1.1.dev0'],
+  // Its normal form is longer, and no claim could have it.
+  ['pypi:pkg', `1.${'1'.repeat(121)}dev`, 'refused'],
 ]
 
 for (const [target, version, form] of VERSIONS) {

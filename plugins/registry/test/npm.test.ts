@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { Observation } from '@claimcheck/core'
 import t, { type Test } from 'tap'
 import { type Asked, createCache, look, MINUTE, NOON, outcome } from './fixture.ts'
-import { type Routes, serve } from './serve.ts'
+import { aged, type Routes, serve, withoutEnd } from './serve.ts'
 
 const AT = '2026-09-25T12:00:30.000Z'
 const CONTENT = gzipSync('the content')
@@ -93,6 +93,22 @@ const rows: readonly [
     { params: { integrity: INTEGRITY } },
   ],
   [
+    'everything taken away, with its times',
+    {
+      '/tool/1.0.0': undefined,
+      '/tool': packument({
+        versions: undefined,
+        time: { modified: AT, unpublished: { time: AT, versions: ['1.0.0'] } },
+      }),
+    },
+    'ambiguous_claim',
+  ],
+  [
+    'everything taken away, and what that was is not told',
+    { '/tool/1.0.0': undefined, '/tool': packument({ versions: undefined, time: { unpublished: { time: AT } } }) },
+    'absent (may_have_been)',
+  ],
+  [
     'no package, read a minute after the claim',
     { '/tool/1.0.0': undefined, '/tool': undefined },
     'absent (may_have_been)',
@@ -108,6 +124,18 @@ const rows: readonly [
     { params: { integrity: createHash('sha256').update(CONTENT).digest('hex') } },
   ],
   ['other content', { '/tool/-/tool-1.0.0.tgz': OTHER }, 'differs (final)', { params: { integrity: INTEGRITY } }],
+  [
+    'a file that may have been cut',
+    { '/tool/-/tool-1.0.0.tgz': withoutEnd(CONTENT.subarray(0, -1)) },
+    'unavailable',
+    { params: { integrity: INTEGRITY } },
+  ],
+  [
+    'a file that may have been cut, and was not',
+    { '/tool/-/tool-1.0.0.tgz': withoutEnd(CONTENT) },
+    'as claimed',
+    { params: { integrity: INTEGRITY } },
+  ],
   [
     'the file at another origin',
     (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: 'https://cdn.example/tool.tgz' } }) }),
@@ -272,6 +300,12 @@ t.test('at a registry that may forget', async (t) => {
       { params: { integrity: INTEGRITY } },
     ],
     ['no package', { '/tool/1.0.0': undefined, '/tool': undefined }, 'forbidden'],
+    [
+      'no version, in an old copy of the package',
+      { '/tool/1.0.0': undefined, '/tool': aged('3600', packument(others)) },
+      'unavailable',
+      { now: NOON },
+    ],
   ]
   for (const [name, routes, result, asked] of cases) {
     const { url } = await serve(t, (url) => ({ ...published(url), ...routes }))
@@ -284,4 +318,13 @@ t.test('at a registry that may forget', async (t) => {
   t.same(later, { appeared: { notAfter: Date.parse(AT) } }, 'what is there may have taken the place of what was there')
   const [first] = (await look({ target: 'npm:tool', connection, now: LATE, previous: [unseen] })).stays!
   t.same(first?.appeared.notBefore, Date.parse(AT), 'no room for anything before it')
+
+  const { url: emptied } = await serve(t, {
+    ...published(url),
+    '/tool/1.0.0': undefined,
+    '/tool': packument({ versions: {} }),
+  })
+  const [gone] = (await look({ target: 'npm:tool', connection: { provider: 'npm', options: { base_url: emptied } } }))
+    .stays!
+  t.same(gone?.appeared, { notAfter: Date.parse(AT) }, 'what was taken away may have taken such a place as well')
 })

@@ -2,7 +2,7 @@
 import type { Observation } from '@claimcheck/core'
 import t, { type Test } from 'tap'
 import { type Asked, look, MINUTE, NOON, outcome } from './fixture.ts'
-import { type Routes, serve } from './serve.ts'
+import { aged, type Routes, serve } from './serve.ts'
 
 const SHA = 'ab'.repeat(32)
 const file = (more: object = {}) => ({
@@ -33,6 +33,12 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   ['no release', { [PROJECT]: project('0.9') }, 'absent', { now: NOON }],
   ['no release, read later', { [PROJECT]: project('0.9') }, 'absent (may_have_been)'],
   ['a release that only the project lists, in another spelling', { [PROJECT]: project('0.9', '1.0') }, 'unavailable'],
+  [
+    'no release, and a project with a version of half a megabyte',
+    { [PROJECT]: project('0.9', `1${'.0'.repeat(250_000)}.1`) },
+    'absent (may_have_been)',
+  ],
+  ['no release, and the project in an old copy', { [PROJECT]: aged('5, 6', project('0.9')) }, 'unavailable'],
   [
     'no release, and the project of another name',
     { [PROJECT]: { ...project('0.9'), name: 'x' } },

@@ -1,12 +1,27 @@
 /** A registry that answers what a test says, byte by byte. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { NOON } from './fixture.ts'
 
-/** By path: text or bytes as they are, or a value as JSON; with a status, or 200. What is not named is 404. */
+/** By path: text or bytes as they are, a value as JSON, a status, or what writes the answer itself. What is not named is 404. */
 export type Routes = Readonly<Record<string, unknown>>
+type Writer = (response: ServerResponse) => void
+
+/** A copy from so many seconds ago. */
+export function aged(age: string, value: unknown): Writer {
+  return (response) =>
+    void response.setHeader('age', age).end(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** The answer ends with its connection. */
+export function withoutEnd(body: string | Uint8Array): Writer {
+  return ({ socket }) => {
+    socket!.write('HTTP/1.0 200 OK\r\n\r\n')
+    socket!.end(body)
+  }
+}
 
 export interface Status {
   readonly status: number
@@ -22,6 +37,10 @@ export async function serve(t: Test, routes: Routes | ((url: string) => Routes))
     const answer = known[url]
     if (answer === undefined || isStatus(answer)) {
       response.writeHead(answer?.status ?? 404, answer?.headers).end()
+      return
+    }
+    if (typeof answer === 'function') {
+      ;(answer as Writer)(response)
       return
     }
     const etag = `"${url}"`

@@ -24,18 +24,19 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
     return { isListed: false, facts: { package_listed: false } }
   }
 
+  const { clockBehindMs, isDoubtful } = read
   const entry = read.value.find(({ vers }) => vers === version)
   if (!entry) {
     // Cargo takes versions that differ in nothing else for one: which of them was meant cannot be told.
     if (read.value.some(({ vers }) => withoutBuild(vers) === withoutBuild(version))) {
       throw new DestinationError('ambiguous_claim')
     }
-    return { isListed: false, published: null, facts: { package_listed: true } }
+    return { isListed: false, published: null, isDoubtful, facts: { package_listed: true } }
   }
   const digest = sha256Integrity(entry.cksum)
-  const { clockBehindMs } = read
   return {
     isListed: true,
+    isDoubtful,
     ...(integrity !== undefined && { hasContent: digest === integrity }),
     ...publishedAt(entry),
     ...(clockBehindMs !== undefined && { clockBehindMs }),

@@ -35,10 +35,14 @@ export async function readIndexFile(response: Response, name: string): Promise<I
     if (line.trim() !== '') entries.push(readLine(line, name))
   }
   for await (const part of bodyOf(response)) {
-    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
-    rest = lines.pop()!
+    // What is held of a line is not looked through again: a line may come byte by byte.
+    const [more = '', ...others] = decoder.decode(part, { stream: true }).split('\n')
+    rest += more
+    for (const line of others) {
+      take(rest)
+      rest = line
+    }
     if (rest.length > MAX_LINE) throw new DestinationError('too_large', { status: response.status })
-    for (const line of lines) take(line)
   }
   take(rest + decoder.decode())
   if (entries.length === 0) throw new SyntaxError('the index file is empty')
@@ -49,7 +53,8 @@ function readLine(line: string, name: string): IndexEntry {
   const entry = parse(line)
   if (!Value.Check(IndexEntry, entry)) throw new TypeError('a line of the index has another form')
   if (entry.name.toLowerCase() !== name) throw new TypeError('the index file is of another crate')
-  return Value.Clean(IndexEntry, entry) as IndexEntry
+  const { vers, cksum, yanked, pubtime } = entry
+  return { name, vers, cksum, yanked, ...(pubtime !== undefined && { pubtime }) }
 }
 
 /** The parser's own error repeats a part of the text, which may repeat a credential. */

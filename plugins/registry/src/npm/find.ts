@@ -51,17 +51,17 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
   const manifest = await shared(version, readManifest)
   if (manifest) {
     const { dist, deprecated } = manifest
-    const digest =
+    const file =
       integrity &&
       (await shared(`${version} ${algorithmOf(integrity)}`, () => hashTarball(dist.tarball, integrity, place, reader)))
     return {
       isListed: true,
-      ...(digest && { hasContent: digest === integrity }),
+      ...(file && { hasContent: file.value === integrity, isDoubtful: file.isDoubtful }),
       ...(await readRecord()),
       facts: {
         version,
         package_listed: true,
-        ...(digest && { integrity: digest, integrity_by: 'claimcheck' }),
+        ...(file && { integrity: file.value, integrity_by: 'claimcheck' }),
         ...(deprecated && { deprecated: true }),
       },
     }
@@ -79,6 +79,7 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
   const record = recordOf(version, packument)
   return {
     isListed: false,
+    isDoubtful: packument.isDoubtful,
     ...record,
     facts: { package_listed: true, ...(record.published && { unpublished: true }) },
   }
@@ -86,6 +87,7 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
 
 function recordOf(version: string, { value: { time }, clockBehindMs }: Read<Packument>): PackageRecord {
   if (time === undefined) return {}
+  if (!Object.hasOwn(time, version) && time.unpublished !== undefined) return recordOfNone(version, time.unpublished)
   const published = Object.hasOwn(time, version) ? logTime(time[version]) : null
   if (published === undefined) throw unexpected()
   // To take a version away is a change, so it was done by the time of the last one.
@@ -95,6 +97,14 @@ function recordOf(version: string, { value: { time }, clockBehindMs }: Read<Pack
     ...(removedBy !== undefined && { removedBy }),
     ...(clockBehindMs !== undefined && { clockBehindMs }),
   }
+}
+
+/** Everything was unpublished, with which the times of the versions may have gone. */
+function recordOfNone(version: string, unpublished: unknown): PackageRecord {
+  const { versions } = (unpublished ?? {}) as { readonly versions?: unknown }
+  // It was there, and nothing tells when.
+  if (Array.isArray(versions) && versions.includes(version)) throw new DestinationError('ambiguous_claim')
+  return {}
 }
 
 function unexpected(): DestinationError {

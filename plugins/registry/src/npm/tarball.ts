@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Place } from '../ecosystem.ts'
 import { algorithmOf } from '../integrity.ts'
-import { bodyOf, type Reader } from '../reader.ts'
+import { bodyOf, type Read, type Reader } from '../reader.ts'
 
 /** What every package's file begins with. A page that says that there is none right now does not. */
 const GZIP = [0x1f, 0x8b] as const
@@ -13,7 +13,7 @@ const GZIP = [0x1f, 0x8b] as const
  * @throws DestinationError `unsupported_target` where the file is elsewhere: a check reads one origin alone. `too_large` for a file beyond the
  *   host's limit
  */
-export async function hashTarball(url: string, integrity: string, place: Place, reader: Reader): Promise<string> {
+export async function hashTarball(url: string, integrity: string, place: Place, reader: Reader): Promise<Read<string>> {
   const algorithm = algorithmOf(integrity)
   const isSameOrigin = URL.canParse(url) && new URL(url).origin === new URL(place.baseUrl).origin
   if (!isSameOrigin) throw new DestinationError('unsupported_target')
@@ -31,5 +31,5 @@ export async function hashTarball(url: string, integrity: string, place: Place, 
       return `${algorithm}-${hash.digest('base64')}`
     },
   })
-  return read!.value
+  return read!
 }

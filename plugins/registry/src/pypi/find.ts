@@ -26,11 +26,11 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   }
 
   /** Undefined where there is none. */
-  async function readProject(): Promise<Project | undefined> {
+  async function readProject(): Promise<Read<Project> | undefined> {
     const init = json('pypi project', Project, (response) => readPruned(response, { name: 'value', versions: 'value' }))
     const read = await reader.get(`${baseUrl}/simple/${name}/`, { ...init, accept: SIMPLE_JSON, also: [404] })
     if (read && normalizeProject(read.value.name) !== name) throw unexpected()
-    return read?.value
+    return read
   }
 
   const release = await cache.share(url, readRelease)
@@ -46,8 +46,8 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
     return { isListed: false, facts: { package_listed: false } }
   }
   // Published while we were reading, or not known to every replica yet: the next read will tell.
-  if (project.versions.some((listed) => isSamePep440(listed, version))) throw new DestinationError('unavailable')
-  return { isListed: false, facts: { package_listed: true } }
+  if (project.value.versions.some((listed) => isSamePep440(listed, version))) throw new DestinationError('unavailable')
+  return { isListed: false, isDoubtful: project.isDoubtful, facts: { package_listed: true } }
 }
 
 function isAsked({ info }: Release, { name, version }: Query): boolean {
@@ -55,7 +55,10 @@ function isAsked({ info }: Release, { name, version }: Query): boolean {
 }
 
 /** A version has several files, and more may come. It was published with the first of them. */
-function foundRelease({ value, clockBehindMs }: Read<Release>, integrity: string | undefined): FoundVersion {
+function foundRelease(
+  { value, clockBehindMs, isDoubtful }: Read<Release>,
+  integrity: string | undefined,
+): FoundVersion {
   const { info, urls } = value
   const claimed = urls.filter(({ digests }) => integrity === undefined || sha256Integrity(digests.sha256) === integrity)
   const files = claimed.length > 0 ? claimed : urls
@@ -65,6 +68,7 @@ function foundRelease({ value, clockBehindMs }: Read<Release>, integrity: string
     isListed: true,
     ...(integrity !== undefined && { hasContent: claimed.length > 0 }),
     published: earliest(files),
+    isDoubtful,
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
       version: normalizePep440(info.version)!,

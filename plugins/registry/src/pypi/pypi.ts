@@ -47,7 +47,8 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
       options: Options,
       help: HELP,
       baseUrl: (options) => addressOf(options, publicUrl),
-      fits: (options, claim) => fitsClaim(options, claim, 'pypi', names(addressOf(options, publicUrl))),
+      fits: (options, claim) =>
+        fitsClaim(options, claim, 'pypi', names(addressOf(options, publicUrl)), normalizeProject),
       async probe(options, { http }) {
         const auth = authOf(options)
         await http.head(`${addressOf(options, publicUrl)}/simple/`, { headers: { accept: SIMPLE_JSON }, auth })

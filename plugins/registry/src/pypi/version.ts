@@ -1,5 +1,8 @@
 /** Versions by PEP 440. */
 
+/** Of what claims may have. An index may send half a megabyte for a version, which would be compared for minutes. */
+const LONGEST = 127
+
 const VERSION =
   /^v?(?:([0-9]+)!)?([0-9]+(?:\.[0-9]+)*)(?:[-_.]?(alpha|beta|preview|pre|rc|a|b|c)[-_.]?([0-9]*))?(?:-([0-9]+)|[-_.]?(post|rev|r)[-_.]?([0-9]*))?(?:[-_.]?(dev)[-_.]?([0-9]*))?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$/
 
@@ -7,10 +10,10 @@ const PRE: Readonly<Record<string, string>> = { alpha: 'a', beta: 'b', c: 'rc', 
 
 /** The normal form, which keeps zeros at the end of the release. Undefined for what is no version. */
 export function normalizePep440(text: string): string | undefined {
-  const match = VERSION.exec(text.toLowerCase())
+  const match = text.length > LONGEST + 'v'.length ? null : VERSION.exec(text.toLowerCase())
   if (!match) return undefined
   const [, epoch = '', release, pre, preNumber, implicitPost, post, postNumber, dev, devNumber, local] = match
-  return [
+  const normal = [
     number(epoch) === '0' ? '' : `${number(epoch)}!`,
     release!.split('.').map(number).join('.'),
     pre === undefined ? '' : `${PRE[pre] ?? pre}${number(preNumber)}`,
@@ -18,6 +21,7 @@ export function normalizePep440(text: string): string | undefined {
     dev === undefined ? '' : `.dev${number(devNumber)}`,
     local === undefined ? '' : `+${local.split(/[-_.]/).map(localPart).join('.')}`,
   ].join('')
+  return normal.length > LONGEST ? undefined : normal
 }
 
 /** Whether both name one version: `1.0` and `1.0.0` do. False for what is no version. */
