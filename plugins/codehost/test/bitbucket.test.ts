@@ -192,6 +192,13 @@ t.test('pipelines that are not those that were asked for', async (t) => {
   }
   t.equal(await answered([pipeline(sha, { state: { name: 'COMPLETED', result: null } })]), 'unexpected_response')
   t.equal(await answered([pipeline(sha, { state: { name: 'SOMETHING' } })]), 'unexpected_response')
+  const into = (destination: string, build_number: number, result: string) => {
+    const target = { commit: { hash: sha }, source: 'topic', destination, selector: { type: 'default' } }
+    return pipeline(sha, { build_number, target, state: { name: 'COMPLETED', result: { name: result } } })
+  }
+  const older = into('main', 1, 'FAILED')
+  t.equal(await answered([into('main', 2, 'SUCCESSFUL'), older]), 'as claimed', 'run again')
+  t.equal(await answered([into('old', 2, 'SUCCESSFUL'), older]), 'differs: checks', 'another pull request')
   t.equal(await answered([pipeline(sha)], { size: 5000 }), 'too_large', 'pages without end')
   t.equal(await answered([], { size: 5 }), 'unexpected_response', 'a page that is empty before the end')
   t.equal(await answered([pipeline(sha)], { size: undefined, pagelen: 1 }), 'too_large')

@@ -86,6 +86,9 @@ export const PipelinesAnswer = Type.Object({
       target: Type.Object({
         commit: orNull(Type.Object({ hash: Hash })),
         ref_name: orNull(Type.String()),
+        // Of the run of a pull request.
+        source: orNull(Type.String()),
+        destination: orNull(Type.String()),
         selector: orNull(Type.Object({ type: Type.String(), pattern: orNull(Type.String()) })),
       }),
       completed_on: orNull(Time),

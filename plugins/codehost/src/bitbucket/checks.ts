@@ -92,7 +92,7 @@ async function readStatuses({ api, root }: Repository, sha: string): Promise<Sta
   return checks
 }
 
-/** The latest run of each definition on each branch or tag. @throws DestinationError `forbidden` without the right to read pipelines */
+/** The latest run of each definition on each branch, tag or pull request. @throws DestinationError `forbidden` without the right to read pipelines */
 async function readPipelines(repository: Repository, sha: string): Promise<Check[]> {
   const { api, root } = repository
   const path = `${root}/pipelines`
@@ -112,7 +112,8 @@ async function readPipelines(repository: Repository, sha: string): Promise<Check
     pages++
     for (const run of values) {
       if (!(await isOf(sha, run, repository))) continue
-      const group = JSON.stringify([nameOf(run), run.target.ref_name])
+      const { ref_name, source, destination } = run.target
+      const group = JSON.stringify([nameOf(run), ref_name, source, destination])
       groups.set(group, [...(groups.get(group) ?? []), run])
     }
   }
