@@ -37,7 +37,7 @@ try {
       paths,
       // tap names its folders after the arguments.
       args: paths.length === 1 ? [paths[0]!, database] : ['build/scripts/test-group.js', `${database}-${index}`],
-      env: { ...common, TEST_DATABASE: database, TEST_FILES: paths.join(' ') },
+      env: { ...common, TEST_DATABASE: database },
       database,
     }),
   )
