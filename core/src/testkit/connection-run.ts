@@ -21,6 +21,7 @@ export async function runConnection(run: Run, claims: readonly Claim[]): Promise
   if (connection === undefined) return
   const { type, options } = run.lanes[0]!.given(connection)
   tellOptions(type, options, claims, run)
+  if (!run.wants(...PROBE_CHECKS)) return
   await run.set(before ?? cases[0]?.situation)
   await runProbe(run, connection)
 }
@@ -162,6 +163,15 @@ async function runProbe({ findings, lanes, memory }: Run, connection: ProbeAsked
   tell('probe.secrets', undefined)
 }
 
+const PROBE_CHECKS = [
+  'probe.result',
+  'probe.asks',
+  'probe.unauthorized',
+  'probe.forbidden',
+  'probe.errors',
+  'probe.abort',
+  'probe.secrets',
+]
 /** They strike all that a probe asks. */
 const PROBED: ReadonlySet<string> = new Set([
   'fault.401',
