@@ -1,21 +1,20 @@
-/** The tests of a table of bad plugins: the kit finds each one's fault by the check that is named for it. */
+/** The tests of a table of bad plugins: the kit finds each one's fault by the check that is named for it, alone or among all others. */
 import { CHECKS } from '@claimcheck/core/testkit'
 import t from 'tap'
+import { IS_THOROUGH } from '../../../test/support/thorough.ts'
 import { examine } from './cases.ts'
 import { leftServers, leftTimers } from './requests.ts'
 import type { BadPlugin } from './row.ts'
 import type { Situation } from './tracker.ts'
 
 const LONGEST_MS = 500_000
-/** `npm run test:thorough`: the whole kit, so that no other check hides the fault. */
-const IS_WHOLE = process.env.TEST_THOROUGH === '1'
 const USUAL: readonly Situation[] = ['closed']
 
 export function catches(rows: readonly BadPlugin[]): void {
   t.setTimeout(LONGEST_MS)
   for (const { what, caughtBy, plugin, situations = USUAL, way } of rows) {
     t.test(`${caughtBy} catches a plugin that ${what}`, async (t) => {
-      const { ok, checks } = await examine(plugin(), situations, way, IS_WHOLE ? undefined : [caughtBy])
+      const { ok, checks } = await examine(plugin(), situations, way, IS_THOROUGH ? undefined : [caughtBy])
       endLeft()
       t.notOk(ok)
       const failed = new Set(checks.filter(({ ok }) => !ok).map(({ name }) => name))
