@@ -37,7 +37,10 @@ const FOLDERS: readonly Folder[] = [
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
   { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
-  { at: 'test/anchors/', onBoth: ['published'] },
+  // Their tests run side by side.
+  { at: 'test/anchors/killed.test' },
+  { at: 'test/anchors/published.test', onBoth: 'all' },
+  { at: 'test/anchors/', processes: 1 },
   { at: 'test/chain/' },
   { at: 'test/', processes: 4, onBoth: ['cli'] },
 ]
