@@ -1,6 +1,6 @@
 /** The whole kit: runs a plugin through every check, gives a report of plain data, and makes tests of it for any runner. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Value } from 'typebox/value'
+import { Value } from '../typebox.ts'
 import { type CheckedCase, runCase } from './case-run.ts'
 import { describeCheck } from './checks.ts'
 import { createClock, type KitClock } from './clock.ts'

@@ -1,11 +1,12 @@
 /** Tries what a connection type says of its options: a base address and what fits, without secrets, and a probe that tells what is wrong. */
-import { Value } from 'typebox/value'
+
 import { secretNames } from '../contract/auth.ts'
 import type { ConnectionType, ProbeResult } from '../contract/connection.ts'
 import { isDestinationError } from '../contract/destination-error.ts'
 import type { Claim } from '../contract/verifier.ts'
 import { originOf } from '../hosting/base-address.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
+import { Value } from '../typebox.ts'
 import type { Called } from './call.ts'
 import { echo, echoingFailure } from './echoes.ts'
 import { headerOf } from './exchange.ts'
