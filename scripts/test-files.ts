@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { type FileTime, fileTimes } from './file-time.ts'
 
 export interface Counts {
   readonly total: number
@@ -37,22 +38,11 @@ interface Outcome {
 }
 
 const WITHOUT_DOMAINS = new URL('./without-domains.js', import.meta.url).href
+const TIME_PROCESS = new URL('./time-process.js', import.meta.url).href
 const NOTHING: Counts = { total: 0, pass: 0, fail: 0, skip: 0 }
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-interface FileTime {
-  readonly path: string
-  readonly database: string
-  readonly ms: number
-}
-
 const SLOWEST = 10
-const FILE_TIME = /^# file (\S+) took (\d+) ms$/gm
-
-/** A line with which a process of several files says what each of them took. */
-export function fileTime(path: string, ms: number): string {
-  return `file ${path} took ${Math.round(ms)} ms`
-}
 
 /** True when every file passed, undefined when the run was interrupted. */
 export async function runFiles(files: readonly TestProcess[], options: Options): Promise<boolean | undefined> {
@@ -61,7 +51,7 @@ export async function runFiles(files: readonly TestProcess[], options: Options):
   let isInterrupted = false
   let done = 0
   let counts = NOTHING
-  const times: FileTime[] = []
+  const times: (FileTime & { readonly database: string })[] = []
   const interrupt = () => {
     isInterrupted = true
     waiting.length = 0
@@ -73,11 +63,10 @@ export async function runFiles(files: readonly TestProcess[], options: Options):
 
   async function work(): Promise<void> {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const outcome = await runFile(file, options, running)
-      const { output, counts: own, problem, ms } = outcome
+      const { output, counts: own, problem, ms } = await runFile(file, options, running)
       const isGood = problem === undefined
       counts = sum(counts, own)
-      times.push(...timesOf(file, outcome))
+      times.push(...fileTimes(output).map((time) => ({ ...time, database: file.database })))
       // A problem that no test has counted is one failure.
       if (!isGood && own.fail === 0) counts = sum(counts, { ...NOTHING, total: 1, fail: 1 })
       console.log(`# Subtest: ${file.name}`)
@@ -91,29 +80,29 @@ export async function runFiles(files: readonly TestProcess[], options: Options):
   await Promise.all(Array.from({ length: options.jobs }, work))
   for (const signal of STOPPING) process.off(signal, interrupt)
   console.log(`# the ${Math.min(SLOWEST, times.length)} slowest files:`)
-  for (const { path, database, ms } of times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
-    console.log(`#   ${(ms / 1000).toFixed(1).padStart(6)} s  ${path} on ${database}`)
+  for (const { path, database, ms, processorMs } of times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
+    console.log(`#   ${seconds(ms)} s, processor ${seconds(processorMs)} s  ${path} on ${database}`)
   }
   const { total, pass, fail, skip } = counts
   console.log(`# { total: ${total}, pass: ${pass}, fail: ${fail}, skip: ${skip} }`)
-  console.log(`# time=${Date.now() - startedAt}ms`)
+  const processorMs = times.reduce((sum, time) => sum + time.processorMs, 0)
+  console.log(`# time=${Date.now() - startedAt}ms, processor ${Math.round(processorMs)} ms`)
   return isInterrupted ? undefined : fail === 0
 }
 
-/** A process of one file takes the time of the process. */
-function timesOf({ paths, database }: TestProcess, { output, ms }: Outcome): FileTime[] {
-  if (paths.length === 1) return [{ path: paths[0]!, database, ms }]
-  return [...output.matchAll(FILE_TIME)].map(([, path, taken]) => ({ path: path!, database, ms: Number(taken) }))
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1).padStart(5)
 }
 
 async function runFile(
-  { args, env }: TestProcess,
+  { args, env, paths }: TestProcess,
   { timeoutMs }: Options,
   running: Set<ChildProcess>,
 ): Promise<Outcome> {
   const startedAt = Date.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', '--import', WITHOUT_DOMAINS, ...args], {
-    env: { ...env, TAP_TIMEOUT: String(timeoutMs / 1000) },
+  const preloaded = [WITHOUT_DOMAINS, ...(paths.length === 1 ? [TIME_PROCESS] : [])].flatMap((url) => ['--import', url])
+  const child = spawn(process.execPath, ['--enable-source-maps', ...preloaded, ...args], {
+    env: { ...env, TAP_TIMEOUT: String(timeoutMs / 1000), TEST_FILES: paths.join(' ') },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A process group with all that it starts, so that all of it can be ended at once.
     detached: true,

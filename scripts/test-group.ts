@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import t from 'tap'
 import { afterFile, endFile } from '../test/support/after-file.ts'
-import { fileTime } from './test-files.ts'
+import { startFile } from './file-time.ts'
 
 const LONGEST_END_MS = 15_000
 
@@ -10,7 +10,7 @@ const LONGEST_END_MS = 15_000
 t.teardown = t.after = afterFile
 
 for (const path of process.env.TEST_FILES!.split(' ')) {
-  const startedAt = performance.now()
+  const end = startFile(path)
   const before = t.counts.total
   await import(resolve(path))
   let after = before
@@ -21,7 +21,7 @@ for (const path of process.env.TEST_FILES!.split(' ')) {
   })
   if (after === before) throw new Error(`the tests of ${path} did not run`)
   await endFile()
-  t.comment(fileTime(path, performance.now() - startedAt))
+  t.comment(end())
 }
 t.end()
 // All tests are counted by now. What a browser left open would hold up the whole run.

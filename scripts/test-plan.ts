@@ -26,23 +26,26 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/hosts/', processes: 2 },
   { at: 'plugins/', processes: 1 },
   // The tables of bad plugins wait most of the time.
-  { at: 'core/', processes: 3 },
+  { at: 'core/', processes: 2 },
   { at: 'test/create-plugin.test' },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/' },
-  { at: 'server/', processes: 3 },
-  { at: 'test/browser/', processes: 2 },
+  { at: 'server/', processes: 2 },
+  { at: 'test/browser/', processes: 1 },
   { at: 'test/crash/', onBoth: 'all' },
   // These two set up a world of their own.
   { at: 'test/docs.test' },
   { at: 'test/packaging.test' },
   { at: 'test/try.test' },
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
-  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
+  { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
-  { at: 'test/anchors/', onBoth: ['published'] },
+  // Their tests run side by side.
+  { at: 'test/anchors/killed.test' },
+  { at: 'test/anchors/published.test', onBoth: 'all' },
+  { at: 'test/anchors/', processes: 1 },
   { at: 'test/chain/' },
-  { at: 'test/', processes: 4, onBoth: ['cli'] },
+  { at: 'test/', processes: 3, onBoth: ['cli'] },
 ]
 
 export interface PlannedProcess {

@@ -5,8 +5,10 @@
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
+ *     npm run test:thorough                     with all that takes long: `test/support/thorough.ts`
  *
- * How the files of a folder run is in the table of `test-plan.ts`. The ten slowest files are printed at the end.
+ * How the files of a folder run is in the table of `test-plan.ts`. The ten slowest files are printed at the end, with their
+ * processor time.
  */
 import { availableParallelism } from 'node:os'
 import { createTemplate } from '../test/support/database.ts'
@@ -37,7 +39,7 @@ try {
       paths,
       // tap names its folders after the arguments.
       args: paths.length === 1 ? [paths[0]!, database] : ['build/scripts/test-group.js', `${database}-${index}`],
-      env: { ...common, TEST_DATABASE: database, TEST_FILES: paths.join(' ') },
+      env: { ...common, TEST_DATABASE: database },
       database,
     }),
   )

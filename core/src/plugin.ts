@@ -1,8 +1,5 @@
 /** What @claimcheck/core/plugin offers: what the author of a plugin needs, schemas included, and nothing that only a host uses. */
 
-// An author of a plugin takes TypeBox from here, so that there is no version of it to choose and keep in step with core's.
-export { type Static, type TSchema, Type } from 'typebox'
-export { Value } from 'typebox/value'
 export {
   type Anchor,
   type AnchorAccount,
@@ -66,3 +63,5 @@ export type { ActionProfile, FieldRole } from './profile.ts'
 export { textFingerprint } from './receipt/digest.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { mayTake } from './shares.ts'
+// An author of a plugin takes TypeBox from here, so that there is no version of it to choose and keep in step with core's.
+export { type Static, type TSchema, Type, Value } from './typebox.ts'

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type AnchorFinding, checkReceipt, parseKeySet, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
+import { IS_THOROUGH, tries } from '../../test/support/thorough.ts'
 
 const read = (file: string) => readFileSync(`test/vectors/${file}`, 'utf8')
 const keys = parseKeySet(read('keys.json'))
@@ -27,11 +28,15 @@ function meaning(text: string): string | undefined {
   }
 }
 
+/** Odd, so that the changed bit differs from one to the next. */
+const BYTE_STEP = IS_THOROUGH ? 1 : 3
+
 t.test('a receipt with any byte changed is invalid or has the same meaning', async (t) => {
   for (const original of [PLAIN, PROVEN, CHANGE]) {
     const bytes = Buffer.from(original)
     const changed: string[] = []
-    for (const [index, byte] of bytes.entries()) {
+    for (let index = 0; index < bytes.length; index += BYTE_STEP) {
+      const byte = bytes[index]!
       bytes[index] = byte ^ (1 << (index % 8))
       const text = bytes.toString()
       if (meaning(text) !== meaning(original) && (await isValid(text))) changed.push(text)
@@ -57,7 +62,7 @@ t.test('no edited receipt is valid with another meaning', async (t) => {
       return meaning(text) === meaning(original) || !(await isValid(text))
     },
   )
-  await t.resolves(fc.assert(property, { numRuns: 2000 }))
+  await t.resolves(fc.assert(property, { numRuns: tries(2000) }))
 })
 
 t.test('any text gives a report, and an invalid one has level 0 and no verdict', async (t) => {
@@ -67,7 +72,7 @@ t.test('any text gives a report, and an invalid one has level 0 and no verdict',
     const report = await checkReceipt(text, pipeline === undefined ? { keys } : { keys, pipeline })
     return !report.valid && report.achieved_trust_level === 0 && report.verdict === null
   })
-  await t.resolves(fc.assert(property, { numRuns: 3000 }))
+  await t.resolves(fc.assert(property, { numRuns: tries(3000) }))
 })
 
 t.test('a valid anchor gives level 2 and the time by which the receipt existed', async (t) => {

@@ -15,6 +15,7 @@ import {
 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
+import { tries } from '../../test/support/thorough.ts'
 import { hasher, leafOf, naiveTree } from './naive-tree.ts'
 
 const BOUNDARIES = [1, 2, 3, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 65_791, 65_792, 65_793, 131_072]
@@ -93,14 +94,14 @@ t.test("a leaf's full tile has the lower part of its path, at any size of the tr
     const { leafHash, path } = pathInTile(completeTile(256, tree.tile(tile), hasher), leafIndex % 256)
     return same([leafHash, ...path], [tree.leaf(leafIndex), ...tree.path(leafIndex, size).slice(0, 8)])
   })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 40 }))
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(40) }))
 })
 
 t.test(
   'at any size, a proof from the range is the one from tiles, and needs at most one full tile a level',
   async (t) => {
     const property = fc.asyncProperty(sizes, fc.nat(), (size, pick) => proofsAgree(pick % size, size))
-    await t.resolves(fc.assert(property, { numRuns: 40 }))
+    await t.resolves(fc.assert(property, { numRuns: tries(40) }))
   },
 )
 
@@ -121,7 +122,7 @@ t.test('proofs are the same from tiles with their nodes and from tiles without',
       same((await proveConsistency(first, first, read, hasher)).path, [])
     )
   })
-  await t.resolves(fc.assert(property, { numRuns: 40 }))
+  await t.resolves(fc.assert(property, { numRuns: tries(40) }))
 })
 
 t.test('a leaf that is not in the tree has no proof from its range', async (t) => {

@@ -21,6 +21,7 @@ import {
 import { checkEvidence } from '@claimcheck/core/checker'
 import fc from 'fast-check'
 import t from 'tap'
+import { tries } from '../../test/support/thorough.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
@@ -262,7 +263,7 @@ t.test('no change of one value in the evidence goes with a verdict that is bette
         const text = canonicalize(document)
         return checkEvidence(signing(claimed, text), text).evidence !== 'follows'
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     ),
   )
 })
@@ -277,7 +278,7 @@ t.test('whatever an issuer signs as evidence, the checker answers', async (t) =>
       fc.property(fc.oneof(fc.string(), fc.json(), cut), (text) => {
         return ['does_not_follow', 'not_checked', 'follows'].includes(checkEvidence(signing(body, text), text).evidence)
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     ),
   )
 })

@@ -3,13 +3,14 @@ import { canonicalize, type JsonValue } from '@claimcheck/core'
 import byLibrary from 'canonicalize'
 import fc from 'fast-check'
 import t from 'tap'
+import { tries } from '../../test/support/thorough.ts'
 
 t.test('another implementation makes the same canonical JSON', async (t) => {
   const value = fc.jsonValue({ stringUnit: 'binary', depthSize: 'medium' }) as fc.Arbitrary<JsonValue>
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(value, (value) => canonicalize(value) === byLibrary(value)),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     ),
   )
 })

@@ -10,11 +10,12 @@ import {
 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { tries } from '../../test/support/thorough.ts'
 
 const RUNS = 3000
 
 function holds<T>(t: Test, property: fc.IProperty<T>, numRuns: number): void {
-  t.doesNotThrow(() => fc.assert(property, { numRuns }))
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(numRuns) }))
 }
 
 const rulesArb = fc.record({

@@ -1,6 +1,7 @@
 /** The wire format of claims: how they are submitted, and how their state is reported. */
-import { type Static, type TSchema, Type } from 'typebox'
+
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
+import { type Static, type TSchema, Type } from '../typebox.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'
 import { MAX_BYTES, nullable, plainObject, Timestamp } from './primitives.ts'
 

@@ -1,5 +1,5 @@
 /** The wire format of connections: through what a workspace can verify, and which actions. It has no account names and no credentials. */
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../typebox.ts'
 import { Timestamp } from './primitives.ts'
 
 export const ConnectionList = Type.Object(

@@ -1,5 +1,5 @@
 /** The wire format of a credential's rights. */
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../typebox.ts'
 import { nullable } from './primitives.ts'
 
 export const CredentialDescription = Type.Object(

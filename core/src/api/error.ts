@@ -1,5 +1,5 @@
 /** The wire format of errors: a text, or for an invalid input a list of its mistakes. */
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../typebox.ts'
 
 export const ErrorBody = Type.Object({ detail: Type.String({ description: 'What is wrong.' }) }, { title: 'Error' })
 export type ErrorBody = Static<typeof ErrorBody>

@@ -1,5 +1,5 @@
 /** The wire format of the key document, with which receipts, tree heads and anchors are checked. */
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../typebox.ts'
 import { Hash, nullable, Timestamp } from './primitives.ts'
 
 export const KeyDocument = Type.Object(

@@ -1,5 +1,5 @@
 /** The wire format of the public log: heads, entries, proofs and anchors. */
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../typebox.ts'
 import { count, Hash, nullable, Timestamp } from './primitives.ts'
 import { Signature } from './receipt.ts'
 

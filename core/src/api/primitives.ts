@@ -1,6 +1,7 @@
 /** The small schemas from which the wire schemas are made. */
-import { type TSchema, Type } from 'typebox'
+
 import type { JsonObject } from '../json.ts'
+import { type TSchema, Type } from '../typebox.ts'
 
 /** A time in UTC, written with `Z` and three fraction digits. */
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-09-25T14:02:11.000Z'] })

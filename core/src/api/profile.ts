@@ -1,5 +1,5 @@
 /** Profiles on the wire: the rules by which claims are judged, in every version that still judges some. */
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../typebox.ts'
 import { plainObject } from './primitives.ts'
 
 const lengthMs = Type.Integer({ minimum: 0, description: 'Milliseconds.' })

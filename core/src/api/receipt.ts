@@ -1,6 +1,7 @@
 /** The wire format of receipts, as a description. The checker's rules are stricter. */
-import { type Static, Type } from 'typebox'
+
 import { FAILURE_CODES, MARKS } from '../evidence.ts'
+import { type Static, Type } from '../typebox.ts'
 import { VERDICTS } from '../verdict.ts'
 import { count, Hash, plainObject, Timestamp } from './primitives.ts'
 

@@ -2,7 +2,7 @@
  * How a plugin names the credential of a request without holding it. A plugin gets a handle in place of each secret option; the host
  * replaces the handle as it sends the request.
  */
-import { type TObject, Type } from 'typebox'
+import { type TObject, Type } from '../typebox.ts'
 
 /** The credential that a request carries. Its secrets are handles, as a connection's options have them. */
 export type Auth =

@@ -1,9 +1,9 @@
 /** What most checks need of HTTP, on top of a guarded `fetch`: JSON of a known shape, headers alone, pages, and the usual meaning of statuses. */
 import type { Static, TSchema } from 'typebox'
-import { Value } from 'typebox/value'
 import type { Instant } from '../evidence.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { retryAfterMs } from '../retry-after.ts'
+import { Value } from '../typebox.ts'
 import { DestinationError } from './destination-error.ts'
 import { readJson, USUAL_JSON_BYTES } from './json-answer.ts'
 import type { CheckLimits, FetchInit, GuardedFetch } from './verifier.ts'

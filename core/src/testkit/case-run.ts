@@ -10,7 +10,7 @@ import { described, isSame, observationProblem, PARTS, sayTheSame, showsClaimed 
 import type { Case, Sight } from './options.ts'
 import { type PreparedCase, prepareCase, tellWords } from './prepared.ts'
 import { at, type Run } from './run.ts'
-import { runSecrets } from './secret-run.ts'
+import { runSecrets, SECRETS } from './secret-run.ts'
 import { previousOf, verdictOf } from './verdict-run.ts'
 
 export interface CheckedCase extends PreparedCase {
@@ -54,7 +54,7 @@ export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefi
   const { observation } = outcome
   if ('observation' in outcome) tellObservation(run, prepared, outcome, observation)
 
-  await runSame(run, { prepared, asked, outcome })
+  if (run.wants('same.observation')) await runSame(run, { prepared, asked, outcome })
   if (observation && !observationProblem(prepared.verifier.profile, observation)) {
     const seenCase: SeenCase = { ...prepared, asked, outcome, seen: observation }
     const before = await runFreshness(run, seenCase)
@@ -68,11 +68,11 @@ export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefi
     clock.set(prepared.submittedAt)
     const whole = before ? { ...seenCase, before } : seenCase
     await runFaults(run, whole)
-    await runSecrets(run, whole)
-    await runFifty(run, whole)
-    await runUnprivileged(run, whole)
+    if (run.wants(...SECRETS)) await runSecrets(run, whole)
+    if (run.wants('load.fifty')) await runFifty(run, whole)
+    if (run.wants('absence.hides-permission')) await runUnprivileged(run, whole)
   }
-  await runVerdict(run, prepared, asked)
+  if (run.wants('case.verdict', 'words.fill')) await runVerdict(run, prepared, asked)
   return { ...prepared, asked, outcome }
 }
 

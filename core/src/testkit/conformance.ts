@@ -1,6 +1,6 @@
 /** The whole kit: runs a plugin through every check, gives a report of plain data, and makes tests of it for any runner. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Value } from 'typebox/value'
+import { Value } from '../typebox.ts'
 import { type CheckedCase, runCase } from './case-run.ts'
 import { describeCheck } from './checks.ts'
 import { createClock, type KitClock } from './clock.ts'
@@ -12,7 +12,7 @@ import { type Lane, type LaneOptions, openLane, valueAt } from './host.ts'
 import { runMany } from './many-run.ts'
 import type { ConformanceOptions, Report, RunningDestination } from './options.ts'
 import { lintPlugin } from './profile-lint.ts'
-import { checkAndSearch, type Run } from './run.ts'
+import { checkAndSearch, type Run, wantsOf } from './run.ts'
 import { installWatch } from './watch.ts'
 import { startWatchdog } from './watchdog.ts'
 
@@ -38,6 +38,8 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
   const findings = createFindings()
   const clock = createClock()
   const startedAt = clock.now()
+  const wants = wantsOf(options)
+  if (options.only) findings.untested(`every check but ${options.only.join(', ')}`)
   const removeWatch = installWatch()
   const stopWatchdog = startWatchdog()
   const running = await options.destination.start({ now: clock.now })
@@ -73,6 +75,7 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
         return prepared
       },
       check: (lane, asked) => checkAndSearch(lane, asked, findings),
+      wants,
     }
     const checked: CheckedCase[] = []
     for (const row of options.cases) {
@@ -93,7 +96,7 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
     findings.tell('plugin.setup', `setup fails: ${(error as Error)?.message ?? error}`)
   }
   await closeLanes(lanes, findings)
-  if (lanes.length === LANES) await tellOpen(laneOptions, options, clock, findings)
+  if (lanes.length === LANES && wants('close.nothing-open')) await tellOpen(laneOptions, options, clock, findings)
   await elsewhere.stop()
   await running.stop()
   removeWatch()

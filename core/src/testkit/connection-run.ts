@@ -1,11 +1,12 @@
 /** Tries what a connection type says of its options: a base address and what fits, without secrets, and a probe that tells what is wrong. */
-import { Value } from 'typebox/value'
+
 import { secretNames } from '../contract/auth.ts'
 import type { ConnectionType, ProbeResult } from '../contract/connection.ts'
 import { isDestinationError } from '../contract/destination-error.ts'
 import type { Claim } from '../contract/verifier.ts'
 import { originOf } from '../hosting/base-address.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
+import { Value } from '../typebox.ts'
 import type { Called } from './call.ts'
 import { echo, echoingFailure } from './echoes.ts'
 import { headerOf } from './exchange.ts'
@@ -21,6 +22,7 @@ export async function runConnection(run: Run, claims: readonly Claim[]): Promise
   if (connection === undefined) return
   const { type, options } = run.lanes[0]!.given(connection)
   tellOptions(type, options, claims, run)
+  if (!run.wants(...PROBE_CHECKS)) return
   await run.set(before ?? cases[0]?.situation)
   await runProbe(run, connection)
 }
@@ -162,6 +164,15 @@ async function runProbe({ findings, lanes, memory }: Run, connection: ProbeAsked
   tell('probe.secrets', undefined)
 }
 
+const PROBE_CHECKS = [
+  'probe.result',
+  'probe.asks',
+  'probe.unauthorized',
+  'probe.forbidden',
+  'probe.errors',
+  'probe.abort',
+  'probe.secrets',
+]
 /** They strike all that a probe asks. */
 const PROBED: ReadonlySet<string> = new Set([
   'fault.401',

@@ -18,7 +18,10 @@ export async function runFaults(run: Run, seenCase: SeenCase): Promise<void> {
   const { lanes, findings } = run
   const { row } = seenCase
   const ignoring: Task[] = []
-  await inLanes(lanes, tasksOf(seenCase), async (lane, task) => {
+  const tasks = tasksOf(seenCase).filter(({ name, asked }) =>
+    run.wants(name, 'same.requests', ...(asked.endAfterStrikeMs === undefined ? [] : ['abort.heeded'])),
+  )
+  await inLanes(lanes, tasks, async (lane, task) => {
     const outcome = await strike(run, lane, task, row.name)
     if (outcome.ignoredAbort) ignoring.push(task)
     else if (task.asked.endAfterStrikeMs !== undefined) findings.tell('abort.heeded', undefined, { case: row.name })

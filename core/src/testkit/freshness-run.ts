@@ -39,7 +39,8 @@ export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCa
   await run.set(row.situation)
   const later = await run.check(lanes[0]!, { ...at(asked, 'cache.serves-old'), store })
   findings.tell('cache.serves-old', changeProblem(later, seenCase, 'had changed since an earlier check'), place)
-  for (const route of [...first.routes.map(({ key }) => key), ...first.socketRoutes]) {
+  const routes = run.wants('share.joins-old-read') ? [...first.routes.map(({ key }) => key), ...first.socketRoutes] : []
+  for (const route of routes) {
     const problem = changeProblem(
       await besideOne(run, seenCase, route),
       seenCase,

@@ -15,10 +15,11 @@ import type { Run } from './run.ts'
 type Group = readonly CheckedCase[]
 
 const MOST_ITEMS = 3
+const CHECKED = ['many.each', 'many.order', 'many.same', 'many.errors', 'many.malformed']
 
 export async function runMany(run: Run, checked: readonly CheckedCase[]): Promise<void> {
   const served = checked.filter(({ verifier }) => verifier.checkMany)
-  if (served.length === 0) return
+  if (served.length === 0 || !run.wants(...CHECKED)) return
   for (const { asked, outcome, row } of served) {
     await run.set(row.situation)
     const single = await run.check(run.lanes[0]!, {

@@ -1,9 +1,9 @@
 /** What is wrong with an observation by the contract, and how two of them differ. A host records a wrong one as `verifier_error`. */
 import { isDeepStrictEqual } from 'node:util'
-import { Value } from 'typebox/value'
 import type { Observation } from '../evidence.ts'
 import { type ObservationPart, readObservation } from '../hosting/observation.ts'
 import type { ActionProfile } from '../profile.ts'
+import { Value } from '../typebox.ts'
 
 export const PARTS: readonly ObservationPart[] = ['form', 'facts', 'differs', 'mark', 'stays']
 

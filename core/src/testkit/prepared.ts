@@ -1,9 +1,9 @@
 /** A case made ready: its situation is there, and its claim is in the form in which a check gets it. */
 import { isDeepStrictEqual } from 'node:util'
-import { Value } from 'typebox/value'
 import type { Claim, Verifier } from '../contract/verifier.ts'
 import { claimSentence, factSentences, outcomeSentence } from '../contract/words.ts'
 import type { JsonObject } from '../json.ts'
+import { Value } from '../typebox.ts'
 import type { Findings } from './findings.ts'
 import type { Case, CaseClaim, Sight } from './options.ts'
 

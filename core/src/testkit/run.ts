@@ -17,6 +17,12 @@ export interface Run {
   /** Brings the destination into a situation, and forgets what it answered before. */
   set(situation: unknown): Promise<unknown>
   check(lane: Lane, asked: CheckAsked): Promise<Outcome>
+  /** Whether one of these checks is to be made. */
+  wants(...names: readonly string[]): boolean
+}
+
+export function wantsOf({ only }: ConformanceOptions): Run['wants'] {
+  return (...names) => only === undefined || names.some((name) => only.includes(name))
 }
 
 export async function checkAndSearch(lane: Lane, asked: CheckAsked, { tell }: Findings): Promise<Outcome> {

@@ -6,6 +6,9 @@ import { at, inLanes, type Run } from './run.ts'
 import { SHORTEST_SECRET } from './secrets.ts'
 import { echoWritten } from './socket-faults.ts'
 
+/** What the runs of this file find. */
+export const SECRETS = ['secrets.long-enough', 'secrets.in-facts', 'secrets.in-errors', 'secrets.in-logs']
+
 const FAILURES = [400, 401, 403, 422, 429, 500]
 
 export async function runSecrets(run: Run, { asked, outcome, row }: SeenCase): Promise<void> {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { startChain } from '../../../test/chain/chain.ts'
 import { answers, hangs, limits, type RpcFault, RpcProxy, refuses, says, status } from '../../../test/chain/proxy.ts'
 import { afterFile } from '../../../test/support/after-file.ts'
+import { tries } from '../../../test/support/thorough.ts'
 import { openAttestations } from './attestations.ts'
 import { keySet, proofAt } from './log.ts'
 
@@ -209,7 +210,7 @@ test('for any answers the check has a result, and finds no anchor that does not 
     const outcome = await foundOf(method, (result) => replaced(result, value, pick))
     return outcome !== 'anchored' || !DECISIVE.has(method)
   })
-  await t.resolves(fc.assert(property, { numRuns: 500 }))
+  await t.resolves(fc.assert(property, { numRuns: tries(500) }))
 })
 
 /** The whole answer to these is checked. In blocks and receipts only some members are. */

@@ -72,6 +72,12 @@ function otherCases(situation: Situation): Case<Situation, undefined>[] {
   }))
 }
 
-export function examine(plugin: Plugin, situations?: readonly Situation[], way?: Way): Promise<Report> {
-  return runConformance(options(plugin, situations, way))
+/** @param only the kit's checks to make; all, when left out */
+export function examine(
+  plugin: Plugin,
+  situations?: readonly Situation[],
+  way?: Way,
+  only?: readonly string[],
+): Promise<Report> {
+  return runConformance({ ...options(plugin, situations, way), ...(only ? { only } : {}) })
 }

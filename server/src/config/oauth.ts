@@ -1,5 +1,5 @@
 /** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '@claimcheck/core/plugin'
 import { MAX_NAME_LENGTH } from '../base/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 import type { Report } from './report.ts'

@@ -1,7 +1,7 @@
 /** The `sign_in` section of the configuration file: the OpenID provider through which people can sign in. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from './allow-private.ts'
 import type { Report } from './report.ts'
 

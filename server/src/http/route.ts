@@ -1,6 +1,6 @@
 /** Parts that the declarations of routes share. */
 import { ErrorBody, ValidationErrorBody } from '@claimcheck/core/api'
-import { type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from '@claimcheck/core/plugin'
 
 const ERRORS = {
   400: ErrorBody,

@@ -3,7 +3,7 @@
  * sign-in.
  */
 import { DestinationError, type Logger } from '@claimcheck/core'
-import * as openid from 'openid-client'
+import type * as Openid from 'openid-client'
 import { ServiceError } from '../base/errors.ts'
 import { MAX_NAME_LENGTH } from '../base/names.ts'
 import type { Config } from '../config/config.ts'
@@ -54,16 +54,37 @@ const DISCOVERY_TTL_MS = 60 * 60_000
 const CLOCK_TOLERANCE_SECONDS = 60
 const SCOPE = 'openid profile email'
 
-export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDependencies): OidcSignIn | undefined {
-  const provider = config.oidcSignIn
+export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | undefined {
+  const provider = dependencies.config.oidcSignIn
   if (!provider) return undefined
-  const { issuer, clientId, clientSecret, name } = provider
+  const { name, issuer } = provider
+  let loaded: Promise<Steps> | undefined
+  /** The library is loaded at the first sign-in: most processes see none. */
+  const load = () => {
+    loaded ??= import('openid-client').then((openid) => createSteps(openid, provider, dependencies))
+    return loaded
+  }
+  return {
+    name,
+    issuer,
+    begin: async (...args) => (await load()).begin(...args),
+    finish: async (...args) => (await load()).finish(...args),
+  }
+}
+
+type Steps = Pick<OidcSignIn, 'begin' | 'finish'>
+
+function createSteps(
+  openid: typeof Openid,
+  { issuer, clientId, clientSecret, name }: NonNullable<Config['oidcSignIn']>,
+  { outbound, tickets, logger }: OidcDependencies,
+): Steps {
   const inBody = openid.ClientSecretPost(clientSecret)
   const inHeader = openid.ClientSecretBasic(clientSecret)
-  let discovered: { readonly since: number; readonly configuration: Promise<openid.Configuration> } | undefined
+  let discovered: { readonly since: number; readonly configuration: Promise<Openid.Configuration> } | undefined
 
   // A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3).
-  const authenticate: openid.ClientAuth = (server, ...rest) => {
+  const authenticate: Openid.ClientAuth = (server, ...rest) => {
     const supportsBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
     return supportsBody ? inBody(server, ...rest) : inHeader(server, ...rest)
   }
@@ -72,7 +93,7 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
    * Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in
    * method.
    */
-  function discover(): Promise<openid.Configuration> {
+  function discover(): Promise<Openid.Configuration> {
     if (discovered && performance.now() - discovered.since < DISCOVERY_TTL_MS) return discovered.configuration
     const metadata = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
     const configuration = openid.discovery(new URL(issuer), clientId, metadata, authenticate, {
@@ -115,15 +136,13 @@ export function createOidcSignIn({ config, outbound, tickets, logger }: OidcDepe
   }
 
   /** Adds name and address from the userinfo endpoint when the ID token lacks them. */
-  async function completeClaims(configuration: openid.Configuration, token: string, claims: openid.IDToken) {
+  async function completeClaims(configuration: Openid.Configuration, token: string, claims: Openid.IDToken) {
     const isComplete = typeof claims.email === 'string' && typeof claims.name === 'string'
     if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
     return { ...(await openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
   }
 
   return {
-    name,
-    issuer,
     async begin(purpose, callbackUrl) {
       const configuration = await withServiceErrors(discover)
       const state = openid.randomState()

@@ -9,7 +9,7 @@ import {
   type Plugin,
   profileProblems,
 } from '@claimcheck/core'
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
 import { queryProblem } from './graphql-query.ts'
 

@@ -1,9 +1,9 @@
 import type { ActionProfile } from '@claimcheck/core'
 import { claimRequest } from '@claimcheck/core/api'
+import { type TSchema, Type } from '@claimcheck/core/plugin'
 import { markLinear } from '@claimcheck/server/base/linear-patterns'
 import { validator } from '@claimcheck/server/base/validation'
 import t from 'tap'
-import { type TSchema, Type } from 'typebox'
 import { profile } from '../support/profile.ts'
 
 /** As it comes from another process. */

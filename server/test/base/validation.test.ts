@@ -1,7 +1,7 @@
 import { secret } from '@claimcheck/core'
+import { type TSchema, Type } from '@claimcheck/core/plugin'
 import { validator } from '@claimcheck/server/base/validation'
 import t from 'tap'
-import { type TSchema, Type } from 'typebox'
 
 interface Row {
   readonly schema: TSchema

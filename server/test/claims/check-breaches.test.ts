@@ -8,12 +8,12 @@ import {
   type Manifest,
   secret,
 } from '@claimcheck/core'
+import { Type } from '@claimcheck/core/plugin'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
 import { createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createAllowances } from '@claimcheck/server/outbound/allowances'
 import { createSources } from '@claimcheck/server/workspaces/sources'
 import t, { type Test } from 'tap'
-import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
 import { outboundTo, resolveTo, serve, serveSockets } from '../support/loopback.ts'
 import { profile } from '../support/profile.ts'

@@ -12,6 +12,7 @@ import {
   type JsonObject,
   secret,
 } from '@claimcheck/core'
+import { Type } from '@claimcheck/core/plugin'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
 import { type ClockDoubt, createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createAllowances } from '@claimcheck/server/outbound/allowances'
@@ -20,7 +21,6 @@ import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { OpenConnection } from '@claimcheck/server/workspaces/connections'
 import { createSources } from '@claimcheck/server/workspaces/sources'
 import t, { type Test } from 'tap'
-import { Type } from 'typebox'
 import { claimNumber } from '../support/claim-row.ts'
 import { profile as seconds } from '../support/profile.ts'
 import { registryOf } from '../support/registry.ts'

@@ -9,12 +9,12 @@ import {
   type Manifest,
   type Verifier,
 } from '@claimcheck/core'
+import { Type } from '@claimcheck/core/plugin'
 import { hostsToChoose } from '@claimcheck/server/claims/host-choice'
 import type { ClaimInput } from '@claimcheck/server/claims/intake'
 import { planClaim } from '@claimcheck/server/claims/intake'
 import { createRegistry } from '@claimcheck/server/plugins/registry'
 import t from 'tap'
-import { Type } from 'typebox'
 import { words } from '../support/profile.ts'
 import { loaded, registryOf } from '../support/registry.ts'
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { Type } from '@claimcheck/core/plugin'
 import { firstClaimCommand } from '@claimcheck/server/console/first-claim'
 import t from 'tap'
-import { Type } from 'typebox'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 

@@ -1,4 +1,5 @@
 import { secret } from '@claimcheck/core'
+import { Type } from '@claimcheck/core/plugin'
 import { validator } from '@claimcheck/server/base/validation'
 import {
   type FormValues,
@@ -10,7 +11,6 @@ import {
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import t from 'tap'
-import { Type } from 'typebox'
 
 const schema = Type.Object(
   {

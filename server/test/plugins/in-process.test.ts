@@ -7,12 +7,11 @@ import {
   NO_READINGS,
   secret,
 } from '@claimcheck/core'
-import { bearer } from '@claimcheck/core/plugin'
+import { bearer, Type } from '@claimcheck/core/plugin'
 import { leakFinder } from '@claimcheck/server/base/leaks'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'
 import t from 'tap'
-import { Type } from 'typebox'
 import { profile } from '../support/profile.ts'
 import { loaded } from '../support/registry.ts'
 

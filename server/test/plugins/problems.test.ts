@@ -1,7 +1,8 @@
 /** Each way in which a plugin can be wrong by what it says of itself has a row. The modules that export it are in `plugins.test.ts`. */
+
+import { Type } from '@claimcheck/core/plugin'
 import { definitionProblems, partsProblems, schemaProblem } from '@claimcheck/server/plugins/problems'
 import t from 'tap'
-import { Type } from 'typebox'
 import { profile, words } from '../support/profile.ts'
 
 const plugin = { name: 'good', api: 2, manifest: { hosts: [] }, options: Type.Object({}), setup() {} }

@@ -1,5 +1,6 @@
 /** Which plugins go together, and who reads a claim where several can. */
 import { type ActionProfile, defineConnectionType, defineVerifier, type PluginParts } from '@claimcheck/core'
+import { Type } from '@claimcheck/core/plugin'
 import {
   conflicts,
   createRegistry,
@@ -10,7 +11,6 @@ import {
   readerOf,
 } from '@claimcheck/server/plugins/registry'
 import t from 'tap'
-import { Type } from 'typebox'
 import { profile as seconds } from '../support/profile.ts'
 import { loaded } from '../support/registry.ts'
 

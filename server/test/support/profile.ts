@@ -1,6 +1,6 @@
 /** A profile that waits for seconds only, for tests of single checks. */
 import type { Words } from '@claimcheck/core'
-import { Type } from 'typebox'
+import { Type } from '@claimcheck/core/plugin'
 
 /** Words that fit every profile: they name nothing but the target. */
 export const words: Words = {

@@ -9,7 +9,7 @@ import {
   defineConnectionType,
   secret,
 } from '@claimcheck/core'
-import { header } from '@claimcheck/core/plugin'
+import { header, Type } from '@claimcheck/core/plugin'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
@@ -17,7 +17,6 @@ import { createConnectionService } from '@claimcheck/server/workspaces/connectio
 import { createWorkspaceService } from '@claimcheck/server/workspaces/workspaces'
 import knex from 'knex'
 import t, { type Test } from 'tap'
-import { Type } from 'typebox'
 import { connect } from '../../../test/support/connect.ts'
 import { registryOf } from '../support/registry.ts'
 

@@ -1,5 +1,5 @@
 /** The routes for health checks: whether the process is alive, and whether it can do its work. */
-import { Type } from 'typebox'
+import { Type } from '@claimcheck/core/plugin'
 import type { App } from '../instance.ts'
 
 export interface Readiness {

@@ -1,9 +1,8 @@
 /** Answers what a check in a plugin's own process asks of the host: requests, sockets, and what another check's answers told. */
 import { isUtf8 } from 'node:buffer'
 import type { FetchInit, JsonValue, Socket } from '@claimcheck/core'
+import { Type, Value } from '@claimcheck/core/plugin'
 import { LRUCache } from 'lru-cache'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
 import type { CheckRequests } from '../../outbound/outbound.ts'
 import { toWireError, type WireResponse } from './messages.ts'
 

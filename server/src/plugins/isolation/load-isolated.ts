@@ -9,8 +9,7 @@ import {
   type Logger,
   type Manifest,
 } from '@claimcheck/core'
-import { type TSchema, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { type TSchema, Type, Value } from '@claimcheck/core/plugin'
 import { markLinear } from '../../base/linear-patterns.ts'
 import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'

@@ -10,6 +10,7 @@ import { isolationProblem, readingProblem } from '@claimcheck/server/plugins/iso
 import type { Isolation } from '@claimcheck/server/plugins/isolation/sandbox'
 import { startSandboxed } from '@claimcheck/server/plugins/isolation/sandbox'
 import t, { type Test } from 'tap'
+import { IS_THOROUGH } from '../../../../test/support/thorough.ts'
 import type { Outcome, Run } from './host.ts'
 
 const execute = promisify(execFile)
@@ -217,6 +218,8 @@ for (const user of await users()) {
     ],
   ]
   for (const isolation of ['full', 'open'] as const) {
+    // One each, where there are two users.
+    if (!IS_THOROUGH && user.name !== 'this user' && (user.name === 'root') !== (isolation === 'full')) continue
     t.test(`a process of ${user.name} that hoards memory ends, ${isolation}`, { skip }, async (t) => {
       const code = `const kept = []\n${hogs.map(([what, hog]) => `if (process.argv[2] === '${what}') ${hog}`).join('\n')}`
       const made = folders(t, code)

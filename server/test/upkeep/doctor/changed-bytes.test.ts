@@ -1,14 +1,17 @@
 import t from 'tap'
 import { afterFile } from '../../../../test/support/after-file.ts'
+import { IS_THOROUGH } from '../../../../test/support/thorough.ts'
 import { FEW_LEAVES, LEAVES } from './installation.ts'
 import { changedCopy, diagnoseFile, keepLog, problemsAfter } from './kept-log.ts'
 
-const long = await keepLog()
-const short = await keepLog(FEW_LEAVES)
-afterFile(() => Promise.all([long, short].map((log) => log.remove())))
+const long = await keepLog({ anchors: false })
+const short = await keepLog({ leaves: FEW_LEAVES, anchors: false })
+const anchored = await keepLog({ leaves: FEW_LEAVES })
+afterFile(() => Promise.all([long, short, anchored].map((log) => log.remove())))
 
 /** What is of the log itself is looked at among many leaves. The rest does not depend on how many there are, and is looked at sooner among few. */
 function keptFor(table: string): string {
+  if (table === 'anchors') return anchored.file
   return (['receipts', 'tiles', 'tree_heads', 'log'].includes(table) ? long : short).file
 }
 
@@ -173,8 +176,9 @@ t.test('whatever a text becomes, it is found and stops nobody from looking on', 
     ['anchors', 'state', 'id = 4'],
     ['anchors', 'block_time', 'id = 3'],
   ]
-  for (const [table, column, where] of places) {
-    for (const damage of damages) {
+  for (const [at, [table, column, where]] of places.entries()) {
+    for (const [kind, damage] of damages.entries()) {
+      if (!IS_THOROUGH && (at + kind) % 3 !== 0) continue
       // One that landed may have been found on the chain, with nothing signed here.
       if (table === 'anchors' && column === 'signed' && damage === "'[]'") continue
       const statement = `UPDATE ${table} SET ${column} = ${damage} WHERE ${where}`
