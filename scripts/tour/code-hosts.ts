@@ -14,6 +14,7 @@ export async function codeHostStops(): Promise<Stop[]> {
 }
 
 async function stopAt(kind: HostKind): Promise<Stop> {
+  const { checkName = 'build' } = kind
   const standIn = await kind.start({})
   standIn.addToken({ token: TOKEN })
   const repository = await standIn.createRepository(TARGET)
@@ -24,7 +25,7 @@ async function stopAt(kind: HostKind): Promise<Stop> {
 
   const number = await repository.pullRequests.open({ head: 'topic' })
   const merge_commit = await repository.pullRequests.merge(number)
-  repository.checks.run({ sha, name: 'build' })
+  repository.checks.run({ sha, name: checkName })
   const issue = repository.issues.open()
   repository.issues.close(issue)
   const release = await repository.releases.create({ tag: 'v1.0.0' })
@@ -38,7 +39,7 @@ async function stopAt(kind: HostKind): Promise<Stop> {
   const params: Readonly<Record<CommonAction, TourClaim['params']>> = {
     'pull_request.open': { number, base: 'main', head_sha: sha },
     'pull_request.merge': { number, base: 'main', head_sha: sha, merge_commit },
-    'checks.pass': { sha, checks: [{ name: 'build', by: kind.runBy }] },
+    'checks.pass': { sha, checks: [{ name: checkName, by: kind.runBy }] },
     'release.publish': { tag: 'v1.0.0', assets: [ASSET] },
     'issue.close': { number: issue },
   }

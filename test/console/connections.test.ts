@@ -88,10 +88,8 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   t.equal(connected.path, `${path}?done=connected`)
   const text = textOf(connected.html)
   t.match(text, /Connected\. The destination can be read/)
-  t.match(
-    text,
-    `Base URL ${github.url} Owners acme, beta Verifies Push of a commit codehost.commit.push Permissions read:org`,
-  )
+  t.match(text, `Base URL ${github.url} Owners acme, beta Verifies Push of a commit codehost.commit.push`)
+  t.match(text, /Closing of an issue codehost\.issue\.close Permissions read:org/)
   t.match(text, /Connected now by owner Last good read not yet Last failure none/)
   t.notMatch(connected.html, /class="notice warning"/)
 
@@ -100,7 +98,7 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   for (const at of [path, `${path}/new/github`, `${path}/${id}/disconnect`]) {
     t.notMatch((await owner.get(at)).html, SECRETS)
   }
-  t.equal(host.claimcheck.registry.connectionTypes().length, 3)
+  t.equal(host.claimcheck.registry.connectionTypes().length, 7)
 })
 
 t.test('a form that is sent twice while its destination is tried connects once', async (t) => {

@@ -2,12 +2,13 @@
 import t from 'tap'
 import { playTable } from '../traps/table.ts'
 import { bitbucketServer, bitbucketServerTraps, commonTrapsHere } from './bitbucket-server.ts'
+import { shareOf } from './common.ts'
 import { pushTraps } from './pushes-without-log.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 96
+const LEAST_TRAPS = 35
 
 const world = await ForgeWorld.start(bitbucketServer)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTrapsHere, ...pushTraps, ...bitbucketServerTraps], LEAST_TRAPS)
+playTable(world, [...commonTrapsHere, ...shareOf(pushTraps, 1, 2), ...bitbucketServerTraps], LEAST_TRAPS)

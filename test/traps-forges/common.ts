@@ -1,4 +1,5 @@
 /** Traps that are the same at every code host: each is told once, over the neutral model, and is set at each host that has the action. */
+import { IS_THOROUGH } from '../support/thorough.ts'
 import type { Trap } from '../traps/trap.ts'
 import { checkTraps } from './checks.ts'
 import type { CommonTrap } from './common-trap.ts'
@@ -16,13 +17,22 @@ const TRAPS: Readonly<Record<CommonAction, readonly CommonTrap[]>> = {
   'issue.close': issueTraps,
 }
 
-/** The rows of one host, named by their action. */
+/** Of these hosts `npm test` plays a share of the rows at each, another one at each. */
+const SHARING = ['gitlab', 'gitea', 'bitbucket', 'bitbucket-server']
+
+/** The rows of one host, named by their action. `npm test` plays all of them at GitHub, and each at one other host; `test:thorough` all at all. */
 export function commonTraps(kind: HostKind): Trap<ForgeWorld>[] {
-  return Object.entries(TRAPS).flatMap(([action, traps]) =>
+  const rows = Object.entries(TRAPS).flatMap(([action, traps]) =>
     kind.actions.has(action as CommonAction)
       ? traps.filter(({ at }) => at?.(kind) ?? true).map((trap) => settled(trap, kind, action))
       : [],
   )
+  return shareOf(rows, SHARING.indexOf(kind.name), SHARING.length)
+}
+
+/** Every so many of these rows, beginning with this one; all for a thorough test, and where no place is given. */
+export function shareOf<T>(rows: readonly T[], first: number, of: number): T[] {
+  return rows.filter((_, index) => IS_THOROUGH || first === -1 || index % of === first)
 }
 
 function settled({ at: _, ...trap }: CommonTrap, kind: HostKind, action: string): Trap<ForgeWorld> {

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { playTable } from '../traps/table.ts'
+import { shareOf } from './common.ts'
 import { forgejo, forgejoTraps } from './gitea.ts'
 import { ForgeWorld } from './world.ts'
 
 const world = await ForgeWorld.start(forgejo)
 t.teardown(() => world.close())
 
-playTable(world, forgejoTraps, 14)
+// Gitea's rows hold what both have in common: a thorough test plays all of them at Forgejo, too.
+playTable(world, shareOf(forgejoTraps, 0, 2), 7)

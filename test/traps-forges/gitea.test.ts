@@ -7,4 +7,4 @@ import { ForgeWorld } from './world.ts'
 const world = await ForgeWorld.start(gitea)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTraps(gitea), ...giteaTraps], 135)
+playTable(world, [...commonTraps(gitea), ...giteaTraps], 60)

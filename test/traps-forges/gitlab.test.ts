@@ -4,7 +4,7 @@ import { commonTraps } from './common.ts'
 import { gitlab, gitlabTraps } from './gitlab.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 120
+const LEAST_TRAPS = 60
 
 const world = await ForgeWorld.start(gitlab)
 t.teardown(() => world.close())
