@@ -93,9 +93,11 @@ const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 50
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
-/** Those of GitHub and of the public package registries are listed without being configured. */
+/** Those of the public code hosts and package registries are listed without being configured. */
 const DEFAULT_SOURCES: Config['sources'] = {
   github: ['https://api.github.com'],
+  gitlab: ['https://gitlab.com'],
+  bitbucket: ['https://api.bitbucket.org/2.0'],
   npm: ['https://registry.npmjs.org'],
   pypi: ['https://pypi.org'],
   cargo: ['https://index.crates.io'],
