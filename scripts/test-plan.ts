@@ -18,13 +18,13 @@ interface Folder {
  */
 const FOLDERS: readonly Folder[] = [
   { at: 'test/traps/' },
-  { at: 'test/traps-forges/', processes: 2 },
+  { at: 'test/traps-forges/', processes: 3 },
   { at: 'test/traps-http/' },
   { at: 'test/traps-registry/' },
   // It waits for the blocks of a chain.
   { at: 'test/anchors/real-chain.test' },
   { at: 'test/hosts/', processes: 2 },
-  { at: 'plugins/', processes: 1 },
+  { at: 'plugins/', processes: 3 },
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
   { at: 'test/create-plugin.test' },

@@ -96,7 +96,10 @@ t.test('the package holds its code, its types and its sources, and nothing of th
   const files = await readdir(installed, { recursive: true, encoding: 'utf8' })
   t.ok(files.includes('README.md'))
   t.strictSame(
-    files.filter((file) => !/^(dist|src|README\.md$|package\.json$)/.test(file) || /tsbuildinfo|\.test\./.test(file)),
+    files.filter(
+      (file) =>
+        !/^(dist|src|README\.md$|LICENSE-typebox$|package\.json$)/.test(file) || /tsbuildinfo|\.test\./.test(file),
+    ),
     [],
   )
   const maps = files.filter((file) => file.endsWith('.map'))

@@ -105,6 +105,8 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
 
   await follow('Claims')
   await follow(/Submit a claim/)
+  await page.getByLabel('What is claimed').selectOption('codehost.commit.push')
+  await press('Continue')
   await page.getByLabel('Repository').fill(SLUG)
   await page.getByLabel(/^commit/i).fill(sha)
   await page.getByLabel(/^branch/i).fill('main')

@@ -1,14 +1,19 @@
 /** Bitbucket Cloud: no false verified, no false blame. */
 import t from 'tap'
+import { shareOf } from '../support/thorough.ts'
 import { playTable } from '../traps/table.ts'
 import { bitbucket, bitbucketTraps } from './bitbucket.ts'
-import { commonTraps, shareOf } from './common.ts'
+import { commonTraps } from './common.ts'
 import { pushTraps } from './pushes-without-log.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 40
+const LEAST_TRAPS = 36
 
 const world = await ForgeWorld.start(bitbucket)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTraps(bitbucket), ...shareOf(pushTraps, 0, 2), ...bitbucketTraps], LEAST_TRAPS)
+playTable(
+  world,
+  [...commonTraps(bitbucket), ...shareOf(pushTraps, 0, 2), ...shareOf(bitbucketTraps, 0, 2)],
+  LEAST_TRAPS,
+)

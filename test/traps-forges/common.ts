@@ -1,5 +1,5 @@
 /** Traps that are the same at every code host: each is told once, over the neutral model, and is set at each host that has the action. */
-import { IS_THOROUGH } from '../support/thorough.ts'
+import { shareOf } from '../support/thorough.ts'
 import type { Trap } from '../traps/trap.ts'
 import { checkTraps } from './checks.ts'
 import type { CommonTrap } from './common-trap.ts'
@@ -27,12 +27,8 @@ export function commonTraps(kind: HostKind): Trap<ForgeWorld>[] {
       ? traps.filter(({ at }) => at?.(kind) ?? true).map((trap) => settled(trap, kind, action))
       : [],
   )
-  return shareOf(rows, SHARING.indexOf(kind.name), SHARING.length)
-}
-
-/** Every so many of these rows, beginning with this one; all for a thorough test, and where no place is given. */
-export function shareOf<T>(rows: readonly T[], first: number, of: number): T[] {
-  return rows.filter((_, index) => IS_THOROUGH || first === -1 || index % of === first)
+  const place = SHARING.indexOf(kind.name)
+  return place === -1 ? rows : shareOf(rows, place, SHARING.length)
 }
 
 function settled({ at: _, ...trap }: CommonTrap, kind: HostKind, action: string): Trap<ForgeWorld> {

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { shareOf } from '../support/thorough.ts'
 import { playTable } from '../traps/table.ts'
-import { shareOf } from './common.ts'
 import { forgejo, forgejoTraps } from './gitea.ts'
 import { ForgeWorld } from './world.ts'
 

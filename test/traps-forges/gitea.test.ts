@@ -1,4 +1,5 @@
 import t from 'tap'
+import { shareOf } from '../support/thorough.ts'
 import { playTable } from '../traps/table.ts'
 import { commonTraps } from './common.ts'
 import { gitea, giteaTraps } from './gitea.ts'
@@ -7,4 +8,4 @@ import { ForgeWorld } from './world.ts'
 const world = await ForgeWorld.start(gitea)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTraps(gitea), ...giteaTraps], 60)
+playTable(world, [...commonTraps(gitea), ...shareOf(giteaTraps, 0, 2)], 50)

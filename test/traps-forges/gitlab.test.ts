@@ -1,12 +1,13 @@
 import t from 'tap'
+import { shareOf } from '../support/thorough.ts'
 import { playTable } from '../traps/table.ts'
 import { commonTraps } from './common.ts'
 import { gitlab, gitlabTraps } from './gitlab.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 60
+const LEAST_TRAPS = 44
 
 const world = await ForgeWorld.start(gitlab)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTraps(gitlab), ...gitlabTraps], LEAST_TRAPS)
+playTable(world, [...commonTraps(gitlab), ...shareOf(gitlabTraps, 1, 2)], LEAST_TRAPS)
