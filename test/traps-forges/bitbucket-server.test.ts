@@ -6,9 +6,9 @@ import { bitbucketServer, bitbucketServerTraps, commonTrapsHere } from './bitbuc
 import { pushTraps } from './pushes-without-log.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 30
+const LEAST_TRAPS = 24
 
 const world = await ForgeWorld.start(bitbucketServer)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTrapsHere, ...shareOf(pushTraps, 1, 2), ...shareOf(bitbucketServerTraps, 1, 2)], LEAST_TRAPS)
+playTable(world, [...commonTrapsHere, ...shareOf(pushTraps, 1, 3), ...shareOf(bitbucketServerTraps, 1, 3)], LEAST_TRAPS)

@@ -10,4 +10,4 @@ const LEAST_TRAPS = 110
 const world = await World.start()
 t.teardown(() => world.close())
 
-playTable(world, [...githubTraps, ...shareOf(gitTraps, 0, 2)], LEAST_TRAPS)
+playTable(world, [...githubTraps, ...shareOf(gitTraps, 0, 3)], LEAST_TRAPS)
