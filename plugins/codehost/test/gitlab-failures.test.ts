@@ -127,8 +127,9 @@ t.test('lists that do not end, and lists that loop', async (t) => {
     }
   }
   // More than was asked for, on a page.
-  const tooMany: Fault = (_, response) => {
-    const job = (id: number) => ({ id, name: `${id}`, status: 'failed', allow_failure: false, pipeline: { id: 1 } })
+  const tooMany: Fault = ({ url }, response) => {
+    const pipeline = { id: Number(/pipelines\/(\d+)/.exec(url!)?.[1]) }
+    const job = (id: number) => ({ id, name: `${id}`, status: 'failed', allow_failure: false, pipeline })
     response.writeHead(200, { 'content-type': 'application/json', 'x-next-page': '' })
     response.end(JSON.stringify(Array.from({ length: 51 }, (_, index) => job(index + 1))))
   }
