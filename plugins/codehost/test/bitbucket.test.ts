@@ -116,6 +116,8 @@ t.test('a pull request that is not shown', async (t) => {
   t.match(await lookAtOpen({ number: 1 }), { kind: 'absent', mark: 'never_before', facts: { repository: 'acme/app' } })
   const number = await repository.pullRequests.open({ head: 'topic' })
   t.match(await lookAtOpen({ number: number + 1 }), { kind: 'absent', mark: 'never_before' })
+  const before = { claimedAt: repository.createdAt - MINUTE }
+  t.match(await lookAtOpen({ number: number + 1 }, before), { mark: 'may_have_been' }, 'of the one before')
   standIn.faults.inject({ fault: status(404), on: /pullrequests\/1$/ })
   t.match(await lookAtMerge({ number }), { kind: 'absent', mark: 'may_have_been' })
   standIn.faults.inject({ fault: status(403), on: /pullrequests\?/ })

@@ -62,6 +62,20 @@ t.test('the head of a merged or closed one is not the tip of its branch', async 
   t.match(await look(OPEN, { number: other, head_sha: later }), { differs: [], facts: { state: 'closed' } })
 })
 
+t.test('a branch that is called like what the repository keeps', async (t) => {
+  const { look, repository, base } = await atGitea(t)
+  const head = await repository.commit({ parents: [base] })
+  const name = 'refs/pull/1/head'
+  await repository.push(name, head)
+  const number = await repository.pullRequests.open({ head: name })
+  t.equal(number, 1)
+  await repository.pullRequests.merge(number)
+  const later = await repository.commit({ parents: [head] })
+  await repository.push(name, later)
+  t.match(await look(MERGE, { number, head_sha: head }), { kind: 'present', differs: [] })
+  t.match(await look(MERGE, { number, head_sha: later }), { kind: 'present', differs: ['head_sha'] })
+})
+
 t.test("a fork's own pull request of the same number does not lend its head", async (t) => {
   const { look, host, repository, base } = await atGitea(t)
   const fork = await host.fork(repository, 'forker/app')

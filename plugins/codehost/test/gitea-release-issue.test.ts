@@ -1,6 +1,6 @@
 /** Releases and issues at Gitea and Forgejo. */
 import t from 'tap'
-import { json } from '../../../test/destinations/faults.ts'
+import { json, status } from '../../../test/destinations/faults.ts'
 import { outcome } from './context.ts'
 import { atGitea, HOUR, MINUTE, NOON } from './gitea-fixture.ts'
 
@@ -58,6 +58,16 @@ t.test('no release: a tag alone, a draft, another case, nothing', async (t) => {
   t.match(await look(RELEASE, { tag: 'v1', commit: base }), { differs: ['commit'], mark: 'may_have_been' })
   clock.now = NOON + MINUTE
   t.match(await look(RELEASE, { tag: 'v2' }), { kind: 'absent', mark: 'may_have_been' }, 'it may be deleted')
+})
+
+t.test('a release that the list has, and its own address has not', async (t) => {
+  const { look, repository, base, host } = await atGitea(t)
+  await repository.tag('app/v1', base)
+  const id = await repository.releases.create({ tag: 'app/v1', draft: true })
+  host.faults.inject({ fault: status(404), on: /%2F/ })
+  t.match(await look(RELEASE, { tag: 'app/v1' }), { kind: 'absent' }, 'a draft')
+  await repository.releases.publish(id)
+  t.equal(await outcome(look(RELEASE, { tag: 'app/v1' })), 'unavailable')
 })
 
 t.test('an issue that is deleted, too high, or a pull request', async (t) => {

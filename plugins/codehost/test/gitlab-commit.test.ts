@@ -213,6 +213,14 @@ t.test('a project that was made after the claim', async (t) => {
   t.match(await pushed(world, sha), { kind: 'absent', mark: 'may_have_been' })
 })
 
+t.test('pushes that an import tells of', async (t) => {
+  const world = await atGitLab(t, { createdAt: NOON + 15 * MINUTE })
+  const sha = await world.repository.commit({ parents: [world.base] })
+  await world.push('main', sha, NOON + 5 * MINUTE)
+  const seen = await pushed(world, sha, { at: NOON + 20 * MINUTE })
+  t.match(seen, { kind: 'present', differs: [], stays: undefined, facts: { pushed_at: undefined } })
+})
+
 t.test('renamed, by its owner and by others', async (t) => {
   const world = await atGitLab(t)
   const { gitlab, repository, base } = world

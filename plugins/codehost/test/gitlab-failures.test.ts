@@ -126,6 +126,13 @@ t.test('lists that do not end, and lists that loop', async (t) => {
       response.writeHead(200, headers).end('[]')
     }
   }
+  // More than was asked for, on a page.
+  const tooMany: Fault = ({ url }, response) => {
+    const pipeline = { id: Number(/pipelines\/(\d+)/.exec(url!)?.[1]) }
+    const job = (id: number) => ({ id, name: `${id}`, status: 'failed', allow_failure: false, pipeline })
+    response.writeHead(200, { 'content-type': 'application/json', 'x-next-page': '' })
+    response.end(JSON.stringify(Array.from({ length: 51 }, (_, index) => job(index + 1))))
+  }
   const rows: readonly (readonly [string, Fault])[] = [
     ['too_large', pages((page) => String(page + 1))],
     ['unexpected_response', pages(() => '1')],
@@ -133,6 +140,7 @@ t.test('lists that do not end, and lists that loop', async (t) => {
     ['unexpected_response', pages((page) => String(page + 2))],
     // Nothing tells whether there is more.
     ['unexpected_response', json([])],
+    ['unexpected_response', tooMany],
   ]
   for (const [code, fault] of rows) {
     gitlab.faults.inject({ fault, on: /\/jobs\?/ })
@@ -157,6 +165,14 @@ t.test('404 of the whole project, and of a right', async (t) => {
     t.equal(await outcome(lookAt(action, claimed, { options })), 'forbidden', action)
     t.equal(await outcome(lookAt(action, claimed, { target: 'acme/gone' })), 'forbidden', action)
   }
+  // Some servers show pipelines to those to whom the code is not there.
+  const empty: Fault = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'x-next-page': '' }).end('[]')
+  }
+  gitlab.faults.inject({ fault: empty, on: /pipelines\?/ })
+  gitlab.faults.inject({ fault: status(404), on: /commits\// })
+  t.equal(await outcome(lookAt('codehost.checks.pass', { sha }, { options })), 'forbidden')
+  gitlab.faults.clear()
   gitlab.revokeToken(TOKEN)
   t.equal(await outcome(look('codehost.commit.push')), 'unauthorized')
 })

@@ -87,6 +87,25 @@ t.test('what an import brought has no times of its own', async (t) => {
   t.equal((await look(MERGE, { number })).stays, undefined)
 })
 
+t.test('a project that was made after the claim may be another one than was claimed', async (t) => {
+  const { repository, base, look, push, clock } = await atGitLab(t, { createdAt: NOON + 15 * MINUTE })
+  await push('topic', await repository.commit({ parents: [base] }), NOON + 16 * MINUTE)
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  const issue = repository.issues.open()
+  clock.now = NOON + 20 * MINUTE
+  t.match(await look(MERGE, { number }), { kind: 'absent', mark: 'may_have_been', facts: { state: 'open' } })
+  t.match(await look(MERGE, { number: number + 7 }), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(CLOSE, { number: issue + 7 }), { kind: 'absent', mark: 'may_have_been' })
+  const opened = await look(OPEN, { number })
+  t.strictSame(opened.stays, [{ appeared: { notAfter: NOON + 16 * MINUTE } }], 'no evidence of being late')
+  await repository.pullRequests.merge(number, { at: NOON + 5 * MINUTE })
+  t.match(
+    await look(MERGE, { number }),
+    { kind: 'present', stays: undefined },
+    'a time from before there was a project',
+  )
+})
+
 t.test('a merge request that there is not', async (t) => {
   const { gitlab, repository, base, look, push, settings } = await atGitLab(t)
   t.match(await look(MERGE, { number: 2 }), { kind: 'absent', mark: 'never_before' }, 'of none')

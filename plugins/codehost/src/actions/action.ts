@@ -14,6 +14,7 @@ import {
 } from '@claimcheck/core/plugin'
 import type { FoundRepository, Provider, Reader, Readers, RepositoryQuery } from '../code-host.ts'
 import { isWithin, namespaceOf } from '../connection-options.ts'
+import { atLast } from '../times.ts'
 
 /** Read without credentials, for claims of workspaces that have no connection. */
 export interface PublicHost {
@@ -88,7 +89,8 @@ export function defineAction<
         const found = await reader(provider.readers)!(access, query, context)
         refuseAnotherRepository(found, query)
         refuseAnotherOwner(found, query, context.connection, provider)
-        return observe(found, claim, query)
+        const observation = await observe(found, claim, query)
+        return isYounger(found, query) ? ofSuccessor(observation) : observation
       },
     })
   }
@@ -121,6 +123,21 @@ function refuseAnotherRepository({ repositoryId }: FoundRepository, { previous }
   if (repositoryId === undefined) return
   const ids = previous.map(({ observation }) => observation.facts.repository_id).filter((id) => id !== undefined)
   if (ids.some((id) => String(id) !== repositoryId)) throw new DestinationError('ambiguous_claim')
+}
+
+function isYounger({ madeBy }: FoundRepository, { claimedAt }: RepositoryQuery): boolean {
+  return madeBy !== undefined && madeBy > claimedAt
+}
+
+/** A repository that was made after the claim may have taken the name of the one that was claimed. It can show the outcome, and no more. */
+function ofSuccessor<F>(observation: Observation<F>): Observation<F> {
+  const { stays } = observation
+  const isAsClaimed = observation.kind === 'present' && observation.differs.length === 0
+  return {
+    ...observation,
+    ...(stays && { stays: stays.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) })) }),
+    ...(isAsClaimed ? {} : { mark: 'may_have_been' }),
+  }
 }
 
 /** Somebody else's repository under the claimed name, by a redirect, is not the one that was claimed. */

@@ -51,6 +51,9 @@ export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
 export const PullRequestsAnswer = Type.Object({ values: Type.Array(Type.Object({ id: Type.Integer() })) })
 
+/** Of statuses and of pipelines: what is asked for. More would cost more than the limits of pages allow. */
+export const PAGE = 100
+
 const page = { next: Type.Optional(Type.String()) }
 
 export const ActivityAnswer = Type.Object({
@@ -72,6 +75,7 @@ export const StatusesAnswer = Type.Object({
         Type.Literal('STOPPED'),
       ]),
     }),
+    { maxItems: PAGE },
   ),
 })
 
@@ -93,6 +97,7 @@ export const PipelinesAnswer = Type.Object({
       }),
       completed_on: orNull(Time),
     }),
+    { maxItems: PAGE },
   ),
 })
 export type Pipeline = Static<typeof PipelinesAnswer>['values'][number]

@@ -6,7 +6,7 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
 import { notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
-import { type Pipeline, PipelinesAnswer, StatusesAnswer } from './answers.ts'
+import { PAGE, type Pipeline, PipelinesAnswer, StatusesAnswer } from './answers.ts'
 import { type BitbucketAccess, linkedPage } from './api.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
@@ -14,7 +14,6 @@ type Wanted = NonNullable<ChecksQuery['wanted']>[number]
 
 /** What claims call Pipelines. A status with such a key has no source that a claim can name. */
 const PIPELINES: readonly string[] = ['bitbucket-pipelines', 'bitbucket-pipelines.yml']
-const PAGE = 100
 
 export async function findChecks(
   access: BitbucketAccess,

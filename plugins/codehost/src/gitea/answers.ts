@@ -51,7 +51,7 @@ export const PullRequestAnswer = Type.Object({
   draft: Type.Optional(Type.Boolean()),
   base: Type.Object({ ...Side, ref: BranchName }),
   /** The id is empty where the commit is gone. */
-  head: Type.Object({ ...Side, sha: Type.Union([Sha, Type.Literal('')]) }),
+  head: Type.Object({ ...Side, label: Type.Optional(Type.String()), sha: Type.Union([Sha, Type.Literal('')]) }),
   created_at: Time,
   closed_at: orNull(Time),
   merge_commit_sha: orNull(Type.Union([Sha, Type.Literal('')])),
@@ -94,7 +94,7 @@ export const ReleaseAnswer = Type.Object({
   published_at: orNull(Time),
   assets: orNull(Type.Array(Type.Object({ name: Type.String() }))),
 })
-export const ReleasesAnswer = Type.Array(Type.Object({ tag_name: Type.String() }))
+export const ReleasesAnswer = Type.Array(Type.Object({ tag_name: Type.String(), draft: Type.Boolean() }))
 
 export const TagAnswer = Type.Object({ name: Type.String(), commit: Type.Object({ sha: Sha }) })
 

@@ -74,7 +74,7 @@ async function readStatuses({ get }: Repository, sha: string): Promise<readonly 
   for (let page = 1; page <= MAX_PAGES; page++) {
     const path = `/statuses/${sha}?sort=highestindex&page=${page}&limit=${PAGE}`
     const { value, headers } = await get(path, StatusesAnswer)
-    if (value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) {
+    if (value.length > PAGE || value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) {
       throw new DestinationError('unexpected_response', { status: 200 })
     }
     const before = byId.size
@@ -99,12 +99,15 @@ function latestOf(statuses: readonly StatusAnswer[], areNamed: boolean): Check[]
     const key = JSON.stringify([sourceOf(status), runOf(status)])
     if (!latest.has(key)) latest.set(key, status)
   }
+  const keyOf = areNamed ? sourceOf : ({ context }: StatusAnswer) => context
+  const passes = new Map<string, number>()
+  for (const status of statuses.filter((one) => outcomeOf(one) === 'passed')) {
+    passes.set(keyOf(status), (passes.get(keyOf(status)) ?? 0) + 1)
+  }
   return [...latest.values()].map((status): Check => {
     const { context, created_at } = status
     const outcome = outcomeOf(status)
-    const isOfSame = (other: StatusAnswer) =>
-      areNamed ? sourceOf(other) === sourceOf(status) : other.context === context
-    const passedBefore = statuses.some((other) => other !== status && isOfSame(other) && outcomeOf(other) === 'passed')
+    const passedBefore = (passes.get(keyOf(status)) ?? 0) > (outcome === 'passed' ? 1 : 0)
     return {
       name: context,
       by: namesOf(status),

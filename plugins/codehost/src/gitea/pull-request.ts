@@ -59,7 +59,8 @@ async function headOf(answer: PullRequestAnswer, { repository, git, context }: P
   const { number, state, head, base, merged, merge_commit_sha } = answer
   const kept = `refs/pull/${number}/head`
   const isElsewhere = head.repo_id > 0 && head.repo_id !== base.repo_id
-  const isTold = head.ref === kept ? !isElsewhere : state === 'open'
+  // A branch can be called like that, too: the label is the name of the branch.
+  const isTold = head.ref === kept && head.label !== kept ? !isElsewhere : state === 'open'
   if (isTold && head.sha !== '') return head.sha
   if (!merged) return git.target(kept)
   // After the merge nobody moves it any more.

@@ -5,6 +5,9 @@ import { logTime } from '../times.ts'
 import { ReleaseAnswer, ReleasesAnswer, TagAnswer } from './answers.ts'
 import { escaped, type GiteaAccess, type Repository, readShared } from './repository.ts'
 
+/** Of the list of releases. */
+const NEWEST = 20
+
 export async function readRelease(
   access: GiteaAccess,
   { repository: slug, tag }: ReleaseQuery,
@@ -31,8 +34,11 @@ export async function readRelease(
 /** The release of a tag, and the commit to which the tag leads. Undefined where no release is published. */
 async function readTag({ find, get }: Repository, tag: string) {
   const { value: release } = await find(`/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer)
-  // The list of all is seen with the same right.
-  if (!release) await get('/releases?limit=1', ReleasesAnswer)
+  if (!release) {
+    // The list of all is seen with the same right. A proxy may not let through the slash in the name of a tag.
+    const { value: newest } = await get(`/releases?limit=${NEWEST}`, ReleasesAnswer)
+    if (newest.some(({ tag_name, draft }) => tag_name === tag && !draft)) throw new DestinationError('unavailable')
+  }
   // The host looks for tags in any case.
   if (release && release.tag_name !== tag) throw new DestinationError('unexpected_response', { status: 200 })
   if (!release || release.draft) return undefined

@@ -94,11 +94,11 @@ export async function claimedRepository(
   const api = createGitHubApi(access, context)
   const shown = await context.cache.share(`github ${slug}`, () => readRepository(api, slug, context))
   const repository = openRepository(api, context, shown)
-  const { id, name, clockBehindMs } = repository
+  const { id, name, createdAt, clockBehindMs } = repository
   return {
     api,
     repository,
-    found: { repositoryId: String(id), repositoryName: name, ageMs: AGE_MS, clockBehindMs },
+    found: { repositoryId: String(id), repositoryName: name, madeBy: createdAt, ageMs: AGE_MS, clockBehindMs },
   }
 }
 

@@ -51,7 +51,13 @@ export function createGitLabApi({ baseUrl, token }: GitLabAccess, { http }: Read
         if (told !== String(page)) throw new DestinationError('unexpected_response', { status: 200 })
         return url()
       }
-      for await (const { value } of http.paginate(url(), { schema, auth, next, most })) yield value
+      for await (const { value } of http.paginate(url(), { schema, auth, next, most })) {
+        // More than was asked for would cost more than the limits of pages allow.
+        if (Array.isArray(value) && value.length > size) {
+          throw new DestinationError('unexpected_response', { status: 200 })
+        }
+        yield value
+      }
     },
   }
 }

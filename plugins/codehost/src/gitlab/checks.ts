@@ -7,7 +7,7 @@ import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
 import { notAfter } from '../times.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run } from './pipelines.ts'
-import { readProject } from './project.ts'
+import { readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
 
 /** Whose jobs are read at most, and of how many older ones where these matter. */
@@ -29,8 +29,8 @@ export async function findChecks(
   const pipelines = await source.list()
   if (pipelines.length === 0) {
     if (await openRepository(api, project, context).knows(sha)) return { ...found, checks: [] }
-    const isYoung = project.madeBy > query.claimedAt
-    return { ...found, checks: undefined, mark: isYoung ? 'may_have_been' : 'never_before' }
+    requireCode(project)
+    return { ...found, checks: undefined, mark: 'never_before' }
   }
   const checks = wanted ? await namedChecks(source, pipelines, wanted) : await allChecks(source, pipelines)
   return { ...found, checks }
@@ -48,7 +48,10 @@ async function allChecks(source: Pipelines, pipelines: readonly Pipeline[]): Pro
 async function allIn(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
   const shown = newest(pipelines)
   // A pipeline that was started again counts in place of the older one: a job that it left out spoils the commit, and no more.
-  const needs = ({ status }: Pipeline, runs: readonly Run[]) => latest(runs).some(isRed) || !ENDED_WELL.has(status)
+  const needs: Needs = (runs) => {
+    const hasRed = latest(runs).some(isRed)
+    return ({ status }) => hasRed || !ENDED_WELL.has(status)
+  }
   const { runs, unread } = await readRuns(source, pipelines, 'jobs', needs)
   if (unread.length > 0 && !latest(runs).some(isRed)) throw new DestinationError('too_large')
   const checks = latest(runs).map((run) => {
@@ -85,7 +88,10 @@ async function namedChecks(source: Pipelines, pipelines: readonly Pipeline[], wa
     latest(runs).some((run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one)))
 
   async function read(all: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<void> {
-    const needs = (_: Pipeline, runs: readonly Run[]) => !isFound([...checks, ...runs]) || hasFailed(runs)
+    const needs: Needs = (runs) => {
+      const isNeeded = !isFound([...checks, ...runs]) || hasFailed(runs)
+      return () => isNeeded
+    }
     const { runs, unread } = await readRuns(source, all, kind, needs)
     if (unread.length > 0 && !isFound([...checks, ...runs])) throw new DestinationError('too_large')
     checks.push(...latest(runs).map((run) => toCheck(run, runs, unread)))
@@ -112,19 +118,22 @@ interface ReadRuns {
   readonly unread: readonly Pipeline[]
 }
 
-/** @param needs whether an older pipeline matters, by what the newest ones have run */
+/** Whether an older pipeline matters, by what the newest ones have run. */
+type Needs = (runs: readonly Run[]) => (older: Pipeline) => boolean
+
 async function readRuns(
   source: Pipelines,
   all: readonly Pipeline[],
   kind: 'jobs' | 'bridges',
-  needs: (older: Pipeline, runs: readonly Run[]) => boolean,
+  needs: Needs,
 ): Promise<ReadRuns> {
   // What is `external` has no jobs.
   const own = all.filter((pipeline) => pipeline.source !== 'external')
   const shown = newest(own)
   if (shown.length > MOST_PIPELINES) throw new DestinationError('too_large')
   const runs = await source.runs(shown, kind)
-  const older = own.filter((pipeline) => !shown.includes(pipeline) && needs(pipeline, runs))
+  const isNeeded = needs(runs)
+  const older = own.filter((pipeline) => !shown.includes(pipeline) && isNeeded(pipeline))
   const earlier = await source.runs(older.slice(0, MOST_PIPELINES), kind)
   return { runs: [...runs, ...earlier], unread: older.slice(MOST_PIPELINES) }
 }

@@ -11,7 +11,7 @@ import {
   StatusesAnswer,
 } from './answers.ts'
 import type { GitLabApi } from './api.ts'
-import type { Project } from './project.ts'
+import { isOwnTime, type Project } from './project.ts'
 
 export interface Pipeline {
   readonly id: number
@@ -54,15 +54,16 @@ const OTHER_FILES: ReadonlySet<string> = new Set(['parent_pipeline', 'security_o
 /** @param countsAll failures count also where the pipeline forgives them */
 export function openPipelines(
   api: GitLabApi,
-  { path, answer }: Project,
+  project: Project,
   { sha, countsAll }: { readonly sha: string; readonly countsAll: boolean },
 ): Pipelines {
+  const { path, answer } = project
   const file = answer.ci_config_path || USUAL_FILE
 
   function toRun(job: JobAnswer, { id, ref, source }: Pipeline): Run {
     if (job.pipeline.id !== id) throw unexpected()
     const by = [source, OWN_CI, ...(OTHER_FILES.has(source) ? [] : [file])]
-    const end = job.finished_at ? { endedAt: logTime(job.finished_at) } : {}
+    const end = job.finished_at && isOwnTime(job.finished_at, project) ? { endedAt: logTime(job.finished_at) } : {}
     const outcome = outcomeOf(job, countsAll)
     return { id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true, outcome, ...end }
   }

@@ -50,7 +50,9 @@ function toPullRequest(
     ...(sha === null ? {} : { head: sha }),
     ...(isOwn ? { openedAt: logTime(created_at) } : {}),
     // A record beside the merge request has it, which is written after the merge.
-    ...(isOwn && state === 'merged' && merged_at !== null ? { mergedAt: notAfter(merged_at) } : {}),
+    ...(isOwn && state === 'merged' && merged_at !== null && isOwnTime(merged_at, project)
+      ? { mergedAt: notAfter(merged_at) }
+      : {}),
     ...(landed === null ? {} : { mergeCommit: landed }),
     ...(landed === null ? {} : { isOnBase: () => isOnBranch(landed, target_branch, repository) }),
   }

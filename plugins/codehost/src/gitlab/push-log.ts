@@ -6,7 +6,7 @@ import { type Instant, isDestinationError } from '@claimcheck/core/plugin'
 import { logTime } from '../times.ts'
 import { EventsAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
-import type { Project } from './project.ts'
+import { isOwnTime, type Project } from './project.ts'
 
 /** One move of a branch. */
 export interface Move {
@@ -45,18 +45,20 @@ const PAGE = 100
 /** @param most pages; older entries are not read */
 export async function readPushLog(
   api: GitLabApi,
-  { path }: Project,
+  project: Project,
   { reachingBackTo, most }: { readonly reachingBackTo: Instant; readonly most: number },
 ): Promise<PushLog> {
   // `after` is a day, and means its end by the server's zone.
   const after = dayBefore(reachingBackTo)
   const moves: Move[] = []
   let pages = 0
-  const list = `${path}/events?action=pushed&sort=desc&after=${after}`
+  const list = `${project.path}/events?action=pushed&sort=desc&after=${after}`
   try {
     for await (const events of api.pages(list, EventsAnswer, { size: PAGE, most })) {
       pages++
-      moves.push(...events.filter(({ push_data }) => push_data.ref_type === 'branch').map(toMove))
+      // What an import brought says what its author wanted.
+      const own = events.filter(({ created_at }) => isOwnTime(created_at, project))
+      moves.push(...own.filter(({ push_data }) => push_data.ref_type === 'branch').map(toMove))
       const oldest = events.at(-1)
       if (oldest && toMove(oldest).at < reachingBackTo) break
     }
