@@ -14,6 +14,7 @@ import {
 } from '@claimcheck/core/plugin'
 import type { FoundRepository, Provider, Reader, Readers, RepositoryQuery } from '../code-host.ts'
 import { isWithin, namespaceOf } from '../connection-options.ts'
+import { atLast } from '../times.ts'
 
 /** Read without credentials, for claims of workspaces that have no connection. */
 export interface PublicHost {
@@ -88,7 +89,8 @@ export function defineAction<
         const found = await reader(provider.readers)!(access, query, context)
         refuseAnotherRepository(found, query)
         refuseAnotherOwner(found, query, context.connection, provider)
-        return observe(found, claim, query)
+        const observation = await observe(found, claim, query)
+        return isYoung(found, query) ? withoutBlame(observation) : observation
       },
     })
   }
@@ -134,6 +136,23 @@ function refuseAnotherOwner(
   const owners = connection ? provider.ownersOf(connection) : undefined
   const isTrusted = (path: string) => owners?.some((owner) => isWithin(path, owner)) === true
   if (!isTrusted(repositoryName) || !isTrusted(repository)) throw new DestinationError('ambiguous_claim')
+}
+
+/** It was made after the claim: the one that was claimed may have had its name, and been deleted. */
+function isYoung({ repositoryCreatedAt }: FoundRepository, { claimedAt }: RepositoryQuery): boolean {
+  return repositoryCreatedAt !== undefined && repositoryCreatedAt > claimedAt
+}
+
+/** Of a place that forgets what was there before. */
+function withoutBlame<F>(observation: Observation<F>): Observation<F> {
+  const { stays, ...seen } = observation
+  const bounded = stays?.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) }))
+  const showsIt = seen.kind === 'present' && seen.differs.length === 0
+  return {
+    ...seen,
+    ...(bounded === undefined ? {} : { stays: bounded }),
+    ...(showsIt ? {} : { mark: 'may_have_been' as const }),
+  }
 }
 
 /** The facts of the repository, as every profile has them. */

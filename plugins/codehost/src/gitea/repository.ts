@@ -80,14 +80,21 @@ async function readRepository(access: GiteaAccess, slug: string, { http, now }: 
 
 function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, { http }: CheckContext): Repository {
   const { id, full_name, created_at, original_url, allow_manual_merge } = answer
+  const createdAt = logTime(created_at).notAfter + (clockBehindMs ?? 0)
   const auth = tokenOf(access)
   // By the new name after a rename: so the other requests are not redirected.
   const root = `${rootOf(access)}/${full_name}`
   return {
-    found: { ageMs: AGE_MS, clockBehindMs, repositoryId: String(id), repositoryName: full_name },
+    found: {
+      ageMs: AGE_MS,
+      clockBehindMs,
+      repositoryId: String(id),
+      repositoryName: full_name,
+      repositoryCreatedAt: createdAt,
+    },
     id,
     name: full_name,
-    createdAt: logTime(created_at).notAfter + (clockBehindMs ?? 0),
+    createdAt,
     hasOwnTimes: original_url === '',
     allowsManualMerge: allow_manual_merge !== false,
     git: { baseUrl: access.baseUrl, auth: passwordOf(access) },

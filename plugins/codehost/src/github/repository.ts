@@ -98,7 +98,13 @@ export async function claimedRepository(
   return {
     api,
     repository,
-    found: { repositoryId: String(id), repositoryName: name, ageMs: AGE_MS, clockBehindMs },
+    found: {
+      repositoryId: String(id),
+      repositoryName: name,
+      repositoryCreatedAt: repository.createdAt,
+      ageMs: AGE_MS,
+      clockBehindMs,
+    },
   }
 }
 
@@ -112,7 +118,9 @@ export function openRepository(
   const root = `/repos/${full_name}`
 
   async function isKnown(sha: string): Promise<boolean> {
-    return 'value' in (await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422]))
+    const answer = await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422])
+    // What it finds under this name may be a branch.
+    return 'value' in answer && answer.value.sha === sha
   }
 
   /** Everybody can read it, still and under the same id. */

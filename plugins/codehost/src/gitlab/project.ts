@@ -34,16 +34,18 @@ export async function readProject(
     const { value: answer, headers } = await api.get(`/projects/${encodeURIComponent(repository)}`, ProjectAnswer)
     const behindMs = clockBehindMs(headers, now())
     const createdAt = Date.parse(answer.created_at)
+    // Of a clock in whole seconds, as `Date` has it.
+    const madeBy = createdAt + 1000 + (behindMs ?? 0)
     return {
       id: answer.id,
       path: `/projects/${answer.id}`,
       answer,
       createdAt,
-      // Of a clock in whole seconds, as `Date` has it.
-      madeBy: createdAt + 1000 + (behindMs ?? 0),
+      madeBy,
       found: {
         repositoryId: String(answer.id),
         repositoryName: answer.path_with_namespace,
+        repositoryCreatedAt: madeBy,
         ageMs: AGE_MS,
         clockBehindMs: behindMs,
       },
