@@ -78,8 +78,8 @@ export interface FoundRepository {
   readonly repositoryId?: string
   /** The repository's path by the host's own account, after a rename. */
   readonly repositoryName?: string
-  /** When it was made, at the latest, by our clock; absent where the host does not tell. */
-  readonly madeBy?: Instant
+  /** When it was made, at the latest, by our clock. One that was made after the claim may have taken the name of the one that was meant. */
+  readonly repositoryCreatedAt?: Instant
   /** How old the answers may be, because replicas lag. Milliseconds. */
   readonly ageMs?: number
   /** How far the host's clock was behind ours at most; undefined where it does not tell its time. Milliseconds. */

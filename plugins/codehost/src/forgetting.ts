@@ -45,6 +45,11 @@ export function isLateLook({ claimedAt, previous, sentAt }: RepositoryQuery): bo
   return (previous[0]?.sentAt ?? sentAt) - claimedAt > PROMPT_MS
 }
 
+/** An earlier read shows the pull request or the issue, in whatever state. */
+export function wasSeen({ previous }: RepositoryQuery): boolean {
+  return previous.some(({ observation }) => observation.facts.state !== undefined)
+}
+
 /** The last head that a check saw is not an ancestor of this one. Earlier rewritings marked the reads that found them. */
 async function wasRewritten({ previous }: CommitQuery, { isAncestor }: Surroundings, head: string): Promise<boolean> {
   const older = previous.map(({ observation }) => observation.facts.head).findLast((one) => typeof one === 'string')

@@ -130,6 +130,29 @@ const ROWS: readonly Row<FoundChecks>[] = [
     params: BOTH,
     sees: { kind: 'absent', facts: counts({ passed: 1, missing: 1 }) },
   },
+  {
+    name: 'one is not there at a late look: its run may have been deleted',
+    found: { checks: [check()] },
+    params: BOTH,
+    afterMs: LATE,
+    sees: { kind: 'absent', ...MAY, facts: counts({ passed: 1, missing: 1 }) },
+  },
+  {
+    name: 'one is not there, after a prompt look',
+    found: { checks: [check()] },
+    params: BOTH,
+    afterMs: LATE,
+    earlier: [[0, { facts: counts({ pending: 1, missing: 1 }) }]],
+    sees: { kind: 'absent', facts: counts({ passed: 1, missing: 1 }) },
+  },
+  {
+    name: 'one is gone that an earlier look showed',
+    found: { checks: [check()] },
+    params: BOTH,
+    afterMs: LATE,
+    earlier: [[0, { facts: counts({ pending: 2 }) }]],
+    sees: { kind: 'absent', ...MAY },
+  },
   // None named.
   {
     name: 'all passed',

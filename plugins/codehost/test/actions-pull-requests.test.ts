@@ -72,6 +72,14 @@ const OPENINGS: readonly Row<FoundPullRequest>[] = [
     sees: { kind: 'present', differs: ['head_sha'], mark: 'may_have_been' },
   },
   {
+    name: 'another head, where an earlier look showed none',
+    found: found(),
+    params: { head_sha: OTHER },
+    afterMs: LATE,
+    earlier: [[0, { mark: 'never_before' }]],
+    sees: { kind: 'present', differs: ['head_sha'], mark: 'may_have_been' },
+  },
+  {
     name: 'a base that changed between two looks',
     found: found({ base: 'develop' }),
     params: { base: 'main' },

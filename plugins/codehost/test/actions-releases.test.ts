@@ -81,6 +81,14 @@ const ROWS: readonly Row<FoundRelease>[] = [
     sees: { kind: 'present', differs: ['commit'], ...MAY },
   },
   {
+    name: 'of another commit, where an earlier look showed no release: the tag may have moved on',
+    found: found(),
+    params: { commit: OTHER },
+    afterMs: LATE,
+    earlier: [[0, {}]],
+    sees: { kind: 'present', differs: ['commit'], ...MAY },
+  },
+  {
     name: 'whose tag, with the claimed commit, is gone',
     found: { release: withoutTag },
     params: { commit: COMMIT },

@@ -1,4 +1,5 @@
 /** Checks at GitHub: which lists are read for which claim, whose word counts, and what a wrong answer never becomes. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JsonObject } from '@claimcheck/core'
 import t from 'tap'
 import { html, json, status } from '../../../test/destinations/faults.ts'
@@ -89,11 +90,12 @@ t.test('what a workflow posts under the name of its app is no job', async (t) =>
   }
   github.faults.inject({ fault: json({ check_runs: [posted] }), on: /check-runs/ })
   t.match(await look(PASS, { sha, ...BY_FILE }), { kind: 'absent', ...counts({ missing: 1 }) })
-  t.match(await look(PASS, { sha }), { kind: 'absent', mark: 'may_have_been' })
+  const failed = { kind: 'present', differs: ['sha'], ...counts({ passed: 1, failed: 1 }) }
+  t.match(await look(PASS, { sha }), failed, 'it does not hide that the workflow failed')
   github.faults.clear()
   const forged = { ...posted, details_url: `https://github.example/acme/app/actions/runs/1/job/${posted.id}` }
   github.faults.inject({ fault: json({ check_runs: [forged] }), on: /check-runs/ })
-  t.match(await look(PASS, { sha }), { kind: 'absent', mark: 'may_have_been' }, 'its workflow did not pass')
+  t.match(await look(PASS, { sha }), failed, 'nor when it is called like a job')
 })
 
 t.test('a fine-grained token cannot read check runs: jobs it can', async (t) => {
@@ -144,6 +146,77 @@ t.test('a workflow that waits, or that could not start, shows no check run', asy
   const waits = workflow({ conclusion: 'action_required' })
   github.faults.inject({ fault: json({ workflow_runs: [waits] }), on: /actions\/runs\?/, times: 1 })
   t.match(await look(PASS, { sha }), { kind: 'absent', ...counts({ passed: 1, pending: 1 }) })
+})
+
+t.test('a workflow whose other jobs wait for those that passed has not passed', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'build', workflow: CI })
+  const run = repository.checks.run({ sha, name: 'lint', workflow: NIGHTLY })
+  const suite = repository.checks.get(run, NOON + MINUTE)!.suite.id
+  const workflow = (id: number, path: string, change: JsonObject) => ({
+    ...{ id, path, event: 'push', head_sha: sha, status: 'completed', conclusion: 'success', check_suite_id: id },
+    ...{ updated_at: '2026-09-25T12:00:00Z', repository: { id: repository.id }, ...change },
+  })
+  const other = repository.checks.suite({ sha, workflow: CI })
+  const built = repository.checks.run({ suite: other, name: 'build' })
+  const passed = workflow(1, CI, { check_suite_id: repository.checks.get(built, NOON + MINUTE)!.suite.id })
+  const rows: readonly (readonly [change: JsonObject, expected: JsonObject])[] = [
+    [{}, { kind: 'present', differs: [] }],
+    [
+      { status: 'in_progress', conclusion: null },
+      { kind: 'absent', ...counts({ passed: 3, pending: 1 }) },
+    ],
+    // Of two jobs with one name the list has the newer one alone.
+    [{ conclusion: 'failure' }, { kind: 'present', differs: ['sha'], ...counts({ passed: 3, failed: 1 }) }],
+  ]
+  for (const [change, expected] of rows) {
+    const nightly = workflow(2, NIGHTLY, { check_suite_id: suite, ...change })
+    github.faults.inject({ fault: json({ workflow_runs: [nightly, passed] }), on: /actions\/runs\?/, times: 1 })
+    t.match(await look(PASS, { sha }), expected, JSON.stringify(change))
+  }
+})
+
+t.test('two jobs of one name, one of which failed', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  const id = repository.checks.run({ sha, name: 'build', workflow: CI })
+  const job = (change: JsonObject) => ({
+    ...{ id, name: 'build', head_sha: sha, status: 'completed', conclusion: 'success', run_attempt: 1 },
+    ...change,
+  })
+  const seen = async (...jobs: readonly JsonObject[]) => {
+    const fault = (request: IncomingMessage, response: ServerResponse) =>
+      json({ jobs: jobs.map((one) => job({ run_id: Number(/runs\/(\d+)/.exec(request.url!)![1]), ...one })) })(
+        request,
+        response,
+      )
+    github.faults.inject({ fault, on: /jobs/, times: 1 })
+    return look(PASS, { sha, ...BY_FILE })
+  }
+  const failed = { id: id + 1, conclusion: 'failure' }
+  t.match(await seen(failed, { id: id + 2 }), { differs: ['checks'], ...counts({ passed: 1, failed: 1 }) })
+  const again = await seen(failed, { id: id + 2, run_attempt: 2 })
+  t.match(again, { differs: [], ...counts({ passed: 1 }) }, 'it was run again')
+  t.equal(again.stays, undefined, 'after the list of runs was read: when, that does not tell')
+})
+
+t.test('a file that is called like another one with a version', async (t) => {
+  const { repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'build', workflow: `${CI}@other.yml` })
+  t.match(await look(PASS, { sha, ...BY_FILE }), { kind: 'absent', ...counts({ missing: 1 }) })
+  t.equal(await outcome(look(PASS, { sha, ...named('build', `${CI}@other.yml`) })), 'as claimed')
+  repository.checks.run({ sha, name: 'build', workflow: `${CI}@refs/heads/main` })
+  t.equal(await outcome(look(PASS, { sha, ...BY_FILE })), 'as claimed')
+})
+
+t.test('a branch that is called like a commit of 64 characters is none', async (t) => {
+  const { github, repository, base, look } = await atGitHub(t)
+  const sha = 'ab'.repeat(32)
+  await repository.push(sha, base)
+  const posted = { id: 1, state: 'success', context: 'ci', creator: { login: 'agent', id: 2 } }
+  github.faults.inject({ fault: json([posted]), on: /statuses/ })
+  github.faults.inject({ fault: json({ check_runs: [] }), on: new RegExp(`${sha}/check-runs`) })
+  github.faults.inject({ fault: json({ sha: base }), on: new RegExp(`commits/${sha}$`) })
+  t.match(await look(PASS, { sha, ...named('ci', 'agent') }), { kind: 'absent', facts: { commit_found: false } })
 })
 
 t.test('the newest run of a workflow counts, and earlier ones tell whether it passed before', async (t) => {

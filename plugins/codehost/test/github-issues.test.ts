@@ -75,8 +75,37 @@ t.test('a number that is not an issue', async (t) => {
   repository.issues.transfer(away, hidden)
   repository.issues.open()
   t.match(await look(CLOSE, { number: away }), { kind: 'absent', mark: 'may_have_been' }, 'to where nobody sees it')
+  const last = repository.issues.open()
+  repository.issues.transfer(last, hidden)
+  t.match(await look(CLOSE, { number: last }, LATE), { mark: 'may_have_been' }, 'the newest one, too')
+  t.match(
+    await look(CLOSE, { number: last }, { ...LATE, ...SEEN_OPEN }),
+    { mark: 'may_have_been' },
+    'after it was seen',
+  )
+  t.match(await look(CLOSE, { number: last + 1 }, LATE), { mark: 'never_before' }, 'further above')
   github.faults.inject({ fault: status(410), on: /issues/ })
   t.match(await look(CLOSE, { number: open! }), { mark: 'may_have_been' }, 'the repository has no issues any more')
+})
+
+t.test('a repository that was made after the claim blames nobody', async (t) => {
+  const { github, look } = await atGitHub(t)
+  const young = await github.createRepository('acme/young', { createdAt: NOON + MINUTE })
+  const target = { target: 'acme/young', ...AFTER_TOLERANCE }
+  const number = young.issues.open()
+  t.match(await look(CLOSE, { number: number + 5 }, target), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look('pull_request.open', { number: number + 5 }, target), { kind: 'absent', mark: 'may_have_been' })
+  const base = await young.commit()
+  await young.push('main', base)
+  await young.push('topic', await young.commit({ parents: [base] }))
+  const pull = await young.pullRequests.open({ head: 'topic' })
+  t.match(await look('pull_request.merge', { number: pull }, target), { kind: 'absent', mark: 'may_have_been' })
+  const at = NOON + 11 * MINUTE
+  const opened = await look('pull_request.open', { number: pull }, target)
+  t.match(opened, { kind: 'present', stays: [{ appeared: { notBefore: undefined } }], mark: undefined })
+  young.issues.close(number, { at })
+  const closed = await look(CLOSE, { number }, target)
+  t.match(closed, { kind: 'present', stays: [{ appeared: { notBefore: undefined, notAfter: at + 999 } }] })
 })
 
 t.test('without the right to issues nothing is absent', async (t) => {

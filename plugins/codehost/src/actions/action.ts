@@ -90,7 +90,7 @@ export function defineAction<
         refuseAnotherRepository(found, query)
         refuseAnotherOwner(found, query, context.connection, provider)
         const observation = await observe(found, claim, query)
-        return isYounger(found, query) ? ofSuccessor(observation) : observation
+        return isYoung(found, query) ? withoutBlame(observation) : observation
       },
     })
   }
@@ -125,21 +125,6 @@ function refuseAnotherRepository({ repositoryId }: FoundRepository, { previous }
   if (ids.some((id) => String(id) !== repositoryId)) throw new DestinationError('ambiguous_claim')
 }
 
-function isYounger({ madeBy }: FoundRepository, { claimedAt }: RepositoryQuery): boolean {
-  return madeBy !== undefined && madeBy > claimedAt
-}
-
-/** A repository that was made after the claim may have taken the name of the one that was claimed. It can show the outcome, and no more. */
-function ofSuccessor<F>(observation: Observation<F>): Observation<F> {
-  const { stays } = observation
-  const isAsClaimed = observation.kind === 'present' && observation.differs.length === 0
-  return {
-    ...observation,
-    ...(stays && { stays: stays.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) })) }),
-    ...(isAsClaimed ? {} : { mark: 'may_have_been' }),
-  }
-}
-
 /** Somebody else's repository under the claimed name, by a redirect, is not the one that was claimed. */
 function refuseAnotherOwner(
   { repositoryName }: FoundRepository,
@@ -151,6 +136,23 @@ function refuseAnotherOwner(
   const owners = connection ? provider.ownersOf(connection) : undefined
   const isTrusted = (path: string) => owners?.some((owner) => isWithin(path, owner)) === true
   if (!isTrusted(repositoryName) || !isTrusted(repository)) throw new DestinationError('ambiguous_claim')
+}
+
+/** It was made after the claim: the one that was claimed may have had its name, and been deleted. */
+function isYoung({ repositoryCreatedAt }: FoundRepository, { claimedAt }: RepositoryQuery): boolean {
+  return repositoryCreatedAt !== undefined && repositoryCreatedAt > claimedAt
+}
+
+/** Of a place that forgets what was there before. */
+function withoutBlame<F>(observation: Observation<F>): Observation<F> {
+  const { stays, ...seen } = observation
+  const bounded = stays?.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) }))
+  const showsIt = seen.kind === 'present' && seen.differs.length === 0
+  return {
+    ...seen,
+    ...(bounded === undefined ? {} : { stays: bounded }),
+    ...(showsIt ? {} : { mark: 'may_have_been' as const }),
+  }
 }
 
 /** The facts of the repository, as every profile has them. */

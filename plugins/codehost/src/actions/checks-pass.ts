@@ -131,18 +131,30 @@ function observed(found: FoundChecks, { checks: wanted }: Params, query: Reposit
   const red = counted.filter((check) => !isGreen(check))
   if (!wanted && red.length === 0 && !counted.some((check) => check.isRunByHost && check.outcome === 'passed')) {
     // All that is green may have been posted by the agent itself. There may be nothing yet, too.
-    return { kind: 'absent', facts, ...aged, ...(counted.length > 0 ? { mark: 'may_have_been' as const } : {}) }
+    return {
+      kind: 'absent',
+      facts,
+      ...aged,
+      ...(counted.length > 0 || isLateLook(query) ? { mark: 'may_have_been' as const } : {}),
+    }
   }
   if (missing === 0 && red.length === 0) return { kind: 'present', differs: [], facts, ...aged, ...endedAt(counted) }
+  // Whoever may write can delete the runs of a workflow, and their checks go with them.
+  const mayHaveGone = missing > 0 && (isLateLook(query) || hadMore(query, missing))
   // All of them passed at one time only if each of them did. Where the claim names none, one that failed may be newer than the claim.
   const mayHavePassed =
     red.length > 0 &&
     (red.every(({ passedBefore }) => passedBefore ?? isLateLook(query)) || (!wanted && isLateLook(query)))
-  const marked = mayHavePassed ? { mark: 'may_have_been' as const } : {}
+  const marked = mayHavePassed || mayHaveGone ? { mark: 'may_have_been' as const } : {}
   const hasEnded = missing === 0 && having('pending').length === 0
   return hasEnded
     ? { kind: 'present', differs: [wanted ? 'checks' : 'sha'], facts, ...aged, ...marked }
     : { kind: 'absent', facts, ...aged, ...marked }
+}
+
+/** An earlier read shows some of the checks that are missing now. */
+function hadMore({ previous }: RepositoryQuery, missing: number): boolean {
+  return previous.some(({ observation: { facts } }) => typeof facts.missing === 'number' && facts.missing < missing)
 }
 
 function isNamed({ name, by }: Check, wanted: { readonly name: string; readonly by: string }): boolean {

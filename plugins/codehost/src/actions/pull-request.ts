@@ -94,12 +94,12 @@ export function differing({ base, head }: PullRequest, claimed: Claimed): ('base
 
 /**
  * An open pull request can get another base and another head, and no host shows all that it had: what differs now may have been so when
- * the agent said it. Only a first look just after the claim leaves no room for that, while nothing changed since.
+ * the agent said it. Only a first look just after the claim that shows it leaves no room for that, while nothing changed since.
  */
 export function mayHaveChanged({ base, head }: PullRequest, query: RepositoryQuery): boolean {
   if (isLateLook(query) || head === undefined) return true
   return query.previous.some(({ observation: { facts } }) => {
-    const hasChanged = (before: unknown, now: string) => before !== undefined && before !== now
-    return hasChanged(facts.base, base) || hasChanged(facts.head_sha, head)
+    // A read that does not show it, or not yet, leaves as much room as a late one.
+    return facts.head_sha !== head || (facts.base !== base && isBranchName(base))
   })
 }

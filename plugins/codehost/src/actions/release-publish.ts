@@ -162,8 +162,7 @@ function wasSeen({ previous }: RepositoryQuery): boolean {
   return previous.some(({ observation }) => observation.kind === 'present')
 }
 
-/** The tag led elsewhere at an earlier read, or leads nowhere now. */
+/** The tag led elsewhere at an earlier read, or leads nowhere now; or there was no release yet, which may have come otherwise than it is. */
 function hasChanged({ commit }: Release, { previous }: RepositoryQuery): boolean {
-  if (commit === undefined) return true
-  return previous.some(({ observation: { facts } }) => facts.commit !== undefined && facts.commit !== commit)
+  return commit === undefined || previous.some(({ observation: { facts } }) => facts.commit !== commit)
 }

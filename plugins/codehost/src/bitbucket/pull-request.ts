@@ -86,5 +86,5 @@ async function missing({ api, root, show }: Repository, number: number): Promise
   const { value } = await api.read(`${root}/pullrequests?${states.join('&')}&sort=-id&pagelen=1`, PullRequestsAnswer)
   const newest = value.values[0]?.id ?? 0
   const mark: Mark = number > newest ? 'never_before' : 'may_have_been'
-  return { ...identity, madeBy: identity.createdAt, ageMs: AGE_MS, pullRequest: undefined, mark }
+  return { ...identity, repositoryCreatedAt: identity.createdAt, ageMs: AGE_MS, pullRequest: undefined, mark }
 }

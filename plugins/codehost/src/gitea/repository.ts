@@ -85,7 +85,13 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, {
   // By the new name after a rename: so the other requests are not redirected.
   const root = `${rootOf(access)}/${full_name}`
   return {
-    found: { ageMs: AGE_MS, clockBehindMs, repositoryId: String(id), repositoryName: full_name, madeBy: createdAt },
+    found: {
+      ageMs: AGE_MS,
+      clockBehindMs,
+      repositoryId: String(id),
+      repositoryName: full_name,
+      repositoryCreatedAt: createdAt,
+    },
     id,
     name: full_name,
     createdAt,

@@ -127,6 +127,7 @@ export const WorkflowRunsAnswer = Type.Object({
       status: Type.Union([Type.String(), Type.Null()]),
       conclusion: Type.Union([Type.String(), Type.Null()]),
       check_suite_id: Type.Optional(Id),
+      run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
       updated_at: Time,
       repository: Type.Object({ id: Id }),
     }),

@@ -43,17 +43,17 @@ function unread(refused: Refusal): 'hidden' | undefined {
 }
 
 /**
- * The latest run of each check. Where the workflow runs are known, those that were replaced do not count, and those that show no check
- * run do: a workflow that waits, or could not start.
+ * The latest run of each check. Where the workflow runs are known, those that were replaced do not count, and those do that are not green
+ * though their check runs are, or that have none: a workflow that waits, could not start, or has jobs that show only when others end.
  */
 export function checksOfRuns(runs: readonly CheckRun[], workflows?: WorkflowRuns): Check[] {
   const bySuite = new Map(workflows?.all.map((run) => [run.check_suite_id, run]))
   const workflowOf = ({ app, check_suite }: CheckRun) =>
     app?.slug === ACTIONS_APP && check_suite !== null ? bySuite.get(check_suite.id) : undefined
-  const replaced = new Set(workflows?.all.filter((run) => !workflows.latest.includes(run)))
+  const counting = new Set(workflows?.latest)
   const isReplaced = (run: CheckRun) => {
     const workflow = workflowOf(run)
-    return workflow !== undefined && replaced.has(workflow)
+    return workflow !== undefined && !counting.has(workflow)
   }
   const latest = new Map<string, CheckRun>()
   for (const run of runs.filter((run) => !isReplaced(run)).sort((one, other) => one.id - other.id)) {
@@ -61,18 +61,29 @@ export function checksOfRuns(runs: readonly CheckRun[], workflows?: WorkflowRuns
     const group = workflow ? kindOf(workflow) : run.check_suite?.id
     latest.set(JSON.stringify([run.name, run.app?.slug, group]), run)
   }
-  const checks = [...latest.values()].map((run) => checkOf(run, runs, workflowOf(run)))
+  const passed = groupedBy(
+    runs.filter((run) => outcomeOf(run) === 'passed'),
+    nameAndApp,
+  )
+  const checks = [...latest.values()].map((run) => {
+    const passedBefore = passed.get(nameAndApp(run))?.some(({ id }) => id !== run.id) ?? false
+    return checkOf(run, passedBefore, workflowOf(run))
+  })
   const shown = new Set(runs.map(workflowOf))
-  const silent = workflows?.latest.filter((run) => !shown.has(run)) ?? []
+  const isRed = (run: CheckRun | WorkflowRun) => !GREEN.has(outcomeOf(run))
+  const shownRed = new Set([...latest.values()].filter(isRed).map(workflowOf))
+  const silent = workflows?.latest.filter((run) => !shown.has(run) || (isRed(run) && !shownRed.has(run))) ?? []
   return [...checks, ...silent.map(checkOfWorkflow)]
 }
 
-function checkOf(run: CheckRun, all: readonly CheckRun[], workflow: WorkflowRun | undefined): Check {
+const GREEN: ReadonlySet<Check['outcome']> = new Set(['passed', 'skipped'])
+
+function nameAndApp({ name, app }: CheckRun): string {
+  return JSON.stringify([name, app?.slug])
+}
+
+function checkOf(run: CheckRun, passedBefore: boolean, workflow: WorkflowRun | undefined): Check {
   const slug = run.app?.slug
-  const passedBefore = all.some(
-    (other) =>
-      other.id !== run.id && other.name === run.name && other.app?.slug === slug && outcomeOf(other) === 'passed',
-  )
   const isJob = slug === ACTIONS_APP && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
   return {
     name: run.name,
@@ -115,6 +126,10 @@ const STATES = { pending: 'pending', success: 'passed', failure: 'failed', error
 
 function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
   return groups
 }

@@ -26,7 +26,9 @@ export async function findChecks(
 ): Promise<FoundChecks> {
   const claimed = await claimedRepository(access, query, context)
   const lists = listsOf(claimed, query.sha, context)
-  const checks = await (query.wanted ? namedChecks(lists, query.wanted) : allChecks(lists))
+  // A branch cannot be called like a commit of 40 characters; like one of 64, which GitHub does not have, it can.
+  const isName = query.sha.length !== 40 && !(await lists.hasCommit())
+  const checks = isName ? undefined : await (query.wanted ? namedChecks(lists, query.wanted) : allChecks(lists))
   if (checks) return { ...claimed.found, checks }
   return { ...claimed.found, checks: undefined, mark: await markOfUnknown(claimed, query, context) }
 }

@@ -1,7 +1,7 @@
 /** What GitHub shows of an issue, or whether there ever was one with this number. */
 import { type CheckContext, DestinationError, isDestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
+import { isLateLook, wasSeen } from '../forgetting.ts'
 import { logTime } from '../times.ts'
 import { IssueAnswer, IssueEventsAnswer, NumbersAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -24,7 +24,7 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   )
   if ('refused' in read) {
     // 410: it was deleted, or the repository has no issues any more.
-    const mark = read.refused === 410 ? 'may_have_been' : await markOfMissing(claimed, number)
+    const mark = read.refused === 410 ? 'may_have_been' : await markOfMissing(claimed, query)
     return { ...found, issue: undefined, mark }
   }
   const { value } = read
@@ -79,13 +79,16 @@ async function wasReopened(
 }
 
 /** @throws DestinationError `forbidden` where issues may not be read */
-async function markOfMissing({ api, repository }: ClaimedRepository, number: number): Promise<Mark> {
+async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark> {
   const path = `${repository.root}/issues?state=all&sort=created&direction=desc&per_page=${NEWEST}`
   const list = await api.get(path, NumbersAnswer, [410])
   if ('refused' in list) return 'may_have_been'
   // Who may read pull requests but no issues gets a list of pull requests.
   const showsIssues = repository.isPublic || list.value.some(({ pull_request }) => !pull_request)
   if (!showsIssues) throw new DestinationError('forbidden', { status: 404 })
-  const [newest] = list.value
-  return newest === undefined || number > newest.number ? 'never_before' : 'may_have_been'
+  // One that was moved here is as old as it was there.
+  const highest = Math.max(0, ...list.value.map(({ number }) => number))
+  // The highest may have been moved to where we do not see it.
+  const mayBeMoved = wasSeen(query) || (query.number === highest + 1 && isLateLook(query))
+  return query.number > highest && !mayBeMoved ? 'never_before' : 'may_have_been'
 }

@@ -2,6 +2,7 @@
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
+import { wasSeen } from '../forgetting.ts'
 import { logTime } from '../times.ts'
 import { IssueAnswer, NumbersAnswer, PullRequestAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -18,7 +19,7 @@ export async function findPullRequest(
   const read = await context.cache.share(`github ${repository.id} pull ${number}`, () =>
     api.get(`${repository.root}/pulls/${number}`, PullRequestAnswer, [404]),
   )
-  if ('refused' in read) return { ...found, pullRequest: undefined, mark: await markOfMissing(claimed, number) }
+  if ('refused' in read) return { ...found, pullRequest: undefined, mark: await markOfMissing(claimed, query) }
   const { value } = read
   if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
   if (value.base.repo.id !== repository.id) throw new DestinationError('ambiguous_claim')
@@ -61,10 +62,13 @@ async function isOnBranch(sha: string, branch: string, repository: Repository, {
  * Pull requests are never deleted and never move, and their numbers are counted together with those of issues.
  * @throws DestinationError `forbidden` where pull requests may not be read
  */
-async function markOfMissing({ api, repository }: ClaimedRepository, number: number): Promise<Mark> {
+async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark> {
+  const { number } = query
   const { root } = repository
   const list = await api.get(`${root}/pulls?state=all&sort=created&direction=desc&per_page=1`, NumbersAnswer)
   const [newest] = 'value' in list ? list.value : []
+  // GitHub hides those of accounts that it takes for spam.
+  if (wasSeen(query)) return 'may_have_been'
   if (newest === undefined || number > newest.number) return 'never_before'
   const issue = await api.get(`${root}/issues/${number}`, IssueAnswer, [403, 404, 410])
   if ('refused' in issue) return 'may_have_been'

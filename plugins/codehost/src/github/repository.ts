@@ -94,11 +94,17 @@ export async function claimedRepository(
   const api = createGitHubApi(access, context)
   const shown = await context.cache.share(`github ${slug}`, () => readRepository(api, slug, context))
   const repository = openRepository(api, context, shown)
-  const { id, name, createdAt, clockBehindMs } = repository
+  const { id, name, createdAt: repositoryCreatedAt, clockBehindMs } = repository
   return {
     api,
     repository,
-    found: { repositoryId: String(id), repositoryName: name, madeBy: createdAt, ageMs: AGE_MS, clockBehindMs },
+    found: {
+      repositoryId: String(id),
+      repositoryName: name,
+      repositoryCreatedAt,
+      ageMs: AGE_MS,
+      clockBehindMs,
+    },
   }
 }
 
@@ -112,7 +118,9 @@ export function openRepository(
   const root = `/repos/${full_name}`
 
   async function isKnown(sha: string): Promise<boolean> {
-    return 'value' in (await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422]))
+    const answer = await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422])
+    // What it finds under this name may be a branch.
+    return 'value' in answer && answer.value.sha === sha
   }
 
   /** Everybody can read it, still and under the same id. */

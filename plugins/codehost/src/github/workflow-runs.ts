@@ -26,7 +26,8 @@ export interface WorkflowRuns {
 
 /** The file of a workflow, without the version that GitHub shows with one of another repository. */
 export function fileOf({ path }: Pick<WorkflowRun, 'path'>): string {
-  return path.replace(/@.*$/, '')
+  // A file can be called `ci.yml@other.yml`, and is not `ci.yml`.
+  return /^.*\.ya?ml(?=@|$)/i.exec(path)?.[0] ?? path
 }
 
 export function isWorkflowFile(by: string): boolean {
@@ -88,10 +89,14 @@ async function readJobs({ api, repository }: ClaimedRepository, run: WorkflowRun
 
 function checksOf(run: WorkflowRun, jobs: readonly Job[], all: readonly WorkflowRun[]): Check[] {
   const others = all.filter((other) => other.id !== run.id && fileOf(other) === fileOf(run))
-  const latest = new Map(jobs.map((job) => [job.name, job]))
-  return [...latest.values()].map((job): Check => {
-    const passed = jobs.some((earlier) => earlier.name === job.name && outcomeOf(earlier) === 'passed')
-    const passedBefore = passed || others.some(({ conclusion }) => conclusion === 'success')
+  const lastAttempts = new Map<string, number>()
+  for (const job of jobs) lastAttempts.set(job.name, Math.max(attemptOf(job), lastAttempts.get(job.name) ?? 0))
+  // Two jobs of one workflow can have the same name: each counts.
+  const latest = jobs.filter((job) => attemptOf(job) === lastAttempts.get(job.name))
+  const passedNames = new Set(jobs.filter((job) => outcomeOf(job) === 'passed').map(({ name }) => name))
+  const hasPassedElsewhere = others.some(({ conclusion }) => conclusion === 'success')
+  return latest.map((job): Check => {
+    const passedBefore = passedNames.has(job.name) || hasPassedElsewhere
     return {
       name: job.name,
       by: [fileOf(run)],
@@ -99,8 +104,14 @@ function checksOf(run: WorkflowRun, jobs: readonly Job[], all: readonly Workflow
       outcome: outcomeOf(job),
       // Whether a job of theirs passed, other runs that failed do not tell.
       ...(passedBefore || others.length === 0 ? { passedBefore } : {}),
-      // A job's own times are those of the machine that ran it.
-      ...(run.status === 'completed' ? { endedAt: { notAfter: logTime(run.updated_at).notAfter } } : {}),
+      // A job's own times are those of the machine that ran it. The run was read first: it may not have been run again yet.
+      ...(run.status === 'completed' && attemptOf(job) <= attemptOf(run)
+        ? { endedAt: { notAfter: logTime(run.updated_at).notAfter } }
+        : {}),
     }
   })
+}
+
+function attemptOf({ run_attempt = 1 }: Pick<Job, 'run_attempt'>): number {
+  return run_attempt
 }

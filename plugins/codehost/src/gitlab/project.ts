@@ -45,7 +45,7 @@ export async function readProject(
       found: {
         repositoryId: String(answer.id),
         repositoryName: answer.path_with_namespace,
-        madeBy,
+        repositoryCreatedAt: madeBy,
         ageMs: AGE_MS,
         clockBehindMs: behindMs,
       },
