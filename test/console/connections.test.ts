@@ -177,9 +177,11 @@ t.test('the API lists what the screen shows, and names nobody', async (t) => {
   const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
   const { body } = await host.request('/v1/connections', { headers: { authorization: `Bearer ${key}` } })
   t.match(body.connections, [
-    { provider: 'github', scopes: ['read:org'], actions: ['codehost.commit.push'] },
+    { provider: 'github', scopes: ['read:org'] },
     { provider: 'mailbox', scopes: [], actions: ['test.message.send'] },
   ])
+  for (const name of ['codehost.checks.pass', 'github.commit.push', 'github.pr.open', 'github.checks.pass'])
+    t.ok(body.connections[0].actions.includes(name), name)
   for (const connection of body.connections) {
     t.strictSame(Object.keys(connection).sort(), ['actions', 'connected_at', 'id', 'provider', 'scopes'])
   }

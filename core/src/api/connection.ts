@@ -11,7 +11,10 @@ export const ConnectionList = Type.Object(
           provider: Type.String({ examples: ['github'] }),
           scopes: Type.Array(Type.String(), { description: 'The permissions that its credentials have.' }),
           connected_at: Timestamp,
-          actions: Type.Array(Type.String(), { description: 'Empty: no loaded plugin reads through this connection.' }),
+          actions: Type.Array(Type.String(), {
+            description:
+              'What can be claimed through it: actions, and their other names. Empty: no loaded plugin reads through this connection.',
+          }),
         },
         { title: 'Connection' },
       ),

@@ -43,6 +43,8 @@ export interface Registry {
   allProfiles(): readonly ActionProfile[]
   /** The actions that can be verified through a connection of this provider. */
   actionsFor(provider: string): readonly string[]
+  /** Other names under which they can be claimed through one. */
+  aliasesFor(provider: string): readonly string[]
   /** The actions that can be verified without a connection. */
   publicActions(): readonly string[]
   readonly anchorer: Anchorer | undefined
@@ -231,6 +233,10 @@ export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
     allProfiles: () => everyVersion.map(({ verifier }) => verifier.profile),
     actionsFor: (provider) =>
       current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
+    aliasesFor: (provider) =>
+      [...newest]
+        .filter(([name, { verifier, providers }]) => name !== verifier.profile.action && providers.includes(provider))
+        .map(([name]) => name),
     publicActions: () =>
       current
         .filter(({ verifier, anonymous }) => verifier.profile.access.anonymous && anonymous)

@@ -39,6 +39,8 @@ export interface ConnectionSummary {
   readonly lastFailure: string | null
   /** The actions that can be verified through it. */
   readonly actions: readonly string[]
+  /** Other names under which claims of them are read through it. */
+  readonly aliases: readonly string[]
 }
 
 export interface Replaced {
@@ -138,7 +140,8 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   function toSummary(row: ConnectionRow): ConnectionSummary {
     const { sealedSecrets: _, ...summary } = row
-    return { ...summary, actions: registry.actionsFor(row.provider) }
+    const { provider } = row
+    return { ...summary, actions: registry.actionsFor(provider), aliases: registry.aliasesFor(provider) }
   }
 
   function seal(id: string, type: HostedConnectionType, options: JsonObject): Readonly<Record<string, string>> {

@@ -92,6 +92,7 @@ const app = await startApp({
         connectedAt: NOW,
         disconnectedAt: null,
         actions: [],
+        aliases: [],
       },
     ]),
   },

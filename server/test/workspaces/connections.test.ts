@@ -56,6 +56,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
       registry: {
         ...registryOf({ connections: [type] }),
         actionsFor: () => ['test.thing.do'],
+        aliasesFor: () => [],
       },
       secrets: openSecrets({ secretKey, dataDir: folder }),
       outbound,

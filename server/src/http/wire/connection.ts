@@ -8,12 +8,12 @@ export function toConnectionList(
   publicActions: readonly string[],
 ): wire.ConnectionList {
   return {
-    connections: connections.map(({ id, provider, scopes, connectedAt, actions }) => ({
+    connections: connections.map(({ id, provider, scopes, connectedAt, actions, aliases }) => ({
       id,
       provider,
       scopes: [...scopes],
       connected_at: formatInstant(connectedAt),
-      actions: [...actions],
+      actions: [...actions, ...aliases],
     })),
     public_actions: [...publicActions],
   }

@@ -83,6 +83,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
           connectedAt: NOW,
           disconnectedAt: null,
           actions: ['codehost.commit.push'],
+          aliases: [],
         },
       ]),
     },
