@@ -18,16 +18,17 @@ interface Folder {
  */
 const FOLDERS: readonly Folder[] = [
   { at: 'test/traps/' },
+  { at: 'plugins/', processes: 3 },
+  // Traps wait most of the time: what computes runs beside them.
   { at: 'test/traps-forges/', processes: 3 },
-  { at: 'test/traps-http/' },
-  { at: 'test/traps-registry/' },
   // It waits for the blocks of a chain.
   { at: 'test/anchors/real-chain.test' },
   { at: 'test/hosts/', processes: 2 },
-  { at: 'plugins/', processes: 3 },
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
+  { at: 'test/traps-registry/' },
   { at: 'test/create-plugin.test' },
+  { at: 'test/traps-http/' },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/' },
   { at: 'server/', processes: 2 },
