@@ -25,7 +25,7 @@ async function stopAt(kind: HostKind): Promise<Stop> {
 
   const number = await repository.pullRequests.open({ head: 'topic' })
   const merge_commit = await repository.pullRequests.merge(number)
-  repository.checks.run({ sha, name: checkName })
+  repository.checks.run({ sha, name: 'build' })
   const issue = repository.issues.open()
   repository.issues.close(issue)
   const release = await repository.releases.create({ tag: 'v1.0.0' })
