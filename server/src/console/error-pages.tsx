@@ -2,7 +2,8 @@
 import type { FastifyError } from 'fastify'
 import { prepareRefusal } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
-import { PlainPage, sendPage } from './page.tsx'
+import { sendPage } from '../web/document.tsx'
+import { PlainPage } from './page.tsx'
 import { paths } from './paths.ts'
 
 export function answerErrorsWithPages(pages: App): void {

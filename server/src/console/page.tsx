@@ -1,58 +1,13 @@
-/** The document around every page, rendered to text. Preact escapes all that is put into markup. */
-import type { FastifyReply } from 'fastify'
-import type { ComponentChildren, VNode } from 'preact'
-import { renderToString } from 'preact-render-to-string'
+/** The pages of the console: plain ones, and those of people who are signed in. */
+import type { ComponentChildren } from 'preact'
 import type { WorkspaceOfMember } from '../people/members.ts'
 import type { User } from '../people/sessions.ts'
+import { Document, type DocumentProps } from '../web/document.tsx'
+import { Logo } from '../web/parts/icons.tsx'
+import { publicPaths } from '../web/paths.ts'
 import { CsrfField } from './parts/form.tsx'
-import { Logo } from './parts/icons.tsx'
 import { Notice } from './parts/notice.tsx'
-import { assetPath, paths } from './paths.ts'
-
-export const HTML_TYPE = 'text/html; charset=utf-8'
-
-export function sendPage(reply: FastifyReply, page: VNode, status = 200): FastifyReply {
-  return reply.code(status).type(HTML_TYPE).send(renderPage(page))
-}
-
-export function renderPage(page: VNode): string {
-  return `<!doctype html>${renderToString(page)}`
-}
-
-interface DocumentProps {
-  readonly title: string
-  /** Browser scripts of this page. */
-  readonly scripts?: readonly Script[]
-  readonly children: ComponentChildren
-}
-
-export type Script = 'copy' | 'live' | 'once' | 'passkeys'
-
-const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']
-
-function Document({ title, scripts = [], children }: DocumentProps) {
-  return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <title>{`${title} · Claimcheck`}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
-        <link rel="stylesheet" href={assetPath('console.css')} />
-        {[...ON_EVERY_PAGE, ...scripts].map((name) => (
-          <script type="module" src={assetPath(`${name}.js`)} />
-        ))}
-      </head>
-      <body>
-        <a class="skip" href="#main">
-          Skip to the content
-        </a>
-        {children}
-      </body>
-    </html>
-  )
-}
+import { paths } from './paths.ts'
 
 export interface PlainPageProps extends DocumentProps {
   readonly heading?: string
@@ -126,6 +81,7 @@ export function ConsolePage(props: ConsolePageProps) {
           </nav>
         ) : null}
         <nav class="person" aria-label="Account">
+          <a href={publicPaths.docs}>Documentation</a>
           <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
             {viewer.user.name}
           </a>

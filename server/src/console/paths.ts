@@ -1,6 +1,4 @@
 /** The paths of the console. */
-import { VERSION } from '../base/version.ts'
-
 const ROOT = '/console'
 
 function inWorkspace(rest: string) {
@@ -9,7 +7,6 @@ function inWorkspace(rest: string) {
 
 export const paths = {
   home: ROOT,
-  assets: `${ROOT}/assets`,
   setup: (token: string) => `${ROOT}/setup/${encodeURIComponent(token)}`,
   invitation: (token: string) => `${ROOT}/join/${encodeURIComponent(token)}`,
   reset: (token: string) => `${ROOT}/reset/${encodeURIComponent(token)}`,
@@ -50,11 +47,6 @@ export const paths = {
 
 /** The prefix of all routes of a workspace. */
 export const WORKSPACE_PREFIX = `${ROOT}/w/:workspace`
-
-/** A file of the console. Its address changes with the version, so that browsers may keep it for ever. */
-export function assetPath(name: string): string {
-  return `${paths.assets}/${VERSION}/${name}`
-}
 
 /** `next` if it is one of our own pages, else the start page. */
 export function returnPath(next: unknown): string {

@@ -3,8 +3,9 @@
  * person has signed in and confirmed. Nothing is stored here, and secrets are not repeated.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { PlainPage, sendPage } from './page.tsx'
-import { Facts } from './parts/facts.tsx'
+import { sendPage } from '../web/document.tsx'
+import { Facts } from '../web/parts/facts.tsx'
+import { PlainPage } from './page.tsx'
 import { PostForm } from './parts/form.tsx'
 import { paths, returnPath } from './paths.ts'
 import { type Fields, formOf } from './request-fields.ts'

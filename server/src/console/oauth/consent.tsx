@@ -6,13 +6,14 @@ import type { ConsentRequest, Exchange, OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { allowedTo, scopeWords } from '../../oauth/scopes.ts'
 import type { WorkspaceOfMember } from '../../people/members.ts'
-import { pageHeaders } from '../headers.ts'
-import { PlainPage, sendPage, type Viewer } from '../page.tsx'
+import { sendPage } from '../../web/document.tsx'
+import { pageHeaders } from '../../web/headers.ts'
+import { PlainPage, type Viewer } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { formOf } from '../request-fields.ts'
 import { viewerOf } from '../session.ts'
-import { ROLE_WORDS } from '../words.tsx'
+import { ROLE_WORDS } from '../words.ts'
 
 type Uid = { Params: { uid: string } }
 

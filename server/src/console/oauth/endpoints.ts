@@ -4,8 +4,8 @@ import type { App } from '../../http/instance.ts'
 import type { Limiter } from '../../http/rate-limit.ts'
 import type { OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
+import { pageHeaders } from '../../web/headers.ts'
 import { answerErrorsWithPages } from '../error-pages.tsx'
-import { pageHeaders } from '../headers.ts'
 import { redirectToLocalhost, requireIssuerOrigin } from '../loopback.ts'
 
 interface EndpointOptions {

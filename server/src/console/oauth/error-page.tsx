@@ -1,6 +1,7 @@
 /** The page for an OAuth error that cannot be returned to the application. */
 import type { OAuthPages } from '../../oauth/pages.ts'
-import { PlainPage, renderPage } from '../page.tsx'
+import { renderPage } from '../../web/document.tsx'
+import { PlainPage } from '../page.tsx'
 
 const REASONS: Readonly<Record<string, string>> = {
   invalid_client: 'This service does not know the application.',

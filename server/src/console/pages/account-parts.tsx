@@ -2,10 +2,10 @@
 import type { Instant } from '@claimcheck/core'
 import type { Passkey } from '../../people/passkeys.ts'
 import type { Session } from '../../people/sessions.ts'
+import { Table } from '../../web/parts/table.tsx'
+import { Time } from '../../web/parts/values.tsx'
 import { browserName } from '../browser-name.ts'
 import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
-import { Table } from '../parts/table.tsx'
-import { Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
 import type { PasskeyPlace } from '../relying-party.ts'
 

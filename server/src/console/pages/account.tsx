@@ -1,9 +1,10 @@
 /** The account page: name, ways to sign in, and sessions. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
+import { sendPage } from '../../web/document.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
 import { paths } from '../paths.ts'

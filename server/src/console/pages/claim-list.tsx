@@ -2,16 +2,16 @@
 import { type ActionProfile, type Instant, VERDICTS } from '@claimcheck/core'
 import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
 import type { ClaimPage, ClaimStatus } from '../../claims/claims.ts'
+import { Empty, Table } from '../../web/parts/table.tsx'
+import { Code, readableUtc, Time, Verdict } from '../../web/parts/values.tsx'
+import { sentence } from '../../web/words.tsx'
 import { type ListQuery, listPath } from '../claims/list-query.ts'
 import { firstClaimCommand } from '../first-claim.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, Select } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
-import { Empty, Table } from '../parts/table.tsx'
-import { Code, readableUtc, Time, Verdict } from '../parts/values.tsx'
 import { VerdictChart } from '../parts/verdict-chart.tsx'
 import { paths } from '../paths.ts'
-import { sentence } from '../words.tsx'
 
 interface ListProps {
   readonly viewer: Viewer

@@ -1,7 +1,8 @@
 /** The start page, and making a workspace. */
 import type { App } from '../../http/instance.ts'
+import { sendPage } from '../../web/document.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'

@@ -1,12 +1,12 @@
 /** The lists of the members page: members and open invitations. */
 import type { Instant } from '@claimcheck/core'
 import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
+import { Table } from '../../web/parts/table.tsx'
+import { Code, Time } from '../../web/parts/values.tsx'
 import type { Viewer } from '../page.tsx'
 import { PostForm, RowForm, Select } from '../parts/form.tsx'
-import { Table } from '../parts/table.tsx'
-import { Code, Time } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
-import { ROLE_WORDS } from '../words.tsx'
+import { ROLE_WORDS } from '../words.ts'
 
 export interface MembersProps {
   readonly viewer: Viewer

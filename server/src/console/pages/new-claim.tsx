@@ -5,8 +5,10 @@ import { ServiceError } from '../../base/errors.ts'
 import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { claimReader } from '../../http/wire/claim.ts'
+import { sendPage } from '../../web/document.tsx'
+import { ActionName } from '../../web/parts/values.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
+import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
 import {
   type FormValues,
@@ -15,7 +17,6 @@ import {
   SchemaFields,
   startingValues,
 } from '../parts/schema-form.tsx'
-import { ActionName } from '../parts/values.tsx'
 import { paths } from '../paths.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'

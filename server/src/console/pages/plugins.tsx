@@ -10,11 +10,12 @@ import {
   socketWords,
   stateWords,
 } from '../../plugins/overview.ts'
+import { sendPage } from '../../web/document.tsx'
+import { Facts } from '../../web/parts/facts.tsx'
+import { Empty } from '../../web/parts/table.tsx'
+import { ActionName, Codes, Hash } from '../../web/parts/values.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, sendPage, type Viewer } from '../page.tsx'
-import { Facts } from '../parts/facts.tsx'
-import { Empty } from '../parts/table.tsx'
-import { ActionName, Codes, Hash } from '../parts/values.tsx'
+import { ConsolePage, type Viewer } from '../page.tsx'
 import { ownersOnly, viewerOf } from '../session.ts'
 
 export function pluginRoutes(app: App, { registry }: Pick<ConsoleDependencies, 'registry'>): void {

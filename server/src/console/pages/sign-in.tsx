@@ -2,9 +2,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { type Link, type NewUser, unusableLink } from '../../people/accounts.ts'
+import { sendPage } from '../../web/document.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { PlainPage, sendPage } from '../page.tsx'
+import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
 import { OidcEntry, OidcSignIn, PasskeySignIn } from '../parts/sign-in-methods.tsx'
@@ -20,7 +21,7 @@ import {
   startSession,
 } from '../session.ts'
 import { CarriedForm, carriedForm, ResendForm, sendConfirmation, type UnsentForm, UnsentValues } from '../unsent.tsx'
-import { ROLE_WORDS } from '../words.tsx'
+import { ROLE_WORDS } from '../words.ts'
 
 type SignInServices = Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
 

@@ -1,5 +1,5 @@
 /** The result of the last form: a problem, or one of the sentences below, which the address names by code. */
-import { sentence } from '../words.tsx'
+import { sentence } from '../../web/words.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',

@@ -3,18 +3,10 @@ import { isSecret, type JsonObject, type JsonValue } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../base/errors.ts'
-import { Prose } from '../words.tsx'
+import { choicesOf, isRequired, labelOf, type Property, propertiesOf, written } from '../../base/schema-properties.ts'
+import { Prose } from '../../web/words.tsx'
 import { Field, FieldNotes, notesOf, Select } from './form.tsx'
-import {
-  choicesOf,
-  isRequired,
-  type Kind,
-  kindOf,
-  labelOf,
-  type Property,
-  propertiesOf,
-  written,
-} from './schema-properties.ts'
+import { type Kind, kindOf } from './schema-properties.ts'
 
 /** The fields of a form by name. */
 export type FormValues = Readonly<Record<string, string | undefined>>

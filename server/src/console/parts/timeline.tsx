@@ -1,14 +1,14 @@
 /** The time line of a claim: what happened, what each check saw, and what is still to come. */
 import { type ActionProfile, type CheckRecord, type Instant, isRead } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
+import { propertyLabel } from '../../base/schema-properties.ts'
 import { REASON_WORDS } from '../../base/verdict-words.ts'
 import type { ClaimStatus } from '../../claims/claims.ts'
+import { Hash, Time, Verdict } from '../../web/parts/values.tsx'
+import { sentence } from '../../web/words.tsx'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
-import { sentence } from '../words.tsx'
-import { ObjectFacts } from './facts.tsx'
 import { failureInWords } from './failures.ts'
-import { propertyLabel } from './schema-properties.ts'
-import { Hash, Time, Verdict } from './values.tsx'
+import { ObjectFacts } from './object-facts.tsx'
 
 interface TimelineProps {
   readonly moments: readonly Moment[]

@@ -2,8 +2,8 @@
 import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
-import { Table } from './table.tsx'
-import { readableUtc } from './values.tsx'
+import { Table } from '../../web/parts/table.tsx'
+import { readableUtc } from '../../web/parts/values.tsx'
 
 /** From the bottom of a bar to its top. */
 const STANDINGS: readonly Standing[] = [...VERDICTS, 'queued']

@@ -1,17 +1,17 @@
 /** The list of connections, and of what can be connected. */
 import { type Instant, type JsonValue, secretNames } from '@claimcheck/core'
+import { propertyLabel } from '../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import type { Registry } from '../../../plugins/registry.ts'
+import { Empty } from '../../../web/parts/table.tsx'
+import { ActionNames, Codes, Time } from '../../../web/parts/values.tsx'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
-import { propertyLabel } from '../../parts/schema-properties.ts'
-import { Empty } from '../../parts/table.tsx'
-import { ActionNames, Codes, Time } from '../../parts/values.tsx'
 import { paths } from '../../paths.ts'
-import { actionTitle } from '../../words.tsx'
+import { actionTitle } from '../../words.ts'
 
 interface ConnectionsProps {
   readonly viewer: Viewer

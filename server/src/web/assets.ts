@@ -1,4 +1,4 @@
-/** Serves the console's files: style, icon and browser scripts. Their addresses change with the version. */
+/** Serves the files that pages load: style, icon and browser scripts. Their addresses change with the version. */
 import { readFileSync } from 'node:fs'
 import type { App } from '../http/instance.ts'
 import { assetPath } from './paths.ts'

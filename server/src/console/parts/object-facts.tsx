@@ -1,24 +1,7 @@
-/** Lists of names and values. */
+/** The members of an object, with the titles of its schema. */
 import type { JsonObject } from '@claimcheck/core'
-import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
-import { propertiesOf, written } from './schema-properties.ts'
-
-/** Rows without a value are left out. */
-export function Facts({ rows }: { readonly rows: readonly (readonly [label: string, value: ComponentChildren])[] }) {
-  return (
-    <dl class="facts">
-      {rows
-        .filter(([, value]) => value !== undefined && value !== null)
-        .map(([label, value]) => (
-          <>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-    </dl>
-  )
-}
+import { propertiesOf, written } from '../../base/schema-properties.ts'
 
 interface ObjectFactsProps {
   readonly object: JsonObject
@@ -26,7 +9,6 @@ interface ObjectFactsProps {
   readonly schema: TSchema | undefined
 }
 
-/** The members of an object of a plugin or a client. */
 export function ObjectFacts({ object, schema }: ObjectFactsProps) {
   const titles = new Map(schema ? propertiesOf(schema).map(([name, { title }]) => [name, title]) : [])
   const entries = Object.entries(object)

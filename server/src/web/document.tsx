@@ -1,0 +1,60 @@
+/** The document around every page, rendered to text. Preact escapes all that is put into markup. */
+import type { FastifyReply } from 'fastify'
+import type { ComponentChildren, VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { assetPath } from './paths.ts'
+
+export const HTML_TYPE = 'text/html; charset=utf-8'
+
+export function sendPage(reply: FastifyReply, page: VNode, status = 200): FastifyReply {
+  return reply.code(status).type(HTML_TYPE).send(renderPage(page))
+}
+
+export function renderPage(page: VNode): string {
+  return `<!doctype html>${renderToString(page)}`
+}
+
+export interface DocumentProps {
+  readonly title: string
+  /** Browser scripts of this page. */
+  readonly scripts?: readonly Script[]
+  /** Style sheets of this page, besides that of every page. */
+  readonly styles?: readonly Style[]
+  /** Of its tab. */
+  readonly icon?: string
+  /** Other elements of its head. */
+  readonly head?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+export type Script = 'copy' | 'live' | 'once' | 'passkeys'
+export type Style = never
+
+const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']
+
+export function Document({ title, scripts = [], styles = [], icon = 'icon.svg', head, children }: DocumentProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · Claimcheck`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href={assetPath(icon)} type="image/svg+xml" />
+        {['console', ...styles].map((name) => (
+          <link rel="stylesheet" href={assetPath(`${name}.css`)} />
+        ))}
+        {[...ON_EVERY_PAGE, ...scripts].map((name) => (
+          <script type="module" src={assetPath(`${name}.js`)} />
+        ))}
+        {head}
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        {children}
+      </body>
+    </html>
+  )
+}
