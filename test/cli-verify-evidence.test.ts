@@ -320,9 +320,9 @@ t.test(
       [['verify', ...FILES, '--evidence', 'missing.json'], /missing\.json could not be read: there is no such file/],
       [['verify', ...FILES, '--expect-source', 'a b'], /--expect-source takes a host/],
       [['verify', ...FILES, '--expect-source', 'user@example.com'], /--expect-source takes a host/],
-      [[...head, '--listed'], /are for receipts/],
-      [[...head, '--evidence', 'evidence.json'], /are for receipts/],
-      [[...change, '--expect-source', 'example.com'], /are for receipts/],
+      [[...head, '--listed'], /has nothing that/],
+      [[...head, '--evidence', 'evidence.json'], /has nothing that/],
+      [[...change, '--expect-source', 'example.com'], /has nothing that/],
     ]
     for (const [args, told] of rows) t.match(await runClaimcheck(folder, args), { code: 2, stdout: '', stderr: told })
   },

@@ -119,6 +119,7 @@ export { isJsonObject, setMember } from './json.ts'
 export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
 export { type Appended, appendLeaves, type CompactRange, EMPTY_RANGE, restoreRange } from './log/compact-range.ts'
 export { fullTilesAbove, pathInTile, proveInRange } from './log/compact-range-proof.ts'
+export { type TreeHeadFinding, treeSizeIn } from './log/head-binding.ts'
 export type { Log } from './log/log.ts'
 export {
   type Consistency,
@@ -171,6 +172,7 @@ export {
   type WireSource,
   type WireVerifier,
 } from './receipt/body.ts'
+export { type Bundle, type BundleOptions, type BundleReport, checkBundle } from './receipt/bundle-checker.ts'
 export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
 export {
   claimDigest,

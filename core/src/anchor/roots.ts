@@ -1,9 +1,7 @@
 /** Whether the anchored root and a proof's root are of the same log: they are equal, or a consistency proof connects them. */
 import { bytesEqual, fromBase64url } from '../encoding.ts'
-import { verifyConsistency } from '../log/merkle.ts'
+import { areConnected } from '../log/connected-roots.ts'
 import type { AnchoredProof } from '../receipt/body.ts'
-import { isConsistencyDocument } from '../receipt/schema.ts'
-import { parseStrictJson } from '../receipt/strict-json.ts'
 import type { AnchorProblem } from './anchorer.ts'
 
 /**
@@ -25,18 +23,5 @@ export async function rootProblem(
   const [older, newer] = anchored.treeSize < proven.treeSize ? [anchored, proven] : [proven, anchored]
   const document = await readConsistency(older.treeSize, newer.treeSize)
   if (document === undefined) return 'consistency_proof_required'
-  const path = readPath(document)
-  const sizes = { first: older.treeSize, second: newer.treeSize }
-  const isConnected = path && verifyConsistency({ ...sizes, firstRoot: older.root, secondRoot: newer.root, path })
-  return isConnected ? undefined : 'consistency_proof_invalid'
-}
-
-/** Takes only the path: it must connect the sizes and roots at hand, whatever the document states about them. */
-function readPath(document: string): readonly Uint8Array[] | undefined {
-  try {
-    const { value } = parseStrictJson(document)
-    return isConsistencyDocument(value) ? value.proof.map((hash) => fromBase64url(hash)!) : undefined
-  } catch {
-    return undefined
-  }
+  return areConnected(older, newer, document) ? undefined : 'consistency_proof_invalid'
 }

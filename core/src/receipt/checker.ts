@@ -13,11 +13,6 @@ import { canonicalize } from './jcs.ts'
 import { isAnchoredProof, isChangeEntry, isInclusion, isReceipt } from './schema.ts'
 import { parseStrictJson, type StrictJson } from './strict-json.ts'
 
-export { checkConsistency, checkTreeHead, type TreeHeadReport } from '../log/checker.ts'
-export { type KeySet, KeySetError, parseKeySet } from '../signing/key-set.ts'
-export { checkEvidence, type EvidenceFinding, type PublishedRules } from './evidence-checker.ts'
-export { publishedRules } from './published-rules.ts'
-
 export interface CheckOptions {
   readonly keys: KeySet
   /** The text of the pipeline document that an entry's policy names. */

@@ -1,41 +1,40 @@
 /** `claimcheck verify`: checks a document of a log with what its issuer publishes (keys, evidence, rules), and its anchor with a node of a chain. */
 import {
+  checkBundle,
   checkConsistency,
-  checkReceipt,
   checkTreeHead,
   isReceipt,
   type JsonValue,
-  type KeySet,
-  KeySetError,
-  parseKeySet,
-  type WireVerifier,
+  publishedWords,
+  type Receipt,
+  type TreeHeadFinding,
 } from '@claimcheck/core'
 import type { Command } from 'commander'
+import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '../../receipt/check-words.ts'
+import { documentProblem, kindOf, treeHeadText } from '../../receipt/document.ts'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 import { type AnchorOptions, anchorCheck } from '../verify/anchor-check.ts'
-import { type CheckedText, documentProblem, recognise } from '../verify/document.ts'
 import { entryReport } from '../verify/entry-report.ts'
-import { type EvidenceOptions, evidenceCheck } from '../verify/evidence-check.ts'
-import { evidenceProblem } from '../verify/evidence-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
+import { type Gathered, type GatherOptions, gather, keysBeside, readKeys } from '../verify/gather.ts'
 import { consistencyReport, treeHeadReport } from '../verify/log-report.ts'
-import { readProfiles } from '../verify/published-profiles.ts'
+import type { IssuerWords } from '../verify/receipt-summary.ts'
 import { isUrl, readSource } from '../verify/source.ts'
 import { paintFor } from '../verify/style.ts'
 
 const EXIT_VALID = 0
 const EXIT_BAD = 1
 
-interface VerifyOptions extends OutputOptions, AnchorOptions, EvidenceOptions, SourceOptions {
-  readonly keys?: string
+interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions {
   readonly pipeline?: string
+  readonly pin?: string
 }
 
 interface Checked {
-  readonly report: { readonly valid: boolean; readonly verifier?: WireVerifier }
+  readonly report: { readonly valid: boolean }
   readonly lines: readonly string[]
-  /** The document is valid, but not as the options ask. */
+  /** The document is valid, but not as the options ask, or as the log says. */
   readonly isShort?: boolean
 }
 
@@ -43,7 +42,7 @@ export function addVerifyCommand(program: Command): void {
   subcommand(
     program,
     'verify',
-    'check a receipt, a change entry, a tree head or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
+    'check a receipt, a bundle, a change entry, a tree head or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
   )
     .argument('<document>', 'a file or a URL')
     .option(
@@ -55,6 +54,11 @@ export function addVerifyCommand(program: Command): void {
       '--evidence <evidence>',
       'the evidence of the receipt, a file or a URL; by default the one beside the URL of the receipt. When given, exit 1 if the verdict does not follow from it',
     )
+    .option(
+      '--head <head>',
+      "a signed tree head of the log, a file or a URL; by default the newest one of the document's host",
+    )
+    .option('--pin <key>', 'exit 1 if another key than this one signed the document: ed25519:...')
     .option('--expect-source <host>', 'exit 1 if the receipt was not read at this host, such as api.github.com')
     .option('--listed', 'exit 1 if the receipt was read at a place that its issuer does not list as public')
     .option('--rpc <url>', 'a node of the chain of its anchor; without one the anchor is not checked')
@@ -67,87 +71,107 @@ export function addVerifyCommand(program: Command): void {
     })
 }
 
-async function check(source: string, options: VerifyOptions): Promise<Checked> {
-  const keySource = options.keys ?? keysBeside(source)
-  const issuer = [source, ...(keySource === undefined ? [] : [keySource])].find(isUrl)
+async function check(given: string, options: VerifyOptions): Promise<Checked> {
+  const source = documentAddress(given)
+  const issuer = [source, options.keys].find((place) => place !== undefined && isUrl(place))
   const checkAnchor = anchorCheck(options, issuer)
+  if (options.pin !== undefined && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(options.pin)) {
+    throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
+  }
   const text = await readSource(source)
-  const recognised = recognise(text)
-  if (recognised.kind !== 'entry') refuseReceiptOptions(options)
-  if (recognised.kind === 'consistency') return checkedConsistency(recognised)
-  const keys = await readKeys(keySource)
-  if (recognised.kind === 'tree_head') return checkedTreeHead(recognised, keys)
-
+  const kind = kindOf(text)
+  if (kind === 'consistency' || kind === 'tree_head') {
+    refuseOptions(options, OF_ENTRIES)
+    return kind === 'consistency' ? checkedConsistency(text) : checkedTreeHead(text, source, options)
+  }
+  const gathered = await gather(text, source, options)
+  const { bundle, keys } = gathered
   const pipeline = options.pipeline === undefined ? undefined : await readPipeline(options.pipeline)
-  const report = await checkReceipt(text, {
+  const report = await checkBundle(bundle, {
     keys,
+    ...(options.pin === undefined ? {} : { pinnedKey: options.pin }),
     ...(pipeline === undefined ? {} : { pipeline }),
     ...(checkAnchor ? { checkAnchor } : {}),
   })
-  const problem = documentProblem(text)
-  const document: JsonValue = problem === undefined ? JSON.parse(text) : null
-  const told = { report, document, problem, hasPipeline: pipeline !== undefined, paint: paintFor(process.stdout) }
-  if (!report.valid)
-    return { report, lines: entryReport({ ...told, evidence: undefined, words: undefined, shortcomings: [] }) }
-  if (!isReceipt(document)) {
-    refuseReceiptOptions(options)
-    return { report, lines: entryReport({ ...told, evidence: undefined, words: undefined, shortcomings: [] }) }
+  const problem = documentProblem(bundle.receipt)
+  const document: JsonValue = problem === undefined ? JSON.parse(bundle.receipt) : null
+  const told = {
+    report,
+    document,
+    problem,
+    hasPipeline: pipeline !== undefined,
+    gathered,
+    paint: paintFor(process.stdout),
   }
+  if (!report.valid) return { report, lines: entryReport({ ...told, words: undefined, shortcomings: [] }) }
+  if (!isReceipt(document)) refuseOptions(options, OF_RECEIPTS)
 
-  const { source: readAt, verifier } = document.body.observation
-  const profiles = await readProfiles(issuer)
-  const evidence = await evidenceCheck(document, options, source, profiles.rules)
-  const notAsExpected = sourceProblem(readAt, options)
-  const shortcomings = [evidence?.isNamed ? evidenceProblem(evidence.finding) : undefined, notAsExpected].filter(
-    (text) => text !== undefined,
-  )
+  if (report.evidence?.evidence === 'not_checked' && options.evidence !== undefined) {
+    throw new CommandError(
+      'could_not_check',
+      `${options.evidence} is of rules that this version of claimcheck does not know.`,
+    )
+  }
+  const notAsExpected = isReceipt(document) ? sourceProblem(report.source, options) : undefined
+  const shortcomings = [
+    report.evidence && options.evidence !== undefined ? evidenceProblem(report.evidence) : undefined,
+    headProblem(report.tree_head, options),
+    report.key_pinned === false ? `it is signed by another key than ${options.pin}` : undefined,
+    notAsExpected,
+  ].filter((text) => text !== undefined)
   const expects = options.expectSource !== undefined || options.listed === true
   return {
-    report: {
-      ...report,
-      ...(evidence ? { evidence: evidence.finding } : {}),
-      ...(readAt ? { source: readAt } : {}),
-      ...(verifier.package === undefined ? {} : { verifier }),
-      ...(expects ? { source_as_expected: notAsExpected === undefined } : {}),
-    },
-    lines: entryReport({ ...told, evidence, words: profiles.wordsFor(document), shortcomings }),
+    report: { ...report, ...(expects ? { source_as_expected: notAsExpected === undefined } : {}) },
+    lines: entryReport({
+      ...told,
+      words: isReceipt(document) ? issuerWords(document, gathered) : undefined,
+      shortcomings,
+    }),
     isShort: shortcomings.length > 0,
   }
 }
 
-/** They decide the exit code, so that they are not ignored where they mean nothing. @throws CommandError */
-function refuseReceiptOptions({ evidence, expectSource, listed }: VerifyOptions): void {
-  if (evidence === undefined && expectSource === undefined && !listed) return
-  throw new CommandError('could_not_check', '--evidence, --expect-source and --listed are for receipts.')
+/** The address of the page of a receipt is as good as that of the receipt. */
+function documentAddress(source: string): string {
+  return isUrl(source)
+    ? source.replace(/^(https?:\/\/[^/?#]+)\/r\/(rcpt_[0-9A-Za-z]+)(?=$|[/?#]).*$/i, '$1/v1/receipts/$2')
+    : source
 }
 
-function checkedConsistency({ text }: CheckedText): Checked {
+/** What contradicts the receipt counts whoever told it; what leaves it open counts where an option asked for it. */
+function headProblem(found: TreeHeadFinding | undefined, { head }: VerifyOptions): string | undefined {
+  if (!found || found.tree_head === 'holds') return undefined
+  return head !== undefined || contradictsProof(found) ? HEAD_PROBLEMS[found.tree_head] : undefined
+}
+
+function issuerWords({ body }: Receipt, { bundle, issuer }: Gathered): IssuerWords | undefined {
+  const { id, version } = body.observation.verifier
+  const words = publishedWords(bundle.profiles ?? '')(id, version)
+  return words && { host: issuer === undefined ? 'the bundle' : new URL(issuer).host, words }
+}
+
+const OF_RECEIPTS = { evidence: '--evidence', expectSource: '--expect-source', listed: '--listed' } as const
+const OF_ENTRIES = { ...OF_RECEIPTS, head: '--head', pin: '--pin' } as const
+
+/** They decide the exit code, so that they are not ignored where they mean nothing. @throws CommandError */
+function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_ENTRIES>): void {
+  const given = Object.entries(names).filter(([name]) => options[name as keyof typeof OF_ENTRIES] !== undefined)
+  if (given.length === 0) return
+  const listed = given.map(([, option]) => option).join(', ')
+  throw new CommandError('could_not_check', `This document has nothing that ${listed} could check: leave it out.`)
+}
+
+function checkedConsistency(text: string): Checked {
   const report = checkConsistency(text)
   return { report, lines: consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
 }
 
-function checkedTreeHead({ text }: CheckedText, keys: KeySet): Checked {
-  const report = checkTreeHead(text, keys)
-  return { report, lines: treeHeadReport(report, JSON.parse(text), paintFor(process.stdout)) }
-}
-
-/** Undefined where there is none to guess: consistency documents need no keys. */
-function keysBeside(source: string): string | undefined {
-  return isUrl(source) ? new URL('/.well-known/poaw-keys.json', source).href : undefined
-}
-
-/** @throws CommandError */
-async function readKeys(source: string | undefined): Promise<KeySet> {
-  if (source === undefined) {
-    throw new CommandError('could_not_check', "Name the issuer's key document with --keys (a file or a URL).")
-  }
-  const text = await readSource(source)
-  try {
-    return parseKeySet(text)
-  } catch (error) {
-    if (!(error instanceof KeySetError)) throw error
-    throw new CommandError('could_not_check', `${source} is not a key document.`)
-  }
+async function checkedTreeHead(text: string, source: string, options: VerifyOptions): Promise<Checked> {
+  const keySource = options.keys ?? keysBeside(source)
+  const keys = readKeys(keySource === undefined ? undefined : await readSource(keySource), keySource ?? source)
+  const head = treeHeadText(text)
+  const report = checkTreeHead(head, keys)
+  return { report, lines: treeHeadReport(report, JSON.parse(head), paintFor(process.stdout)) }
 }
 
 /** @throws CommandError */

@@ -1,20 +1,28 @@
 /** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
-import { type AnchorProblem, isReceipt, type JsonObject, type JsonValue, type Report } from '@claimcheck/core'
-import type { CheckedEvidence } from './evidence-check.ts'
+import { type BundleReport, isReceipt, type JsonObject, type JsonValue, type Report } from '@claimcheck/core'
+import {
+  ANCHOR_PROBLEMS,
+  CHECK_FAILURES,
+  contradictsProof,
+  firstFailure,
+  HEAD_PROBLEMS,
+  headHolds,
+  isUnknownAnchor,
+} from '../../receipt/check-words.ts'
 import { evidenceLine } from './evidence-report.ts'
 import { type Fact, factLines } from './facts.ts'
+import type { Gathered } from './gather.ts'
 import { type IssuerWords, receiptSummary, type Summary } from './receipt-summary.ts'
 import { type Paint, visible } from './style.ts'
 
 export interface EntryReportOptions {
-  readonly report: Report
+  readonly report: BundleReport
   /** The document as it was read; null where it is no JSON. */
   readonly document: JsonValue
   /** Why the document is nothing that can be checked. */
   readonly problem: string | undefined
   readonly hasPipeline: boolean
-  /** Undefined for what is not valid or no receipt, and for a receipt that signs no evidence. */
-  readonly evidence: CheckedEvidence | undefined
+  readonly gathered: Gathered
   /** Undefined where nobody was asked, or nobody tells any. */
   readonly words: IssuerWords | undefined
   /** What is not as the options ask, although the receipt is valid. */
@@ -23,7 +31,7 @@ export interface EntryReportOptions {
 }
 
 export function entryReport(options: EntryReportOptions): string[] {
-  const { report, document, problem, evidence, words, shortcomings, paint } = options
+  const { report, document, problem, gathered, words, shortcomings, paint } = options
   if (problem !== undefined) return [paint('bad', `NOT valid: ${problem}.`)]
   if (!report.valid) {
     return [paint('bad', `NOT valid: ${firstFailure(report)}.`), '', ...checkLines(options)]
@@ -38,7 +46,7 @@ export function entryReport(options: EntryReportOptions): string[] {
     ...summary.lists.flatMap(({ heading, facts }) => [`${heading}:`, ...factLines(shown(facts)), '']),
     ...summary.sentences.map((sentence) => visible(sentence)),
     ...(summary.sentences.length > 0 ? [''] : []),
-    ...(isReceipt(document) ? [evidenceLine(evidence, paint)] : []),
+    ...(isReceipt(document) ? [evidenceLine(report.evidence, gathered.noEvidence, paint)] : []),
     trustLevel(options),
     '',
     ...checkLines(options),
@@ -87,48 +95,7 @@ function lackOf({ inclusion, anchor }: Report['checks'], chain: string | undefin
   if (anchor === 'not_checked_offline') {
     return `its anchor was not checked. Pass --rpc URL, a node of the chain ${visible(chain ?? '')}.`
   }
-  return `its anchor ${isUnknown(anchor) ? 'could not be checked' : 'does not hold'}: see below.`
-}
-
-type CheckName = keyof Report['checks']
-
-const FAILURES: Readonly<Record<Exclude<CheckName, 'anchor'>, string>> = {
-  spec_version: 'the format is not a version of poaw/0',
-  schema: 'a member is missing, malformed or not allowed',
-  integers_only: 'a number is not written as an integer',
-  key: 'the key document has no such key, or the key was not in use at the time of issue',
-  signature: 'the signature does not fit the content and the key',
-  claim_digest: 'the digest is not that of the claim',
-  inclusion: 'the proof does not lead from this entry to the root',
-  policy: 'the pipeline document is not the one that the entry names',
-}
-
-const ANCHOR_PROBLEMS: Readonly<Record<AnchorProblem, string>> = {
-  unknown_scheme: 'this command does not know the scheme',
-  rpc_chain_mismatch: 'the node is of another chain',
-  unreadable: 'the node could not be read',
-  attestation_not_found: 'no final block has such an attestation',
-  attestation_revoked: 'the attestation is revoked',
-  attester_not_published: 'the key document does not name the account that attested',
-  schema_not_published: 'the key document does not name the schema of the attestation',
-  data_undecodable: 'the data of the attestation cannot be decoded',
-  log_or_size_mismatch: 'the attestation is of another log or size',
-  anchor_does_not_cover_leaf: 'the anchored log was too small to hold this entry',
-  consistency_proof_required: 'the issuer has to connect the anchor with the proof, and gave no consistency proof',
-  consistency_proof_invalid: 'the consistency proof of the issuer does not hold',
-  root_mismatch: 'the attestation has another root',
-}
-
-/** What is not known, as distinct from what is known not to hold. */
-const UNKNOWN: ReadonlySet<string> = new Set(['unreadable', 'rpc_chain_mismatch', 'consistency_proof_required'])
-
-function isUnknown(anchor: AnchorProblem | 'anchored'): boolean {
-  return UNKNOWN.has(anchor)
-}
-
-function firstFailure({ checks }: Report): string {
-  const [name] = Object.entries(checks).find(([, outcome]) => outcome === false)!
-  return FAILURES[name as keyof typeof FAILURES]
+  return `its anchor ${isUnknownAnchor(anchor) ? 'could not be checked' : 'does not hold'}: see below.`
 }
 
 function checkLines(options: EntryReportOptions): string[] {
@@ -136,14 +103,26 @@ function checkLines(options: EntryReportOptions): string[] {
   const outcomes = Object.entries(others).map(([name, outcome]): Fact => [name, describeCheck(name, outcome, options)])
   const pipeline: Fact[] =
     options.hasPipeline && others.policy === undefined ? [['policy', 'none is named: --pipeline was not used']] : []
-  return factLines([...outcomes, ...pipeline, ['anchor', describeAnchor(anchor, options)]])
+  return factLines([...outcomes, ...headLine(options), ...pipeline, ['anchor', describeAnchor(anchor, options)]])
 }
 
 function describeCheck(name: string, outcome: boolean | string, { paint }: EntryReportOptions): string {
   if (outcome === true) return 'holds'
-  if (outcome === false) return paint('bad', `DOES NOT HOLD: ${FAILURES[name as keyof typeof FAILURES]}`)
+  if (outcome === false) return paint('bad', `DOES NOT HOLD: ${CHECK_FAILURES[name as keyof typeof CHECK_FAILURES]}`)
   if (name === 'policy') return 'not checked: pass --pipeline, the pipeline document'
   return 'absent: the document has no proof'
+}
+
+function headLine({ report, gathered, paint }: EntryReportOptions): Fact[] {
+  const { valid, checks, tree_head: found } = report
+  if (!valid || checks.inclusion === 'absent') return []
+  if (!found) return [['tree head', `not checked: ${gathered.noHead ?? 'pass --head, a signed tree head of the log'}`]]
+  if (found.tree_head === 'holds') return [['tree head', `holds: ${headHolds(found)}`]]
+  const problem = `${HEAD_PROBLEMS[found.tree_head]} (${found.tree_head})`
+  const isBad = contradictsProof(found)
+  return [
+    ['tree head', isBad ? paint('bad', `DOES NOT HOLD: ${problem}`) : paint('doubtful', `not checked: ${problem}`)],
+  ]
 }
 
 function describeAnchor(anchor: Report['checks']['anchor'], { report, paint }: EntryReportOptions): string {
@@ -153,7 +132,7 @@ function describeAnchor(anchor: Report['checks']['anchor'], { report, paint }: E
     return report.valid ? 'not checked: pass --rpc, a node of its chain' : 'not checked: the rest does not hold'
   }
   const problem = `${ANCHOR_PROBLEMS[anchor]} (${anchor})`
-  return isUnknown(anchor)
+  return isUnknownAnchor(anchor)
     ? paint('doubtful', `could not be checked: ${problem}`)
     : paint('bad', `DOES NOT HOLD: ${problem}`)
 }

@@ -1,0 +1,11 @@
+/** What a reader of receipts needs: `@claimcheck/core/checker`. */
+
+export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
+export { type TreeHeadFinding, treeSizeIn } from './log/head-binding.ts'
+export type { Consistency, Inclusion } from './log/merkle.ts'
+export { verifyConsistency, verifyInclusion } from './log/merkle.ts'
+export { type Bundle, type BundleOptions, type BundleReport, checkBundle } from './receipt/bundle-checker.ts'
+export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
+export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
+export { publishedRules } from './receipt/published-rules.ts'
+export { type KeySet, KeySetError, parseKeySet } from './signing/key-set.ts'

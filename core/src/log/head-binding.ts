@@ -1,0 +1,62 @@
+/** Whether the root of an inclusion proof is the log's: a signed tree head has it, or a consistency proof leads from it to a signed one. */
+import { bytesEqual, fromBase64url } from '../encoding.ts'
+import { isJsonObject, type JsonValue } from '../json.ts'
+import type { Proof } from '../receipt/body.ts'
+import { isTreeHead } from '../receipt/schema.ts'
+import { parseStrictJson } from '../receipt/strict-json.ts'
+import type { KeySet } from '../signing/key-set.ts'
+import { checkTreeHead } from './checker.ts'
+import { areConnected } from './connected-roots.ts'
+
+export type TreeHeadFinding =
+  | {
+      readonly tree_head: 'holds'
+      /** Of the signed head. */
+      readonly tree_size: number
+      readonly issued_at: string
+    }
+  /** It is no tree head, or no published key signed it. */
+  | { readonly tree_head: 'not_signed' }
+  | { readonly tree_head: 'other_log' }
+  /** The log had another root at the size of the proof. */
+  | { readonly tree_head: 'other_root' }
+  /** The head is of a smaller tree than the proof: the log was not so large then, or the proof's size was changed. */
+  | { readonly tree_head: 'smaller_than_proof' }
+  | { readonly tree_head: 'consistency_proof_required' }
+
+/**
+ * @param proof that proves inclusion under its own root: nothing else in it is signed
+ * @param head a signed tree head, or the answer of `GET /v1/log/head`. Any text gives a finding.
+ * @param consistency the log's consistency document from the size of the proof to that of the head, where they differ
+ */
+export function bindToHead(proof: Proof, head: string, keys: KeySet, consistency: string | undefined): TreeHeadFinding {
+  const signed = treeHeadIn(head)
+  if (!isTreeHead(signed) || !checkTreeHead(JSON.stringify(signed), keys).valid) return { tree_head: 'not_signed' }
+  const { log_id, tree_size, root_hash, issued_at } = signed.body
+  if (log_id !== proof.log_id) return { tree_head: 'other_log' }
+  // A proof leads from a smaller tree to a signed one only: the other way round, the size of the larger tree is open to change.
+  if (tree_size < proof.tree_size) return { tree_head: 'smaller_than_proof' }
+  const holds = { tree_head: 'holds', tree_size, issued_at } as const
+  const proven = { treeSize: proof.tree_size, root: fromBase64url(proof.root_hash)! }
+  const root = fromBase64url(root_hash)!
+  if (tree_size === proof.tree_size) return bytesEqual(root, proven.root) ? holds : { tree_head: 'other_root' }
+  if (consistency === undefined) return { tree_head: 'consistency_proof_required' }
+  return areConnected(proven, { treeSize: tree_size, root }, consistency) ? holds : { tree_head: 'other_root' }
+}
+
+/** The size of the tree in a tree head, signed or not; undefined for what is none. */
+export function treeSizeIn(head: string): number | undefined {
+  const value = treeHeadIn(head)
+  return isTreeHead(value) ? value.body.tree_size : undefined
+}
+
+/** Null for what a checker must not accept. */
+function treeHeadIn(text: string): JsonValue {
+  try {
+    const { value, integersOnly } = parseStrictJson(text)
+    if (!integersOnly) return null
+    return isJsonObject(value) && value.tree_head !== undefined ? value.tree_head : value
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,103 @@
+/** The proofs of a receipt as a reader sees them: what holds, what is pending, what was not checked, what fails. */
+import type { BundleReport, Proof } from '@claimcheck/core'
+import {
+  ANCHOR_PROBLEMS,
+  contradictsProof,
+  EVIDENCE_LIMIT,
+  evidenceProblem,
+  firstFailure,
+  HEAD_PROBLEMS,
+  headHolds,
+  isUnknownAnchor,
+  RULES_WORDS,
+} from './check-words.ts'
+
+export type StepState = 'holds' | 'pending' | 'not_checked' | 'fails'
+
+export interface Step {
+  readonly name: 'signature' | 'inclusion' | 'tree_head' | 'evidence' | 'anchor'
+  readonly title: string
+  readonly state: StepState
+  /** A sentence. */
+  readonly text: string
+}
+
+interface Checked {
+  readonly report: BundleReport
+  readonly proof: Proof | undefined
+}
+
+type Found = readonly [state: StepState, text: string]
+
+const STEPS: readonly (readonly [Step['name'], string, (checked: Checked) => Found])[] = [
+  ['signature', 'Signature', signatureStep],
+  ['inclusion', 'In the log', inclusionStep],
+  ['tree_head', 'Signed state of the log', headStep],
+  ['evidence', 'Evidence', evidenceStep],
+  ['anchor', 'Anchor on a public chain', anchorStep],
+]
+
+export function stepsOf(report: BundleReport, proof: Proof | undefined): readonly Step[] {
+  return STEPS.map(([name, title, find]) => {
+    const [state, text] = find({ report, proof })
+    return { name, title, state, text }
+  })
+}
+
+/** Before anybody has checked. */
+export function uncheckedSteps(): readonly Step[] {
+  return STEPS.map(([name, title]) => ({ name, title, state: 'not_checked', text: 'Not checked yet.' }))
+}
+
+function signatureStep({ report }: Checked): Found {
+  const { inclusion, anchor, policy, ...signed } = report.checks
+  if (Object.values(signed).includes(false)) return ['fails', sentence(firstFailure(report))]
+  if (report.key_pinned === false) return ['fails', 'A published key signed it, but not the key that you pinned.']
+  const pinned = report.key_pinned ? ' It is the key that you pinned.' : ''
+  return ['holds', `A key that the issuer publishes, and that was in use at that time, signed exactly this.${pinned}`]
+}
+
+function inclusionStep({ report, proof }: Checked): Found {
+  const { inclusion } = report.checks
+  if (inclusion === 'absent' || !proof)
+    return ['not_checked', 'This copy has no proof: fetch it again from its issuer.']
+  if (!inclusion) return ['fails', 'The proof does not lead from this receipt to the root.']
+  return ['holds', `It is entry ${proof.leaf_index} of the tree with ${proof.tree_size} entries.`]
+}
+
+function headStep({ report: { valid, tree_head: found } }: Checked): Found {
+  if (!valid) return NOTHING_TO_ADD
+  if (!found) return ['not_checked', 'There is no signed tree head here to compare the proof with.']
+  if (found.tree_head === 'holds') return ['holds', sentence(headHolds(found))]
+  return [contradictsProof(found) ? 'fails' : 'not_checked', sentence(HEAD_PROBLEMS[found.tree_head])]
+}
+
+function evidenceStep({ report: { valid, evidence } }: Checked): Found {
+  if (!valid) return NOTHING_TO_ADD
+  if (!evidence) return ['not_checked', 'The receipt signs no evidence, so nobody can recompute its verdict.']
+  const problem = evidenceProblem(evidence)
+  if (problem !== undefined) return ['fails', sentence(problem)]
+  if (evidence.evidence !== 'follows') {
+    return ['not_checked', 'The evidence is missing, or of a version that this checker does not know.']
+  }
+  const text = `The verdict follows from the checks, ${RULES_WORDS[evidence.rules]}. ${EVIDENCE_LIMIT}`
+  return [evidence.rules === 'differs' ? 'fails' : 'holds', text]
+}
+
+function anchorStep({ report: { valid, checks, proven_by }, proof }: Checked): Found {
+  const { anchor } = checks
+  if (!valid) return NOTHING_TO_ADD
+  if (anchor === 'absent') return ['pending', 'The root of the log is not on a chain yet, as far as this copy says.']
+  if (anchor === 'anchored') return ['holds', `The chain shows that this existed by ${proven_by}.`]
+  if (anchor === 'not_checked_offline') {
+    const chain = proof?.anchor?.chain ?? 'the chain'
+    return ['not_checked', `This needs a node of ${chain} that you choose: claimcheck verify --rpc URL asks it.`]
+  }
+  return [isUnknownAnchor(anchor) ? 'not_checked' : 'fails', sentence(ANCHOR_PROBLEMS[anchor])]
+}
+
+const NOTHING_TO_ADD: Found = ['not_checked', 'Not checked: what comes before does not hold.']
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
