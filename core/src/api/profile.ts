@@ -18,6 +18,11 @@ const ProfileWords = Type.Object(
         description: 'What a fact says beyond the outcome: always, or by its value.',
       }),
     ),
+    found: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'The fact that shows what was found for a param or for `target`, where it has another name.',
+      }),
+    ),
   },
   {
     title: 'ProfileWords',

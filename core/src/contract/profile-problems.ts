@@ -17,6 +17,7 @@ export function profileProblems({ params, facts, required, words }: ActionProfil
       .filter((name) => name !== 'target' && !paramNames!.includes(name))
       .map((name) => `requires the field ${name}, which claims do not have`),
     ...wordsProblems(words, [...factNames!, ...paramNames!, 'target'], factNames!),
+    ...foundProblems(words, [...paramNames!, 'target'], factNames!),
   ]
 }
 
@@ -92,6 +93,17 @@ function wordsProblems(words: ActionProfile['words'], names: readonly string[], 
       .map(([name]) => `has words for the fact ${name}, which it does not have`),
     ...sentences.flatMap(([place, sentence]) => sentenceProblems(`words.${place}`, sentence, names)),
   ]
+}
+
+function foundProblems(
+  { found = {} }: ActionProfile['words'],
+  fields: readonly string[],
+  facts: readonly string[],
+): string[] {
+  return Object.entries(found).flatMap(([field, fact]) => [
+    ...(fields.includes(field) ? [] : [`has words.found for ${field}, which is no param and not the target`]),
+    ...(facts.includes(fact) ? [] : [`names the fact ${fact} in words.found, which it does not have`]),
+  ])
 }
 
 function sentenceProblems(place: string, sentence: Sentence, names: readonly string[]): string[] {

@@ -27,7 +27,7 @@ const worded = object({
       claim: sentence,
       outcomes: object({ verified: sentence, late: sentence, mismatch: sentence, failed: sentence }),
     },
-    { facts: recordOf(factWords) },
+    { facts: recordOf(factWords), found: recordOf(title) },
   ),
   titles: object({ params: recordOf(title), facts: recordOf(title) }),
 })

@@ -19,6 +19,8 @@ export interface Words {
   readonly outcomes: Readonly<Record<Exclude<VerdictValue, 'unverifiable'>, Sentence>>
   /** What a fact says beyond the outcome: always, or by its value (`true`, `false`, or a text). A fact that equals the target says nothing. */
   readonly facts?: Readonly<Record<string, Sentence | Readonly<Record<string, Sentence>>>>
+  /** The fact that shows what was found for a param or for `target`, where it has another name: `{ branch: 'found_on' }`. */
+  readonly found?: Readonly<Record<string, string>>
 }
 
 /** What sentences of a claim can name. */

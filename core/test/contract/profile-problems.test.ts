@@ -19,6 +19,7 @@ const good = {
       failed: '{name} was not done.',
     },
     facts: { found: 'It is {found}.', is_big: { true: 'It is big.', false: ['It is not big.'] } },
+    found: { name: 'found' },
   },
   target: Type.String(),
   params: Type.Object(
@@ -138,6 +139,12 @@ const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [
   ],
   ['a sentence without a full stop', outcomes({ late: 'It was late' }), /outcomes\.late that is not one/],
   ['a sentence without a capital letter', outcomes({ late: 'it was late.' }), /outcomes\.late that is not one/],
+  [
+    'a found fact that there is not',
+    { words: { ...words, found: { name: 'fond' } } },
+    /^names the fact fond in words\.found/,
+  ],
+  ['a fact found for a fact', { words: { ...words, found: { is_big: 'found' } } }, /^has words\.found for is_big/],
   ['an outcome without a sentence', outcomes({ late: [] }), /^has no sentence in words\.outcomes\.late/],
 ]
 t.test('a profile with everything in order has no problem', async (t) => t.strictSame(profileProblems(good), []))
@@ -155,6 +162,6 @@ t.test('all problems are told at once', async (t) => {
     params: Type.Object({}),
     required: { a: 'content' },
   } as const
-  // Two open objects, an unbounded fact, no title, a required fact, and eight names that are gone.
-  t.equal(profileProblems({ ...good, ...open, words: { ...words, facts: {} } }).length, 13)
+  // Two open objects, an unbounded fact, no title, a required fact, and ten names that are gone.
+  t.equal(profileProblems({ ...good, ...open, words: { ...words, facts: {} } }).length, 15)
 })

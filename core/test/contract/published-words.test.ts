@@ -64,6 +64,7 @@ const wrong: [what: string, text: string][] = [
   ['a sentence that is a number', answer({ ...PUBLISHED, words: { ...WORDS, claim: 7 } })],
   ['a sentence of numbers', answer({ ...PUBLISHED, words: { ...WORDS, claim: [7] } })],
   ['a missing outcome', answer({ ...PUBLISHED, words: { ...WORDS, outcomes: { verified: 'Yes.' } } })],
+  ['found facts that are no names', answer({ ...PUBLISHED, words: { ...WORDS, found: { branch: 1 } } })],
   ['words of a fact that are no sentences', answer({ ...PUBLISHED, words: { ...WORDS, facts: { a: { b: 1 } } } })],
 ]
 for (const [what, text] of wrong) {

@@ -36,6 +36,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
       failed: 'Ticket {target} was not closed as {resolution}.',
     },
     facts: { closed_at: "It was closed at {closed_at}, by the destination's own log." },
+    found: { resolution: 'closed_as' },
   },
   target: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9]{1,9}-[1-9][0-9]{0,8}$', examples: ['SHOP-1'] }),
   params: Params,

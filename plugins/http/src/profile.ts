@@ -103,6 +103,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
       },
       redirected: { true: 'A redirect within the site led to this answer.' },
     },
+    found: { status: 'answered_status', content_fingerprint: 'fingerprint' },
   },
   target: Type.String({
     pattern: TARGET_PATTERN,

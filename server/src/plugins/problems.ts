@@ -214,6 +214,7 @@ const Profile = Type.Object({
         { additionalProperties: false },
       ),
       facts: Type.Optional(Type.Record(Type.String(), Type.Union([sentence, Type.Record(Type.String(), sentence)]))),
+      found: Type.Optional(Type.Record(Type.String(), text)),
     },
     { additionalProperties: false },
   ),

@@ -249,6 +249,7 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
   ['have facts that are open', profiles({ facts: Type.Object({}) }), /facts that are not closed/],
   ['have no words', profiles({ words: undefined }), /an invalid words: /],
   ['have no title', spoken({ title: '' }), /an invalid words\.title: /],
+  ['have a found fact without a name', spoken({ found: { target: '' } }), /an invalid words\.found/],
   ['have no word for the target', spoken({ target: undefined }), /an invalid words\.target: /],
   ['have no sentence for a claim', spoken({ claim: undefined }), /an invalid words\.claim: /],
   [

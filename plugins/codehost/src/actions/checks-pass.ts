@@ -81,6 +81,7 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
       commit_found: { false: 'The repository does not have the commit.' },
       passed: 'Passed: {passed}. Failed: {failed}. Pending: {pending}. Skipped: {skipped}. Missing: {missing}.',
     },
+    found: { target: 'repository' },
   },
   aliases: { 'github.checks.pass': { providers: ['github'] } },
   target: RepositoryPath,

@@ -30,7 +30,11 @@ const profile: ActionProfile<typeof Params, typeof Facts> = {
   target: Slug,
   params: Params,
   facts: Facts,
-  words: { ...words, facts: { pushed_at: pushed_at!, removed_at: removed_at!, found_on: found_on! } },
+  words: {
+    ...words,
+    facts: { pushed_at: pushed_at!, removed_at: removed_at!, found_on: found_on! },
+    found: { branch: 'found_on' },
+  },
 }
 
 export const commitPushV1 = defineAction({

@@ -116,6 +116,7 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
         false: 'The destination does not list the branch: it does not exist, or the credentials cannot see it.',
       },
     },
+    found: { target: 'repository', branch: 'found_on' },
   },
   aliases: { 'github.commit.push': { providers: ['github'] } },
   target: RepositoryPath,

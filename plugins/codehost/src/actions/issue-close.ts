@@ -70,6 +70,7 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
       closed_at: "It was closed at {closed_at}, by the destination's own clock.",
       preexisting: { true: 'It was closed long before the claim: the claim may be about work that was done earlier.' },
     },
+    found: { target: 'repository', reason: 'closed_as' },
   },
   target: RepositoryPath,
   params: Params,

@@ -64,6 +64,7 @@ export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts>
       merge_commit_on_base: { false: 'The base does not have this commit any more.' },
       merged_at: "It was merged at {merged_at}, by the destination's own clock.",
     },
+    found: { target: 'repository' },
   },
   target: RepositoryPath,
   params: Params,

@@ -49,6 +49,7 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
       state: { closed: 'It was closed since.', merged: 'It was merged since.' },
       draft: { true: 'It is a draft.' },
     },
+    found: { target: 'repository' },
   },
   aliases: { 'github.pr.open': { providers: ['github'] } },
   target: RepositoryPath,

@@ -92,6 +92,7 @@ export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> =
         true: 'It was published long before the claim: the claim may be about work that was done earlier.',
       },
     },
+    found: { target: 'repository' },
   },
   target: RepositoryPath,
   params: Params,
