@@ -1,21 +1,154 @@
-/** A receipt with everything that is published about it: above all, the proof's root against a signed tree head. */
+/** A receipt with everything that is published about it: above all, its proof's root against a signed tree head. */
+import { readFileSync } from 'node:fs'
 import {
   type Bundle,
   canonicalize,
   checkBundle,
   createNobleSigner,
-  DOMAINS,
+  KeySetError,
   logIdOf,
-  proveConsistency,
-  type Receipt,
   signTreeHead,
   toBase64url,
-  treeHasher,
-  treeRoot,
   treeSizeIn,
-  utf8,
 } from '@claimcheck/core'
 import t from 'tap'
-import { naiveConsistency, naiveInclusion } from './naive-tree.ts'
-import { readFileSync } from 'node:fs'
+import { hasher, naiveTree } from './naive-tree.ts'
 
+const LOG_ID = logIdOf('claimcheck test vectors')
+const ISSUED_AT = Date.UTC(2026, 4, 1)
+const LEAF_INDEX = 3
+/** A published key; and one that nobody published. */
+const signer = createNobleSigner(new Uint8Array(32).fill(1))
+const stranger = createNobleSigner(new Uint8Array(32).fill(77))
+const keys = read('keys.json')
+const { body, signature } = JSON.parse(read('valid-included-middle-leaf.json'))
+const tree = naiveTree(new Map([[LEAF_INDEX, hasher.leaf(Buffer.from(canonicalize({ body, signature })))]]))
+
+function read(file: string): string {
+  return readFileSync(`test/vectors/${file}`, 'utf8')
+}
+
+function proofAt(size: number) {
+  const texts = tree.path(LEAF_INDEX, size).map((hash) => toBase64url(hash))
+  return { log_id: LOG_ID, leaf_index: LEAF_INDEX, tree_size: size, root_hash: root(size), inclusion: texts }
+}
+
+function root(size: number): string {
+  return toBase64url(tree.root(size))
+}
+
+async function headAt(size: number, { by = signer, logId = LOG_ID, rootHash = tree.root(size) } = {}): Promise<string> {
+  return JSON.stringify(await signTreeHead(by, { logId, treeSize: size, rootHash, issuedAt: ISSUED_AT }))
+}
+
+function consistency(first: number, second: number): string {
+  const proof = tree.proof(first, second).map((hash) => toBase64url(hash))
+  return JSON.stringify({ log_id: LOG_ID, first, first_root: root(first), second, second_root: root(second), proof })
+}
+
+async function bundleAt(size: number, headSize: number, changed: object = {}): Promise<Bundle> {
+  return {
+    receipt: JSON.stringify({ body, signature, proof: { ...proofAt(size), ...changed } }),
+    keys,
+    tree_head: await headAt(headSize),
+    ...(size < headSize ? { consistency: consistency(size, headSize) } : {}),
+  }
+}
+
+t.test('the root of a proof is that of a signed tree head, of the same size or a larger one', async (t) => {
+  for (const [size, headSize] of [
+    [7, 7],
+    [7, 8],
+    [4, 13],
+    [5, 1000],
+  ] as const) {
+    const report = await checkBundle(await bundleAt(size, headSize))
+    const holds = { tree_head: 'holds', tree_size: headSize, issued_at: '2026-05-01T00:00:00.000Z' }
+    t.match(report, { valid: true, tree_head: holds }, `${size} in ${headSize}`)
+  }
+})
+
+t.test('a changed log id is told', async (t) => {
+  const report = await checkBundle(await bundleAt(7, 8, { log_id: logIdOf('another log') }))
+  t.match(report, { valid: true, tree_head: { tree_head: 'other_log' } }, 'inclusion alone does not tell')
+})
+
+t.test('a changed tree size is told, wherever inclusion alone does not tell', async (t) => {
+  let untold = 0
+  for (let size = 4; size <= 14; size++) {
+    for (let claimed = 4; claimed <= 24; claimed++) {
+      if (claimed === size) continue
+      const bundle = await bundleAt(size, 24, { tree_size: claimed })
+      if (!(await checkBundle({ receipt: bundle.receipt, keys })).valid) continue
+      untold++
+      for (const document of [consistency(claimed, 24), consistency(size, 24)]) {
+        const { tree_head } = await checkBundle({ ...bundle, consistency: document })
+        t.match(tree_head, { tree_head: 'other_root' }, `${size} as ${claimed}`)
+      }
+    }
+  }
+  t.ok(untold > 20, `inclusion alone accepts ${untold} changed sizes`)
+})
+
+t.test('a size beyond the newest head is told', async (t) => {
+  const report = await checkBundle({ ...(await bundleAt(7, 7, { tree_size: 8 })), consistency: consistency(7, 8) })
+  t.match(report, { valid: true, tree_head: { tree_head: 'smaller_than_proof' } })
+})
+
+const HEADS: readonly (readonly [string, (bundle: Bundle) => Promise<Partial<Bundle>>, string])[] = [
+  ['a head that a stranger signed', async () => ({ tree_head: await headAt(8, { by: stranger }) }), 'not_signed'],
+  [
+    'a head whose content was changed',
+    async () => ({ tree_head: (await headAt(8)).replace('"tree_size":8', '"tree_size":9') }),
+    'not_signed',
+  ],
+  ['a head that is no JSON', async () => ({ tree_head: '{' }), 'not_signed'],
+  ['a head of another log', async () => ({ tree_head: await headAt(8, { logId: logIdOf('other') }) }), 'other_log'],
+  ['a head of another history', async () => ({ tree_head: await headAt(8, { rootHash: tree.root(9) }) }), 'other_root'],
+  [
+    'a head of the same size with another root',
+    async () => ({ tree_head: await headAt(7, { rootHash: tree.root(8) }) }),
+    'other_root',
+  ],
+  ['a consistency proof of other sizes', async () => ({ consistency: consistency(6, 8) }), 'other_root'],
+  ['a consistency proof that is no JSON', async () => ({ consistency: 'none' }), 'other_root'],
+]
+
+for (const [name, change, finding] of HEADS) {
+  t.test(`${name} does not bind the proof`, async (t) => {
+    const bundle = await bundleAt(7, 8)
+    t.match(await checkBundle({ ...bundle, ...(await change(bundle)) }), {
+      valid: true,
+      tree_head: { tree_head: finding },
+    })
+  })
+}
+
+t.test('what is missing is not checked, and says so', async (t) => {
+  const { consistency: _, ...unconnected } = await bundleAt(7, 8)
+  t.match(await checkBundle(unconnected), { tree_head: { tree_head: 'consistency_proof_required' } })
+  const { tree_head: __, ...headless } = unconnected
+  t.notOk('tree_head' in (await checkBundle(headless)))
+  await t.rejects(checkBundle({ receipt: headless.receipt }), KeySetError)
+})
+
+t.test('the answer of /v1/log/head serves as a tree head', async (t) => {
+  const bundle = await bundleAt(7, 8)
+  const answer = `{"tree_head":${bundle.tree_head},"anchor":null}`
+  t.match(await checkBundle({ ...bundle, tree_head: answer }), { tree_head: { tree_head: 'holds' } })
+  t.equal(treeSizeIn(answer), 8)
+  t.equal(treeSizeIn('{"tree_head":{}}'), undefined)
+})
+
+t.test('a pinned key is the one that signed, or the report says that it is not', async (t) => {
+  const bundle = await bundleAt(7, 7)
+  t.match(await checkBundle(bundle, { pinnedKey: signature.key_id }), { valid: true, key_pinned: true })
+  t.match(await checkBundle(bundle, { pinnedKey: stranger.keyId }), { valid: true, key_pinned: false })
+})
+
+t.test('a receipt that is not valid has no further findings', async (t) => {
+  const bundle = await bundleAt(7, 8)
+  const report = await checkBundle({ ...bundle, receipt: bundle.receipt.replace('"leaf_index":3', '"leaf_index":2') })
+  t.equal(report.valid, false)
+  for (const name of ['tree_head', 'evidence', 'key_pinned', 'source']) t.notOk(name in report, name)
+})
