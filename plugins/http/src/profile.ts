@@ -113,7 +113,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
     maxLength: 512,
     description:
       'The address. It begins with `https://`, and has no user name, query or fragment. Receipts show it to everybody.',
-    examples: ['https://example.com/news'],
+    examples: ['https://example.com/'],
   }),
   params: Params,
   facts: Facts,

@@ -14,6 +14,7 @@ export interface Property {
   readonly items?: Property
   readonly minLength?: number
   readonly pattern?: string
+  readonly format?: string
 }
 
 export function choicesOf({ enum: values, const: value, anyOf }: Property): readonly JsonValue[] | undefined {

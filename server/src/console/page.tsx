@@ -10,7 +10,7 @@ import { Notice } from './parts/notice.tsx'
 import { paths } from './paths.ts'
 
 export interface PlainPageProps extends DocumentProps {
-  readonly heading?: string
+  readonly heading?: ComponentChildren
   /** Why the form on the page was refused. */
   readonly problem?: string | undefined
   readonly done?: string | undefined

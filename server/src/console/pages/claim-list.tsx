@@ -1,17 +1,17 @@
 /** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
-import { type ActionProfile, type Instant, VERDICTS } from '@claimcheck/core'
+import { type Instant, VERDICTS } from '@claimcheck/core'
 import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
 import type { ClaimPage, ClaimStatus } from '../../claims/claims.ts'
 import { Empty, Table } from '../../web/parts/table.tsx'
-import { Code, readableUtc, Time, Verdict } from '../../web/parts/values.tsx'
+import { readableUtc, Time, Verdict } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
 import { type ListQuery, listPath } from '../claims/list-query.ts'
-import { firstClaimCommand } from '../first-claim.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, Select } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { VerdictChart } from '../parts/verdict-chart.tsx'
 import { paths } from '../paths.ts'
+import { FirstSteps, type FirstStepsState } from './first-steps.tsx'
 
 interface ListProps {
   readonly viewer: Viewer
@@ -25,9 +25,8 @@ interface ListProps {
   readonly actions: readonly string[]
   /** What people call an action; undefined where no loaded plugin checks it. */
   readonly titleOf: (action: string) => string | undefined
-  /** For the example command. */
-  readonly profile: ActionProfile | undefined
-  readonly origin: string
+  /** Of a workspace without any claim. */
+  readonly firstSteps: FirstStepsState | undefined
   readonly mostExamined: number
   readonly now: Instant
   readonly isOwner: boolean
@@ -35,11 +34,11 @@ interface ListProps {
 }
 
 export function ClaimListPage(props: ListProps) {
-  const { viewer, query, page, stretches, actions, titleOf, isOwner, done } = props
+  const { viewer, query, stretches, actions, titleOf, firstSteps, isOwner, done } = props
   const { id: workspaceId } = viewer.workspace!
-  const { filter, cursor, span, problems } = query
+  const { cursor, span, problems } = query
   const isFirst = cursor === undefined
-  const hasNone = isFirst && page.claims.length === 0 && Object.keys(filter).length === 0
+  const hasNone = firstSteps !== undefined
   return (
     <ConsolePage
       title={isFirst ? 'Claims' : 'Older claims'}
@@ -76,7 +75,7 @@ export function ClaimListPage(props: ListProps) {
       ) : null}
       {hasNone ? null : <Filters workspaceId={workspaceId} query={query} actions={actions} titleOf={titleOf} />}
       <Live id="claims" on={isFirst}>
-        {hasNone ? <NoClaims {...props} /> : <Claims {...props} />}
+        {firstSteps ? <FirstSteps viewer={viewer} isOwner={isOwner} {...firstSteps} /> : <Claims {...props} />}
       </Live>
     </ConsolePage>
   )
@@ -254,24 +253,6 @@ function NoMatch({ viewer, query: { cursor, span, filter }, page }: ListProps) {
           Clear the filters
         </a>
       </p>
-    </Empty>
-  )
-}
-
-function NoClaims({ viewer, profile, origin, now, isOwner }: ListProps) {
-  const { id: workspaceId } = viewer.workspace!
-  return (
-    <Empty heading="No claims yet">
-      <p>
-        Agents submit claims with a key. Owners make keys under <a href={paths.developers(workspaceId)}>Developers</a>.
-        In this command, replace <code>KEY</code> and the example with your key and what your agent did:
-      </p>
-      <Code text={firstClaimCommand({ origin, key: 'KEY', profile, now })} label="the command" />
-      {isOwner ? (
-        <p>
-          Or <a href={paths.newClaim(workspaceId)}>submit one by hand</a>.
-        </p>
-      ) : null}
     </Empty>
   )
 }

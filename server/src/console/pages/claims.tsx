@@ -15,10 +15,11 @@ import { isOwner, viewerOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
+import { firstStepsOf } from './first-steps.tsx'
 
 type ClaimServices = Pick<
   ConsoleDependencies,
-  'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'sources' | 'now' | 'config'
+  'claims' | 'claimCounts' | 'receipts' | 'log' | 'keys' | 'connections' | 'registry' | 'sources' | 'now' | 'config'
 >
 
 const PAGE_SIZE = 50
@@ -46,6 +47,7 @@ export function claimRoutes(app: App, services: ClaimServices): void {
       claimCounts.actions(workspaceId),
     ])
     if (!page) return sendPage(reply, <LostPlace viewer={viewer} query={query} />, 400)
+    const hasNone = page.claims.length === 0 && cursor === undefined && !isFiltered
     return sendPage(
       reply,
       <ClaimListPage
@@ -56,8 +58,9 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         stretches={stretches}
         actions={[...new Set([...loadedActions, ...claimedActions])]}
         titleOf={(action) => actionTitle(registry, action)}
-        profile={registry.profiles()[0]}
-        origin={originOf(request, config.publicUrl)}
+        firstSteps={
+          hasNone ? await firstStepsOf(workspaceId, originOf(request, config.publicUrl), services) : undefined
+        }
         mostExamined={MOST_EXAMINED}
         now={now()}
         isOwner={isOwner(request)}

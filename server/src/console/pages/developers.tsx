@@ -10,7 +10,7 @@ import { Empty, Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { firstClaimCommand } from '../first-claim.ts'
+import { firstClaimCommand, firstProfile } from '../first-claim.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
@@ -19,13 +19,19 @@ import { formOf, queryOf } from '../request-fields.ts'
 import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type DeveloperServices = Pick<ConsoleDependencies, 'keys' | 'quotas' | 'members' | 'registry' | 'now' | 'config'>
+type DeveloperServices = Pick<
+  ConsoleDependencies,
+  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'now' | 'config'
+>
 
 type KeyPath = { Params: { key: string } }
 
 const COMMAND_LINE = 'command line'
 
-export function developerRoutes(app: App, { keys, quotas, members, registry, now, config }: DeveloperServices): void {
+export function developerRoutes(
+  app: App,
+  { keys, quotas, members, connections, registry, now, config }: DeveloperServices,
+): void {
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const { id } = workspaceOf(request)
     const [listed, quota] = await Promise.all([keys.list(id), quotas.state(id)])
@@ -50,8 +56,9 @@ export function developerRoutes(app: App, { keys, quotas, members, registry, now
     const { name = '' } = formOf(request)
     try {
       const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id)
-      const [profile] = registry.profiles()
-      const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile, now: now() })
+      const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
+      const profile = firstProfile(registry, providers)
+      const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile })
       return sendPage(reply, <NewKey viewer={viewerOf(request)} secret={key} command={command} />, 201)
     } catch (error) {
       const problem = `no key was made: ${refusalOf(error)}`

@@ -9,7 +9,7 @@ export function CsrfField({ csrf }: { readonly csrf: string }) {
 export interface FieldProps {
   readonly name: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password'
+  readonly type?: 'text' | 'email' | 'password' | 'datetime-local'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
   /** What is wrong with the value. */
@@ -22,6 +22,7 @@ export interface FieldProps {
   readonly multiline?: boolean
   readonly spellcheck?: boolean
   readonly inputmode?: 'numeric' | 'decimal'
+  readonly step?: number
 }
 
 export function Field(props: FieldProps) {

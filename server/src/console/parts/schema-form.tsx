@@ -7,6 +7,7 @@ import { choicesOf, isRequired, labelOf, type Property, propertiesOf, written } 
 import { Prose } from '../../web/words.tsx'
 import { Field, FieldNotes, notesOf, Select } from './form.tsx'
 import { type Kind, kindOf } from './schema-properties.ts'
+import { TimeField, utcOf } from './time-field.tsx'
 
 /** The fields of a form by name. */
 export type FormValues = Readonly<Record<string, string | undefined>>
@@ -112,6 +113,7 @@ const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> =
   secret: ({ property: _, value: __, ...field }) => (
     <Field {...field} type="password" autocomplete="off" spellcheck={false} />
   ),
+  time: ({ property: _, ...field }) => <TimeField {...field} />,
   integer: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="numeric" />,
   number: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="decimal" />,
   boolean: Checkbox,
@@ -165,6 +167,7 @@ function withHint(help: ComponentChildren, hint: string) {
 const READ: Readonly<Record<Exclude<Kind, 'boolean'>, (text: string, property: Property) => JsonValue>> = {
   text: (text) => text,
   secret: (text) => text,
+  time: utcOf,
   integer: readNumber,
   number: readNumber,
   choice: (text, property) => choicesOf(property)!.find((choice) => written(choice) === text) ?? text,
@@ -186,6 +189,7 @@ const READ: Readonly<Record<Exclude<Kind, 'boolean'>, (text: string, property: P
 const WRITTEN: Readonly<Record<Kind, (value: JsonValue) => string>> = {
   text: written,
   secret: () => '',
+  time: written,
   integer: written,
   number: written,
   boolean: (value) => (value === true ? 'true' : ''),
