@@ -8,7 +8,6 @@ import {
   factSentences,
   isReceipt,
   type JsonValue,
-  outcomeSentence,
   type Proof,
   type PublishedWords,
   parseInstant,
@@ -19,8 +18,9 @@ import {
   type VerdictValue,
 } from '@claimcheck/core'
 import { pluginWords } from '../base/plugin-words.ts'
-import { REASON_WORDS, VERDICT_WORDS, vouchedFor } from '../base/verdict-words.ts'
+import { vouchedFor } from '../base/verdict-words.ts'
 import { type ComparedField, comparisonOf } from './comparison.ts'
+import { decidedBy, headlineOf, reasonOf } from './headline.ts'
 import { type Place, placeOf } from './place.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
 import { offsetFrom, utc } from './when.ts'
@@ -32,8 +32,9 @@ export interface ReceiptView {
   readonly receiptId: string
   readonly verdict: VerdictValue
   readonly tone: Tone
-  /** The finding, in one sentence. */
+  /** The finding in a few words, and the reason in one sentence. */
   readonly finding: string
+  readonly reason: string
   /** When, and where: sentences. */
   readonly when: string
   /** What the agent claimed, in one sentence; undefined where nobody tells the words of the action. */
@@ -67,26 +68,19 @@ export function viewOf(bundle: Bundle, report?: BundleReport): ReceiptView | und
   const evidence = evidenceOf(bundle, report)
   const place = placeOf(observation.source)
   const named = { target: claim.target, params: claim.params, facts: observation.facts }
+  const fields = fieldsOf(body, words, bundle, evidence)
+  const toleranceMs = evidence?.rules.tolerance_ms
+  const decided = { ...decidedBy(receipt), fields, worded: words, toleranceMs }
   return {
     receiptId: body.receipt_id,
     verdict: verdict.value,
     tone: verdict.value === 'verified' && !place.isListed ? 'unlisted' : verdict.value,
-    finding: findingOf(body, words),
+    finding: headlineOf(decided),
+    reason: reasonOf(decided),
     when: whenOf(body, place),
     claimed: words && claimSentence(words, named),
     told: words ? factSentences(words, named) : [],
-    fields: comparisonOf({
-      claim,
-      facts: observation.facts,
-      verdict: verdict.value,
-      reason: verdict.reason_code,
-      differs: evidence && differsAt(evidence, observation.observed_at),
-      titles: {
-        ...words?.titles,
-        ...(words ? { target: words.words.target, found: words.words.found ?? {} } : {}),
-        required: publishedRules(bundle.profiles ?? '')(id, version)?.required ?? {},
-      },
-    }),
+    fields,
     place,
     timeline: timelineOf(receipt, evidence),
     agent: body.agent.id,
@@ -114,11 +108,25 @@ function readReceipt(text: string): Receipt | undefined {
   }
 }
 
-function findingOf({ claim, observation, verdict }: ReceiptBody, words: PublishedWords | undefined): string {
-  const { value, reason_code } = verdict
-  if (value === 'unverifiable') return `Nobody could tell. ${reason_code ? REASON_WORDS[reason_code] : ''}`.trim()
-  const named = { target: claim.target, params: claim.params, facts: observation.facts }
-  return (words && outcomeSentence(words, value, named)) ?? VERDICT_WORDS[value]
+function fieldsOf(
+  { claim, observation, verdict }: ReceiptBody,
+  words: PublishedWords | undefined,
+  bundle: Bundle,
+  evidence: EvidenceDocument | undefined,
+): readonly ComparedField[] {
+  const { id, version } = observation.verifier
+  return comparisonOf({
+    claim,
+    facts: observation.facts,
+    verdict: verdict.value,
+    reason: verdict.reason_code,
+    differs: evidence && differsAt(evidence, observation.observed_at),
+    titles: {
+      ...words?.titles,
+      ...(words ? { target: words.words.target, found: words.words.found ?? {} } : {}),
+      required: publishedRules(bundle.profiles ?? '')(id, version)?.required ?? {},
+    },
+  })
 }
 
 function whenOf({ claim, observation, issued_at, verdict }: ReceiptBody, { short }: Place): string {

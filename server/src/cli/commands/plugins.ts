@@ -1,6 +1,6 @@
 /** `claimcheck plugins`: loads the configured plugins, and lists what they are and may do. */
 import type { Command } from 'commander'
-import { visible } from '../../base/visible.ts'
+import { visible } from '../../base/plain-text.ts'
 import {
   hostWords,
   ISOLATION_WORDS,

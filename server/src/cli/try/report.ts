@@ -1,7 +1,7 @@
 /** What one check of a claim showed, for the author of its verifier: the answer first, then what it rests on. */
 import { claimSentence, factSentences, formatInstant, isRead, type JsonObject, outcomeSentence } from '@claimcheck/core'
+import { visible } from '../../base/plain-text.ts'
 import { REASON_WORDS } from '../../base/verdict-words.ts'
-import { visible } from '../../base/visible.ts'
 import type { Isolation } from '../../plugins/registry.ts'
 import { table } from '../run.ts'
 import type { TracedRequest } from './trace.ts'

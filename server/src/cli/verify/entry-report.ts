@@ -1,6 +1,6 @@
 /** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
 import { type BundleReport, isReceipt, type JsonObject, type JsonValue, type Report } from '@claimcheck/core'
-import { visible } from '../../base/visible.ts'
+import { visible } from '../../base/plain-text.ts'
 import {
   ANCHOR_PROBLEMS,
   CHECK_FAILURES,

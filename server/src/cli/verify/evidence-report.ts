@@ -1,6 +1,6 @@
 /** What the check of the evidence found, in a line for a person. */
 import type { EvidenceFinding } from '@claimcheck/core'
-import { visible } from '../../base/visible.ts'
+import { visible } from '../../base/plain-text.ts'
 import { EVIDENCE_LIMIT, evidenceProblem, RULES_WORDS } from '../../receipt/check-words.ts'
 import type { Paint } from './style.ts'
 

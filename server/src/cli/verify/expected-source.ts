@@ -1,6 +1,6 @@
 /** Whether a receipt was read where its reader expects, as the options of `verify` ask for it. */
 import type { WireSource } from '@claimcheck/core'
-import { visible } from '../../base/visible.ts'
+import { visible } from '../../base/plain-text.ts'
 import { CommandError } from '../errors.ts'
 
 export interface SourceOptions {

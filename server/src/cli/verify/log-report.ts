@@ -1,6 +1,6 @@
 /** What the check of a tree head or a consistency document found, in lines for a person. */
 import { isTreeHead, type JsonObject, type JsonValue, type TreeHeadReport } from '@claimcheck/core'
-import { visible } from '../../base/visible.ts'
+import { visible } from '../../base/plain-text.ts'
 import { factLines } from './facts.ts'
 import type { Paint } from './style.ts'
 

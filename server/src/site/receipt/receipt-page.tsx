@@ -1,14 +1,13 @@
 /** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
 import { formatInstant } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
-import { visible } from '../../base/visible.ts'
-import type { ComparedField } from '../../receipt/comparison.ts'
+import { plainText } from '../../base/plain-text.ts'
 import type { Step } from '../../receipt/steps.ts'
 import type { ReceiptView, Tone } from '../../receipt/view.ts'
 import { utc } from '../../receipt/when.ts'
+import { Comparison } from '../../web/parts/comparison.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { MARKS } from '../../web/parts/icons.tsx'
-import { Table } from '../../web/parts/table.tsx'
 import { Code, Hash } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
 import { Proofs } from './proofs.tsx'
@@ -63,22 +62,24 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
         <p class="outcome">
           <Mark /> {headingOf(view)}
         </p>
-        <h1>{visible(view.finding)}</h1>
+        <h1>{plainText(view.finding)}</h1>
+        {view.verdict === 'verified' ? null : <p class="lead">{view.reason}</p>}
         <p class="lead">{view.when}</p>
       </header>
       <Part title="Claimed and seen">
-        <Comparison fields={view.fields} agent={view.agent} />
+        <Comparison fields={view.fields} />
+        <p class="help">Claimed by the agent {plainText(view.agent)}.</p>
         {view.told.length > 0 ? (
           <ul>
             {view.told.map((sentence) => (
-              <li>{visible(sentence)}</li>
+              <li>{plainText(sentence)}</li>
             ))}
           </ul>
         ) : null}
       </Part>
       <Part title="Where it was read">
         <p>
-          <strong>{visible(view.place.address)}</strong>
+          <strong>{plainText(view.place.address)}</strong>
         </p>
         <p>{view.place.chosenBy}</p>
       </Part>
@@ -91,10 +92,10 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
       <Part title="Who says so">
         <Facts
           rows={[
-            ['Issuer', visible(view.issuer)],
+            ['Issuer', plainText(view.issuer)],
             ['Key', <Hash value={view.keyId} label="the key" ends={16} />],
             ['Rules', view.profileVersion],
-            ['Checked by', view.checkedBy === undefined ? null : visible(view.checkedBy)],
+            ['Checked by', view.checkedBy === undefined ? null : plainText(view.checkedBy)],
             ['Issued', utc(view.timeline.issuedAt)],
             ['Receipt', <Hash value={view.receiptId} label="the receipt ID" ends={40} />],
           ]}
@@ -167,31 +168,6 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       {children}
     </section>
   )
-}
-
-function Comparison({ fields, agent }: { readonly fields: readonly ComparedField[]; readonly agent: string }) {
-  return (
-    <>
-      <Table label="What was claimed, and what was seen" head={['', 'Claimed', 'Seen']}>
-        {fields.map(({ title, claimed, found, factTitle, differs }) => (
-          <tr class={differs ? 'differs' : undefined}>
-            <th scope="row">{visible(title)}</th>
-            <td>{claimed === undefined ? <span class="none">–</span> : <code>{shown(claimed)}</code>}</td>
-            <td>
-              {found === undefined ? <span class="none">–</span> : <code>{shown(found)}</code>}
-              {factTitle === undefined ? null : <small> {visible(factTitle)}</small>}
-              {differs ? <strong class="differing"> differs</strong> : null}
-            </td>
-          </tr>
-        ))}
-      </Table>
-      <p class="help">Claimed by the agent {visible(agent)}.</p>
-    </>
-  )
-}
-
-function shown(value: unknown): string {
-  return visible(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links: ReceiptLinks }) {
