@@ -8,6 +8,7 @@ export const ConnectionList = Type.Object(
       Type.Object(
         {
           id: Type.String(),
+          name: Type.String({ description: 'What its owners call it.', examples: ['GitHub, acme'] }),
           provider: Type.String({ examples: ['github'] }),
           scopes: Type.Array(Type.String(), { description: 'The permissions that its credentials have.' }),
           connected_at: Timestamp,

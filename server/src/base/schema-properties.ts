@@ -14,6 +14,7 @@ export interface Property {
   readonly items?: Property
   readonly minLength?: number
   readonly pattern?: string
+  readonly examples?: readonly unknown[]
 }
 
 export function choicesOf({ enum: values, const: value, anyOf }: Property): readonly JsonValue[] | undefined {
