@@ -1,4 +1,4 @@
-/** The wire format of connections: through what a workspace can verify, and which actions. It has no account names and no credentials. */
+/** The wire format of connections: through what a workspace can verify, and which actions. It has no credentials, and the names that owners gave. */
 import { type Static, Type } from '../typebox.ts'
 import { Timestamp } from './primitives.ts'
 

@@ -5,13 +5,18 @@ const MOST_NAMES = 3
 
 /** "GitHub, acme"; "Mailbox". @param options without the secret ones */
 export function usualName(title: string, options: JsonObject): string {
-  return [title, ...Object.values(options).flatMap(toldBy)].join(', ')
+  const values = Object.values(options)
+  const told = values.flatMap(namesIn)
+  return [title, ...(told.length > 0 ? told : values.flatMap(hostsIn))].join(', ')
 }
 
-/** Names, such as those of owners, and the hosts of addresses. Other options say how it is read, and not what. */
-function toldBy(value: JsonValue): string[] {
-  if (typeof value === 'string') return URL.canParse(value) ? [new URL(value).host].filter(Boolean) : []
+/** Such as those of owners. */
+function namesIn(value: JsonValue): string[] {
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) return []
   const more = value.length - MOST_NAMES
   return more > 0 ? [...value.slice(0, MOST_NAMES), `${more} more`] : [...value]
+}
+
+function hostsIn(value: JsonValue): string[] {
+  return typeof value === 'string' && URL.canParse(value) ? [new URL(value).host].filter(Boolean) : []
 }
