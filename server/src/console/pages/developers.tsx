@@ -142,7 +142,7 @@ type KeyTableProps = Pick<DevelopersProps, 'viewer' | 'isOwner' | 'keys' | 'name
 function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
   const head = ['Name', 'Key', 'State', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Revoke'] : [])]
   return (
-    <Table label="API keys" head={head}>
+    <Table stacks label="API keys" head={head}>
       {keys.map((key) => (
         <tr>
           <th scope="row" class="wide">

@@ -48,7 +48,7 @@ export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps
 export function MemberList({ viewer, workspaceId, isOwner, now, members }: MembersProps) {
   const list = paths.members(workspaceId)
   return (
-    <Table label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
+    <Table stacks label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
       {members.map((member) => (
         <tr>
           <td>
@@ -79,7 +79,7 @@ interface OfMember {
 function RoleLink({ list, member }: OfMember) {
   const role = otherRole(member)
   return (
-    <a class="button quiet" href={`${list}/${member.id}/role`} aria-label={`Make ${member.name} ${ROLE_WORDS[role]}`}>
+    <a class="button quiet" href={`${list}/${member.id}/role`} aria-label={`Make ${role}: ${member.name}`}>
       Make {role}
     </a>
   )
@@ -136,7 +136,7 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation 
       {invitations.length === 0 ? null : (
         <>
           <h2>Open invitations</h2>
-          <Table label="Open invitations" head={['Role', 'By', 'Made', 'Expires', 'Withdraw']}>
+          <Table stacks label="Open invitations" head={['Role', 'By', 'Made', 'Expires', 'Withdraw']}>
             {invitations.map(({ id, role, createdBy, createdAt, expiresAt }) => (
               <tr>
                 <td>{role}</td>

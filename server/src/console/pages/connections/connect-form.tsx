@@ -59,7 +59,11 @@ export function ConnectForm({ viewer, type, listed, values, outcome }: ConnectFo
       words={CONNECT}
       more={
         <>
-          <NameField value={values[NAME]} problem={outcome.problems?.[NAME]} usual={`${type.title}, acme`} />
+          <NameField
+            value={values[NAME]}
+            problem={outcome.problems?.[NAME]}
+            help={`What your team calls it. Leave it empty for a name that is made of the kind and the options, such as “${type.title}, acme”.`}
+          />
           <AddressChoice type={type} listed={listed} ticked={values[PUBLISH] !== undefined} />
         </>
       }
@@ -70,22 +74,11 @@ export function ConnectForm({ viewer, type, listed, values, outcome }: ConnectFo
 interface NameFieldProps {
   readonly value: string | undefined
   readonly problem: string | undefined
-  /** A name that the service would give it. */
-  readonly usual: string
+  readonly help: string
 }
 
-function NameField({ value, problem, usual }: NameFieldProps) {
-  return (
-    <Field
-      name={NAME}
-      label="Name of the connection"
-      value={value}
-      problem={problem}
-      autocomplete="off"
-      maxLength={MAX_NAME_LENGTH}
-      help={`What your team calls it. When left out, it is made of the kind and the options, such as “${usual}”.`}
-    />
-  )
+function NameField(props: NameFieldProps) {
+  return <Field name={NAME} label="Name of the connection" autocomplete="off" maxLength={MAX_NAME_LENGTH} {...props} />
 }
 
 interface RenameFormProps {
@@ -101,7 +94,11 @@ export function RenameForm({ viewer, connection, name, problem }: RenameFormProp
   return (
     <ConsolePage title={`Rename ${connection.name}`} viewer={viewer} section="connections">
       <PostForm action={paths.connectionName(workspaceId, connection.id)} csrf={viewer.csrf}>
-        <NameField value={name ?? connection.name} problem={problem} usual={connection.usualName} />
+        <NameField
+          value={name ?? connection.name}
+          problem={problem}
+          help={`What your team calls it. Leave it empty for the usual name, “${connection.usualName}”.`}
+        />
         <div class="actions">
           <button type="submit">Rename</button>
           <a class="button quiet" href={paths.connections(workspaceId)}>

@@ -36,8 +36,13 @@ export function Connections(props: ConnectionsProps) {
   const failing = connections.filter(isFailing)
   const inOrder = [...failing, ...connections.filter((one) => !isFailing(one))]
   const named = namesFrom(registry)
+  const toConnect = isOwner ? (
+    <a class="button" href="#connect">
+      Connect a destination
+    </a>
+  ) : null
   return (
-    <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
+    <ConsolePage title="Connections" viewer={viewer} section="connections" done={done} actions={toConnect}>
       <Failing connections={failing} isOwner={isOwner} />
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
@@ -164,7 +169,7 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by,
       {isOwner ? (
         <div class="actions">
           <PostForm action={paths.testConnection(viewer.workspace!.id, id)} csrf={viewer.csrf} class="row">
-            <button type="submit" class="quiet" aria-label={`Test ${name} now`}>
+            <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
               Test now
             </button>
           </PostForm>
@@ -260,7 +265,7 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
   const types = registry.connectionTypes()
   return (
     <>
-      <h2>Connect</h2>
+      <h2 id="connect">Connect</h2>
       {types.length === 0 ? (
         <p>No plugin with connections is configured: ask the operator of this service to add one.</p>
       ) : null}
