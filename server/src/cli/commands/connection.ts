@@ -200,5 +200,6 @@ function healthOf(connection: ConnectionSummary): string {
 function toJson(connection: Addressed) {
   const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions } = connection
   const connected_at = new Date(connectedAt).toISOString()
-  return { id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at, actions }
+  const last_read = healthOf(connection)
+  return { id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at, last_read, actions }
 }

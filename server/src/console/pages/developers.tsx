@@ -7,6 +7,7 @@ import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
 import { Empty, Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
+import { sentence } from '../../web/words.tsx'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand } from '../first-claim.ts'
@@ -85,7 +86,7 @@ interface DevelopersProps {
 
 function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, done }: DevelopersProps) {
   return (
-    <ConsolePage title="Developers" viewer={viewer} section="developers" problem={problem} done={done}>
+    <ConsolePage title="Developers" viewer={viewer} section="developers" done={done}>
       <h2>API keys</h2>
       <p>
         Programs submit claims and read this workspace with a key. A key gives full access to the API. Revoked keys stay
@@ -108,7 +109,7 @@ function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, d
               name="name"
               label="Name"
               value={name}
-              problem={problem}
+              problem={problem && sentence(problem)}
               help="What will use it: a program, a machine, a pipeline."
               autocomplete="off"
               required
