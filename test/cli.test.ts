@@ -115,8 +115,8 @@ t.test('whether receipts name the address of a connection is said when it is add
     addresses,
   )
   const { stdout } = await cli.run(['connection', 'list'])
-  t.match(stdout, /^ID +WORKSPACE +PROVIDER +ADDRESS +ACTIONS\n/)
-  t.match(stdout, / git +withheld +codehost/)
+  t.match(stdout, /^ID +NAME +WORKSPACE +PROVIDER +ADDRESS +LAST READ +ACTIONS\n/)
+  t.match(stdout, / git +withheld +unavailable +codehost/)
 })
 
 t.test('doctor finds a changed byte, and names the row', async (t) => {

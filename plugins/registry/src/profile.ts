@@ -40,8 +40,9 @@ const Params = Type.Object(
       Type.String({
         title: 'Registry',
         pattern: REGISTRY_PATTERN,
-        'x-pattern-help': 'enter the name of the registry, without https://',
-        examples: ['registry.npmjs.org'],
+        // No example: claims that are shown as examples name no registry.
+        'x-pattern-help':
+          'enter the name of the registry alone, `registry.npmjs.org` instead of `https://registry.npmjs.org`',
         maxLength: 1024,
         description:
           'The registry: `registry.npmjs.org`, or `npm.example.com/team` where the connection has a path. Needed when several connections fit.',

@@ -48,7 +48,7 @@ function read(at: Instant): CheckRecord {
   return { sentAt: at, answeredAt: at, observation: { kind: 'absent', facts: {} }, clockOffsetMs: 0 }
 }
 
-function failed(at: Instant, code: 'timeout' | 'forbidden'): CheckRecord {
+function failed(at: Instant, code: 'timeout' | 'forbidden' | 'unsupported_target'): CheckRecord {
   return { sentAt: at, answeredAt: at, failure: { code } }
 }
 

@@ -64,8 +64,8 @@ export const Host = Type.Optional(
   Type.String({
     title: 'Code host',
     pattern: HOST_PATTERN,
-    'x-pattern-help': 'enter the name of the host, without https://',
-    examples: ['github.com'],
+    // No example: claims that are shown as examples name no host.
+    'x-pattern-help': 'enter the name of the host alone, `github.com` instead of `https://github.com`',
     maxLength: 1024,
     description:
       'The code host: `github.com`, or `git.example.com/team` where the connection has a path. Needed when several connections fit.',

@@ -17,7 +17,7 @@ import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
-import { KEEPS_ALL, type KeepsField } from '../unsent.tsx'
+import type { KeepsField } from '../unsent.tsx'
 import {
   ConnectForm,
   INSIST,
@@ -156,7 +156,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
     return sendPage(reply, <RenameForm viewer={viewerOf(request)} connection={connection} />)
   })
 
-  const renaming = { ...KEEPS_ALL, preHandler: ownersOnly }
+  const renaming = { preHandler: ownersOnly, config: { keepsField: (name: string) => name === NAME } }
 
   app.post<ConnectionPath>('/connections/:connection/name', renaming, async (request, reply) => {
     const connection = await requireConnection(request, request.params.connection)
