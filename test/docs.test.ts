@@ -26,7 +26,7 @@ const PRINTS: [words: string, printed: RegExp][] = [
   ['npm start', /is running on http/],
   ["-d '{", /"state":"decided".*"verdict":"verified"/],
   ['claims/clm_', /"state":"decided".*"verdict":"verified"/],
-  ['connection add', /^(?!.*could not be read).*Connected github.*Connected git /s],
+  ['connection add', /^(?!.*could not be read).*Connected GitHub, .*Connected git over HTTP, /s],
   ['verify http', /^Valid receipt.*Evidence: the verdict follows/s],
   ['anchor now', /Anchored on eip155:84532 in block|the newest root is anchored/],
   ['/v1/log/anchors', /"chain":"eip155:84532"/],

@@ -101,6 +101,8 @@ async function enter(page: Page): Promise<void> {
   await page.waitForURL('**/claims')
 }
 
+const HIGHEST_BAR = 64
+
 async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
   await page.goto(path)
   t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), `${path} has a heading`)
@@ -113,6 +115,14 @@ async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
   t.strictSame(violations, [], `${path}: axe`)
   const tooWideBy = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
   t.ok(tooWideBy <= 0, `${path} is too wide by ${tooWideBy} px`)
+  const { barHeight, hidden } = await page.evaluate(() => {
+    const buttons = [...document.querySelectorAll('main :is(a.button, button)')]
+    const isBeside = (one: Element) => one.getBoundingClientRect().right > window.innerWidth
+    const hidden = buttons.filter(isBeside).map(({ outerHTML }) => outerHTML)
+    return { barHeight: document.querySelector('header')!.offsetHeight, hidden }
+  })
+  t.ok(barHeight <= HIGHEST_BAR, `${path} has a bar of ${barHeight} px`)
+  t.strictSame(hidden, [], `${path}: buttons are on the screen`)
   t.equal(await page.locator('.pwned').count(), 0, `${path}: markup is text`)
 }
 
@@ -150,5 +160,11 @@ t.test('pages', async (t) => {
       t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), path)
       t.equal(await page.locator('button.copy:visible').count(), 0, 'what would do nothing is not shown')
     }
+    await page.setViewportSize({ width: 360, height: 640 })
+    const way = page.getByRole('link', { name: 'Developers' })
+    t.equal(await way.count(), 0, 'the menu is folded')
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await way.click()
+    t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Developers')
   })
 })

@@ -71,7 +71,7 @@ t.test('what a claim may not be is told beside its field, and what was typed sta
     ['params.see', '', /required/],
     ['params.see', 'nothing', /Choose one of the options/],
     ['params.retry_after_ms', 'long', /whole number/],
-    ['params.retry_after_ms', '-1', /greater than or equal to 0/],
+    ['params.retry_after_ms', '-1', /^Enter 0 or more\.$/],
     ['params.later', '{"at":', /JSON object/],
     ['params.later', '{"at":1}', /see/],
   ]

@@ -26,6 +26,7 @@ export const ClaimRequest = Type.Object(
     agent_id: Type.String({ minLength: 1, maxLength: 256, description: 'Who claims.', examples: ['release-bot'] }),
     action: Type.String({
       pattern: ACTION_PATTERN,
+      'x-pattern-help': 'write three names in lower case with dots between them',
       maxLength: 128,
       description: 'What is claimed.',
       examples: [ACTION],

@@ -5,6 +5,9 @@ export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people, and a host that a program would take for an option.
   return Type.String({
     pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
+    'x-pattern-help':
+      'enter an address that begins with https:// or http://, without a user name, a password and a query',
+    examples: ['https://git.example.com'],
     maxLength: 2048,
     description: `${description} It begins with \`https://\` or \`http://\`, and contains no user name, password or query.`,
   })

@@ -7,6 +7,7 @@ const Options = Type.Object(
     base_url: Type.String({
       title: 'Address',
       pattern: '^https://[A-Za-z0-9\\[][A-Za-z0-9.:\\]-]*/?$',
+      'x-pattern-help': 'enter https://, the name of the site and its port, without a path',
       maxLength: 512,
       description:
         'The address of the site, without a path: `https://` and its name, and its port where that is not 443.',

@@ -7,15 +7,25 @@ export function baseUrl(description: string, publicUrl: string) {
     title: 'Address',
     // Credentials are refused, because this option is shown to people.
     pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
+    'x-pattern-help':
+      'enter an address that begins with https:// or http://, without a user name, a password and a query',
     maxLength: 2048,
     description: `${description} When left out: \`${publicUrl}\`.`,
     examples: [publicUrl],
   })
 }
 
+const PackageName = Type.String({
+  pattern: '^[^*]+\\*?$',
+  'x-pattern-help': 'enter the name of a package, or the beginning of names and an asterisk',
+  minLength: 1,
+  maxLength: 220,
+  examples: ['@acme/*'],
+})
+
 export const common = {
   packages: Type.Optional(
-    Type.Array(Type.String({ pattern: '^[^*]+\\*?$', minLength: 1, maxLength: 220, examples: ['@acme/*'] }), {
+    Type.Array(PackageName, {
       title: 'Packages',
       maxItems: 100,
       description:

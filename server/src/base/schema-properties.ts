@@ -15,6 +15,7 @@ export interface Property {
   readonly minLength?: number
   readonly pattern?: string
   readonly format?: string
+  readonly examples?: readonly unknown[]
 }
 
 export function choicesOf({ enum: values, const: value, anyOf }: Property): readonly JsonValue[] | undefined {

@@ -109,6 +109,8 @@ const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1,
 // With a scheme of sockets a host and a port, and no path.
 const sourceUrl = Type.String({
   pattern: '^(?:https?://[^\\s/?#@]+(?:/[^\\s?#]*)?|tls://[^\\s/?#@]+:[0-9]{1,5})$',
+  'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
+  examples: ['https://git.example.com'],
   maxLength: 2048,
 })
 

@@ -28,10 +28,20 @@ export const OAuthFile = Type.Object(
       Type.Array(
         Type.Object(
           {
-            client_id: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,64}$' }),
+            client_id: Type.String({
+              pattern: '^[A-Za-z0-9._~-]{1,64}$',
+              'x-pattern-help': 'write 1 to 64 letters, digits, dots, underscores, tildes or dashes',
+              examples: ['desk'],
+            }),
             client_name: text(MAX_NAME_LENGTH),
             redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
-            client_secret: Type.Optional(Type.String({ pattern: '^[!-~]{32,256}$', 'x-secret': true })),
+            client_secret: Type.Optional(
+              Type.String({
+                pattern: '^[!-~]{32,256}$',
+                'x-pattern-help': 'write 32 to 256 characters of ASCII, without spaces',
+                'x-secret': true,
+              }),
+            ),
           },
           { additionalProperties: false },
         ),

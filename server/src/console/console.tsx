@@ -38,7 +38,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
       reply.headers(pageHeaders())
       done()
     })
-    answerErrorsWithPages(pages)
+    answerErrorsWithPages(pages, services.members)
     redirectToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
     readSessions(pages, services, answerStale)

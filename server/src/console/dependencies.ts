@@ -20,6 +20,7 @@ import type { Registry } from '../plugins/registry.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import type { Sources } from '../workspaces/sources.ts'
+import type { WorkspaceService } from '../workspaces/workspaces.ts'
 
 export interface ConsoleDependencies {
   readonly accounts: AccountService
@@ -28,6 +29,7 @@ export interface ConsoleDependencies {
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
   readonly oidcSignIn: OidcSignIn | undefined
+  readonly workspaces: WorkspaceService
   readonly keys: KeyService
   readonly oauth: OAuth
   readonly applications: ApplicationService

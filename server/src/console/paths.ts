@@ -33,6 +33,7 @@ export const paths = {
   connections: inWorkspace('connections'),
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
+  workspaceName: inWorkspace('name'),
   plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
   revokeKey: (workspaceId: string, id: string) =>
@@ -41,12 +42,21 @@ export const paths = {
     inWorkspace(`connections/new/${encodeURIComponent(provider)}`)(workspaceId),
   credentials: (workspaceId: string, id: string) =>
     inWorkspace(`connections/${encodeURIComponent(id)}/credentials`)(workspaceId),
+  connectionName: (workspaceId: string, id: string) =>
+    inWorkspace(`connections/${encodeURIComponent(id)}/name`)(workspaceId),
+  testConnection: (workspaceId: string, id: string) =>
+    inWorkspace(`connections/${encodeURIComponent(id)}/test`)(workspaceId),
   disconnect: (workspaceId: string, id: string) =>
     inWorkspace(`connections/${encodeURIComponent(id)}/disconnect`)(workspaceId),
 } as const
 
 /** The prefix of all routes of a workspace. */
 export const WORKSPACE_PREFIX = `${ROOT}/w/:workspace`
+
+/** The workspace that a path of the console names. */
+export function workspaceIn(path: string): string | undefined {
+  return /^\/console\/w\/([^/?]+)/.exec(path)?.[1]
+}
 
 /** `next` if it is one of our own pages, else the start page. */
 export function returnPath(next: unknown): string {

@@ -163,7 +163,7 @@ t.test('problems are told at their fields, and others under no name', async (t) 
     'option.base_url': 'This is required.',
   })
   t.match(problemsByField(validator(schema)('x', ['options']), ['options'], PREFIX), {
-    '': 'This must be a JSON object.',
+    '': 'Enter a JSON object, such as {"name": "value"}.',
   })
   t.strictSame(
     problemsByField(issues, ['body', 'target'], PREFIX),

@@ -89,6 +89,8 @@ const app = await startApp({
         options: {},
         scopes: [],
         ...UNREAD,
+        name: 'Git, acme',
+        usualName: 'Git, acme',
         connectedAt: NOW,
         disconnectedAt: null,
         actions: [],

@@ -26,6 +26,7 @@ const MIGRATIONS = [
   '005-plain-order',
   '006-evidence',
   '007-shares',
+  '008-connection-names',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)

@@ -214,7 +214,7 @@ function ReceiptCard({ receipt, origin }: ReceiptCardProps) {
   const document = `/v1/receipts/${encodeURIComponent(id)}`
   const page = publicPaths.receipt(id)
   return (
-    <section class="card receipt">
+    <section class="card receipt-card">
       <h2>Receipt</h2>
       <p>Anyone can open it, and check it without trusting this service.</p>
       <div class="actions">

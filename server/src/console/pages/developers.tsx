@@ -8,6 +8,7 @@ import { sendPage } from '../../web/document.tsx'
 import { originOf } from '../../web/origin.ts'
 import { Empty, Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
+import { sentence } from '../../web/words.tsx'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
@@ -93,7 +94,7 @@ interface DevelopersProps {
 
 function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, done }: DevelopersProps) {
   return (
-    <ConsolePage title="Developers" viewer={viewer} section="developers" problem={problem} done={done}>
+    <ConsolePage title="Developers" viewer={viewer} section="developers" done={done}>
       <h2>API keys</h2>
       <p>
         Programs submit claims and read this workspace with a key. A key gives full access to the API. Revoked keys stay
@@ -116,7 +117,7 @@ function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, d
               name="name"
               label="Name"
               value={name}
-              problem={problem}
+              problem={problem && sentence(problem)}
               help="What will use it: a program, a machine, a pipeline."
               autocomplete="off"
               required
@@ -150,7 +151,7 @@ type KeyTableProps = Pick<DevelopersProps, 'viewer' | 'isOwner' | 'keys' | 'name
 function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
   const head = ['Name', 'Key', 'State', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Revoke'] : [])]
   return (
-    <Table label="API keys" head={head}>
+    <Table stacks label="API keys" head={head}>
       {keys.map((key) => (
         <tr>
           <th scope="row" class="wide">
