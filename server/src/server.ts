@@ -7,6 +7,7 @@ import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
+import { siteRoutes } from './site/site.ts'
 import { createMetrics } from './upkeep/metrics.ts'
 
 export interface RunningServer {
@@ -61,6 +62,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       endpoints: (app, limit) => oauthEndpoints(app, { oauth, limit, publicUrl: config.publicUrl }),
     },
     console: (app) => consoleRoutes(app, claimcheck),
+    site: (app) => siteRoutes(app, claimcheck),
     profiles: registry.profiles(),
     allProfiles: registry.allProfiles(),
     publicActions: registry.publicActions(),

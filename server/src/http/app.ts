@@ -49,6 +49,8 @@ export interface AppOptions {
   }
   /** Adds the pages of the console. */
   readonly console?: (app: App) => Promise<void>
+  /** Adds the pages for everybody. */
+  readonly site?: (app: App) => Promise<void>
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
   /** In every version that is loaded. */
@@ -130,10 +132,11 @@ export async function buildApp(options: AppOptions): Promise<App> {
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)
-    await docsRoutes(api)
+    docsRoutes(api)
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)
+  if (options.site) await app.register(options.site)
   addMethodRefusals()
   return app
 }

@@ -27,8 +27,8 @@ export interface DocumentProps {
   readonly children: ComponentChildren
 }
 
-export type Script = 'copy' | 'live' | 'once' | 'passkeys'
-export type Style = never
+export type Script = 'copy' | 'docs-search' | 'live' | 'once' | 'passkeys'
+export type Style = 'site'
 
 const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']
 
