@@ -134,7 +134,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)
-    await docsRoutes(api)
+    docsRoutes(api)
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)

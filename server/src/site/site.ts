@@ -10,6 +10,7 @@ import type { Registry } from '../plugins/registry.ts'
 import { pageHeaders } from '../web/headers.ts'
 import { originOf } from '../web/origin.ts'
 import { checkerRoutes } from './checker/routes.ts'
+import { docsRoutes } from './docs/routes.tsx'
 import { answerErrorsWithPages } from './error-page.tsx'
 import { receiptPageRoutes } from './receipt/routes.tsx'
 
@@ -32,6 +33,7 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
   })
   answerErrorsWithPages(app)
   checkerRoutes(app)
+  await app.register(async (docs: App) => docsRoutes(docs, services))
   const receiptPages = {
     receipts,
     log,

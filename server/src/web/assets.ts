@@ -9,8 +9,10 @@ const TYPES = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml', js: 'text/
 const FILES = [
   'console.css',
   'receipt.css',
+  'site.css',
   'icon.svg',
   'copy.js',
+  'docs-search.js',
   'live.js',
   'once.js',
   'passkeys.js',

@@ -27,8 +27,8 @@ export interface DocumentProps {
   readonly children: ComponentChildren
 }
 
-export type Script = 'copy' | 'live' | 'once' | 'passkeys' | 'receipt'
-export type Style = 'receipt'
+export type Script = 'copy' | 'docs-search' | 'live' | 'once' | 'passkeys' | 'receipt'
+export type Style = 'receipt' | 'site'
 
 const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']
 

@@ -10,7 +10,8 @@ export function profileRoutes(app: App, profiles: readonly ActionProfile[]): voi
     schema: {
       operationId: 'listProfiles',
       tags: ['Receipts'],
-      summary: 'The rules by which claims are judged, in every version that is loaded',
+      summary: 'List the rules by which claims are judged',
+      description: 'In every version that is loaded.',
       response: { 200: ProfileList, ...errors(429, 503) },
     },
     handler: async () => list,

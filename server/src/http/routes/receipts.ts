@@ -32,7 +32,8 @@ export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (rece
     schema: {
       operationId: 'getEvidence',
       tags: ['Receipts'],
-      summary: 'The checks that the verdict of a receipt follows from, byte for byte as the receipt signs their digest',
+      summary: 'Read the evidence of a receipt',
+      description: 'The checks that the verdict follows from, byte for byte as the receipt signs their digest.',
       response: { 200: jsonText(Evidence), ...errors(404, 429, 503) },
     },
     handler: async (request, reply) => {
