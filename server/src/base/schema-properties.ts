@@ -17,8 +17,6 @@ export interface Property {
   readonly format?: string
   readonly minLength?: number
   readonly pattern?: string
-  readonly format?: string
-  readonly examples?: readonly unknown[]
 }
 
 export function choicesOf({ enum: values, const: value, anyOf }: Property): readonly JsonValue[] | undefined {
