@@ -85,7 +85,7 @@ for (const [verdict, claim, told] of rows) {
     t.match(text, client_claim_id)
     t.match(page.html, `title="${claim_digest}"`)
     t.match(page.html, `<a class="button" href="/r/${receipt_id}">Open</a>`)
-    t.match(page.html, `data-copy="${installation.url}/r/${receipt_id}" aria-label="Copy the link"`)
+    t.match(page.html, `data-copy="${installation.url}/r/${receipt_id}" aria-label="Copy link"`)
     t.match(page.html, `href="/v1/receipts/${receipt_id}" download="${receipt_id}.json">Download</a>`)
     t.match(page.html, /<details id="receipt-json"><summary>The receipt as JSON<\/summary>/)
     t.match(text, `npx claimcheck verify ${installation.url}/v1/receipts/${receipt_id}`)
