@@ -18,7 +18,7 @@ import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from '.
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
-import { createLimiters, type Limiter } from './rate-limit.ts'
+import { createLimiters, type Limiter, type Limiters } from './rate-limit.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -49,6 +49,10 @@ export interface AppOptions {
   }
   /** Adds the pages of the console. */
   readonly console?: (app: App) => Promise<void>
+  /** Adds the pages for everybody. */
+  readonly site?: (app: App, limiters: Limiters) => Promise<void>
+  /** The path of the page of a receipt, where there are such pages. */
+  readonly receiptPage?: (receiptId: string) => string
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
   /** In every version that is loaded. */
@@ -119,7 +123,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.receipts.count)
       open.addHook('onRequest', cachePublicly)
-      receiptRoutes(open, services.receipts)
+      receiptRoutes(open, services.receipts, options.receiptPage)
     })
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.log.count)
@@ -134,6 +138,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)
+  const { site } = options
+  if (site) await app.register((pages: App) => site(pages, limiters))
   addMethodRefusals()
   return app
 }

@@ -1,7 +1,7 @@
 /** Whether a receipt was read where its reader expects, as the options of `verify` ask for it. */
 import type { WireSource } from '@claimcheck/core'
+import { visible } from '../../base/plain-text.ts'
 import { CommandError } from '../errors.ts'
-import { visible } from './style.ts'
 
 export interface SourceOptions {
   readonly expectSource?: string

@@ -1,7 +1,8 @@
 /** What the check of a tree head or a consistency document found, in lines for a person. */
 import { isTreeHead, type JsonObject, type JsonValue, type TreeHeadReport } from '@claimcheck/core'
+import { visible } from '../../base/plain-text.ts'
 import { factLines } from './facts.ts'
-import { type Paint, visible } from './style.ts'
+import type { Paint } from './style.ts'
 
 const HEAD_FAILURES: Readonly<Record<keyof TreeHeadReport['checks'], string>> = {
   shape: 'a member is missing, malformed or not allowed',

@@ -1,10 +1,11 @@
 /** Answers to forms whose session has ended or was replaced. What was typed is kept where the route allows it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/errors.ts'
+import { originOf } from '../../web/origin.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { paths, returnPath } from '../paths.ts'
 import { formOf } from '../request-fields.ts'
-import { originOf, sessionOf } from '../session.ts'
+import { sessionOf } from '../session.ts'
 import { carriedForm, sendConfirmation, unsentFormOf } from '../unsent.tsx'
 import { sendSignIn } from './sign-in.tsx'
 

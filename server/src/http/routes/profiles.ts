@@ -5,7 +5,7 @@ import type { App } from '../instance.ts'
 import { errors } from '../route.ts'
 
 export function profileRoutes(app: App, profiles: readonly ActionProfile[]): void {
-  const list = { profiles: profiles.map(toWire) }
+  const list = profileList(profiles)
   app.get('/v1/profiles', {
     schema: {
       operationId: 'listProfiles',
@@ -15,6 +15,10 @@ export function profileRoutes(app: App, profiles: readonly ActionProfile[]): voi
     },
     handler: async () => list,
   })
+}
+
+export function profileList(profiles: readonly ActionProfile[]): ProfileList {
+  return { profiles: profiles.map(toWire) }
 }
 
 function toWire(profile: ActionProfile): ProfileList['profiles'][number] {
