@@ -1,40 +1,65 @@
 /** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
+import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { newId } from '@claimcheck/server/base/ids'
 import t from 'tap'
 import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'
+import { connect } from '../support/connect.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const MINUTE_MS = 60_000
 
-t.test('a workspace without claims shows the command that submits the first one', async (t) => {
+/** The body that a shell sends for the command on the page. */
+function sentBy(html: string): string {
+  const command = /data-copy="(curl .*?)"/s.exec(html)![1]!.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}`
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { ...process.env, KEY: 'svc_sk_x' } })
+    .split('\0')
+    .at(-2)!
+}
+
+/** The titles of the first steps, with their states. */
+function stepsIn(html: string): string[] {
+  return [...html.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, heading]) => textOf(heading!))
+}
+
+t.test('a workspace without claims shows the steps to the first one, and which are done', async (t) => {
   const { installation, owner, path, workspaceId } = await claimsConsole(t)
+  const { keys } = installation.claimcheck
+  for (const { id } of await keys.list(workspaceId)) await keys.revoke(id)
   const page = await owner.get(path)
   t.equal(page.status, 200)
+  t.strictSame(stepsIn(page.html), ['Make a key to do', 'Connect a place optional', 'Submit a claim to do'])
   t.match(textOf(page.html), `curl '${installation.url}/v1/claims'`)
-  t.match(textOf(page.html), '"action": "test.outcome.reach"')
-  t.match(page.html, `href="/console/w/${workspaceId}/developers"`)
-  t.match(page.html, `href="${path}/new"`)
+  for (const at of ['developers', 'connections', 'claims/new?action=test.outcome.reach']) {
+    t.match(page.html, `href="/console/w/${workspaceId}/${at}"`)
+  }
   t.notMatch(page.html, '<table')
+
+  await keys.create(workspaceId, 'another')
+  t.equal(stepsIn((await owner.get(path)).html)[0], 'Make a key done', 'a revoked one does not count')
 
   const member = await Visitor.joining(installation.host, workspaceId, 'member', 'Mia')
   const seen = await member.get(path)
   t.match(textOf(seen.html), 'curl')
-  t.notMatch(seen.html, `href="${path}/new"`, 'members do not submit')
+  t.notMatch(seen.html, `href="${path}/new`, 'members do not submit')
 })
 
-t.test('the command of the empty table works once its words are replaced', async (t) => {
+t.test('the command of the first steps works as it is', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
-  const { html } = await owner.get(path)
-  const [, body] = /-d '(\{.*?\})'/s.exec(textOf(html))!
-  t.equal((await client.post(body!)).body.verdict, 'verified')
+  t.equal((await client.post(sentBy((await owner.get(path)).html))).body.verdict, 'verified')
 })
 
-t.test("the command of the empty table has the plugin's own example of a target", async (t) => {
-  const plugins = [{ use: resolve('plugins/codehost/dist/index.js') }]
-  const { owner, path } = await claimsConsole(t, { plugins })
-  const [, body] = /-d '(\{.*?\})'/s.exec(textOf((await owner.get(path)).html))!
-  t.match(JSON.parse(body!), { action: 'codehost.commit.push', target: /^[\w-]+\/[\w-]+$/ })
+t.test('the command of the first steps claims what the workspace can read', async (t) => {
+  const plugins = ['codehost', 'http'].map((name) => ({ use: resolve(`plugins/${name}/dist/index.js`) }))
+  const { installation, owner, path, workspaceId } = await claimsConsole(t, { plugins })
+  const claimed = async () => JSON.parse(sentBy((await owner.get(path)).html))
+  t.match(await claimed(), { action: 'http.url.status', target: 'https://example.com/', params: {} })
+  await connect(installation.claimcheck, workspaceId, 'git', { base_url: 'https://127.0.0.1:1' })
+  t.match(await claimed(), { action: 'codehost.commit.push', target: /^[\w-]+\/[\w-]+$/, params: { branch: 'main' } })
+  const { html } = await owner.get(path)
+  t.equal(stepsIn(html)[1], 'Connect a place done')
+  t.match(textOf(html), /Connected: git over HTTP/i)
 })
 
 t.test('the table tells of each claim how it stands, and leads to its page', async (t) => {

@@ -21,23 +21,21 @@ interface Claimable {
 // The API takes unknown actions, too.
 const UNKNOWN: Claimable = { action: 'example.thing.done', target: {}, params: { type: 'object' } }
 
-/** What the workspace can read: through its newest connection, else without any. The fewer params a claim needs, the sooner it is made. */
+/** What the workspace can read: through its newest connection, else without any. One without params works as it is. */
 export function firstProfile(
   registry: Pick<Registry, 'profiles' | 'actionsFor' | 'publicActions'>,
   providers: readonly string[],
 ): ActionProfile | undefined {
-  const connected = providers.toReversed().flatMap((provider) => registry.actionsFor(provider))
   const all = registry.profiles()
-  const named = (action: string) => all.find((profile) => profile.action === action)
-  const readable = connected.length > 0 ? connected.slice(0, 1) : registry.publicActions()
-  const [easiest] = readable
-    .flatMap((action) => named(action) ?? [])
-    .toSorted((one, other) => requiredParams(one) - requiredParams(other))
-  return easiest ?? all[0]
+  const profilesOf = (actions: readonly string[]) => all.filter(({ action }) => actions.includes(action))
+  const [connected] = providers.toReversed().flatMap((provider) => profilesOf(registry.actionsFor(provider)))
+  const readable = profilesOf(registry.publicActions())
+  return connected ?? readable.find(needsNoParams) ?? readable[0] ?? all[0]
 }
 
-function requiredParams({ params }: ActionProfile): number {
-  return (params as Example).required?.length ?? 0
+function needsNoParams({ params }: ActionProfile): boolean {
+  const { required = [] } = params as Example
+  return required.length === 0
 }
 
 /** Run again, it makes another claim: the shell tells the time, and makes an ID of it. */

@@ -69,7 +69,7 @@ const registry = {
 }
 
 t.test('the first claim is about what the workspace can read, and as easy to make as can be', async (t) => {
-  t.equal(firstProfile(registry, [])?.action, 'http.url.status', 'the fewest params')
+  t.equal(firstProfile(registry, [])?.action, 'http.url.status', 'no params')
   t.equal(firstProfile(registry, ['mail', 'git'])?.action, 'host.commit.push', 'read through a connection')
   t.equal(firstProfile(registry, ['mail'])?.action, 'http.url.status', 'a connection that reads nothing')
   t.equal(firstProfile({ ...registry, publicActions: () => [] }, [])?.action, 'host.commit.push', 'nothing can be read')

@@ -221,7 +221,7 @@ function ReceiptCard({ receipt, origin }: ReceiptCardProps) {
         <a class="button" href={page}>
           Open
         </a>
-        <Copy value={`${origin}${page}`} label="the link" text="Copy link" />
+        <Copy value={`${origin}${page}`} label="link" text="Copy link" />
         <a class="button quiet" href={document} download={`${id}.json`}>
           Download
         </a>

@@ -11,8 +11,8 @@ export interface FirstStepsState {
   readonly hasKey: boolean
   /** The titles of the connected places, each once. */
   readonly connected: readonly string[]
-  /** The titles of the actions that are read without a connection. */
-  readonly withoutConnection: readonly string[]
+  /** Some claims are read without a connection. */
+  readonly readsPublic: boolean
   /** What the command claims. */
   readonly profile: ActionProfile | undefined
   readonly command: string
@@ -26,14 +26,10 @@ export async function firstStepsOf(
   const [ofWorkspace, connected] = await Promise.all([keys.list(workspaceId), connections.list(workspaceId)])
   const providers = connected.map(({ provider }) => provider)
   const profile = firstProfile(registry, providers)
-  const isPublic = new Set(registry.publicActions())
   return {
     hasKey: ofWorkspace.some(({ revokedAt }) => revokedAt === null),
     connected: [...new Set(providers.map((provider) => registry.connectionType(provider)?.title ?? provider))],
-    withoutConnection: registry
-      .profiles()
-      .filter(({ action }) => isPublic.has(action))
-      .map(({ words }) => words.title),
+    readsPublic: registry.publicActions().length > 0,
     profile,
     command: firstClaimCommand({ origin, key: '$KEY', profile }),
   }
@@ -45,7 +41,7 @@ interface FirstStepsProps extends FirstStepsState {
 }
 
 export function FirstSteps({ viewer, isOwner, ...state }: FirstStepsProps) {
-  const { hasKey, connected, withoutConnection, profile, command } = state
+  const { hasKey, connected, readsPublic, profile, command } = state
   const { id: workspaceId } = viewer.workspace!
   return (
     <section class="empty first-steps">
@@ -67,9 +63,7 @@ export function FirstSteps({ viewer, isOwner, ...state }: FirstStepsProps) {
         <Step title="Connect a place" state={stateOfPlaces(state)}>
           <p>
             {connected.length > 0 ? `Connected: ${connected.join(', ')}. ` : null}
-            {connected.length === 0 && withoutConnection.length > 0
-              ? `You need no connection to check, at places that everybody can read: ${withoutConnection.join(', ')}. `
-              : null}
+            {connected.length === 0 && readsPublic ? 'What everybody can read needs no connection. ' : null}
             <a href={paths.connections(workspaceId)}>
               {connected.length > 0 ? 'See the connections' : 'Connect a place'}
             </a>
@@ -103,9 +97,9 @@ export function FirstSteps({ viewer, isOwner, ...state }: FirstStepsProps) {
 
 type StepState = 'done' | 'to do' | 'optional'
 
-function stateOfPlaces({ connected, withoutConnection }: FirstStepsState): StepState {
+function stateOfPlaces({ connected, readsPublic }: FirstStepsState): StepState {
   if (connected.length > 0) return 'done'
-  return withoutConnection.length > 0 ? 'optional' : 'to do'
+  return readsPublic ? 'optional' : 'to do'
 }
 
 interface StepProps {

@@ -7,6 +7,7 @@ import type { App } from '../../http/instance.ts'
 import { claimReader } from '../../http/wire/claim.ts'
 import { sendPage } from '../../web/document.tsx'
 import { ActionName } from '../../web/parts/values.tsx'
+import { Prose } from '../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
@@ -141,7 +142,7 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
           name="target"
           label={words.target}
           value={values.target}
-          help={(target as { description?: string }).description}
+          help={<Prose text={(target as { description?: string }).description ?? ''} />}
           problem={problems.target}
           required
           {...text}

@@ -1,6 +1,7 @@
 /** The time line of a claim: what happened, what each check saw, and what is still to come. */
 import { type ActionProfile, type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
+import { plainText } from '../../base/plain-text.ts'
 import { propertyLabel } from '../../base/schema-properties.ts'
 import { REASON_WORDS } from '../../base/verdict-words.ts'
 import type { ClaimStatus } from '../../claims/claims.ts'
@@ -76,7 +77,7 @@ type Tell<M> = (moment: M, around: Around) => ComponentChildren
 const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   claimed: (_, { claim: { agentId } }) => (
     <p>
-      <strong>Claimed</strong> by {agentId}
+      <strong>Claimed</strong> by {plainText(agentId)}
     </p>
   ),
   tolerance: () => (

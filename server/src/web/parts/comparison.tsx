@@ -31,7 +31,7 @@ export function Comparison({ fields, isMissing = () => false }: ComparisonProps)
               <Value value={claimed} none="–" />
             </td>
             <td data-label="Found" title={factTitle}>
-              <Value value={found} none={isMissing(name) ? 'not there' : 'not recorded'} />
+              <Value value={found} none={isMissing(name) ? 'not there' : '–'} />
               {differs ? <Differs /> : null}
             </td>
           </tr>

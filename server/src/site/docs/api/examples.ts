@@ -425,6 +425,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
         {
           id: 'conn_01M82WPTA0QH9V7R3JYB6ZK4CD',
           provider: 'github',
+          name: 'GitHub, acme',
           scopes: [],
           connected_at: '2026-09-25T09:00:00.000Z',
           actions: ['codehost.commit.push'],
