@@ -1,5 +1,4 @@
 /** The plugin's options, and the anchorer's settings that follow from them. */
-
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { isAddress } from 'ethers/address'
 import { type Account, readAccount } from './account.ts'
