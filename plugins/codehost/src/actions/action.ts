@@ -162,8 +162,3 @@ export function repositoryFactsOf({ repositoryName, repositoryId }: FoundReposit
     ...(repositoryId === undefined ? {} : { repository_id: repositoryId }),
   }
 }
-
-/** Without the members that have no value. */
-export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never
-}
