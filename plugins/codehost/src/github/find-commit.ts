@@ -10,6 +10,7 @@ import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { markOf } from '../forgetting.ts'
+import { isOld } from '../times.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
@@ -152,12 +153,6 @@ async function arrivalAtHead(
   const [newest] = recent
   if (!newest || recent.length === 1) return newest
   return (await has(newest.before)) === false ? newest : undefined
-}
-
-/** More than the tolerance before the claim, also when the log's clock is behind as its answers say. */
-function isOld(at: LogTime, { clockBehindMs }: Repository, { claimedAt, inTimeUntil }: CommitQuery): boolean {
-  if (clockBehindMs === undefined) return false
-  return at.notAfter + Math.max(clockBehindMs, 0) < claimedAt - (inTimeUntil - claimedAt)
 }
 
 function preexisting(at: LogTime, repository: Repository, query: CommitQuery): Pick<Finding, 'preexisting'> {
