@@ -25,7 +25,7 @@ export interface Surroundings {
 /** The mark of a read that does not show the commit on the branch, where no log outweighs it. */
 export async function markOf(query: CommitQuery, surroundings: Surroundings): Promise<Mark | undefined> {
   const { place, head, isKnown, keepsObjects, repositoryCreatedAt } = surroundings
-  const isYoung = repositoryCreatedAt !== undefined && repositoryCreatedAt > query.claimedAt
+  const isYoung = isMadeAfter(query, repositoryCreatedAt)
   // What an earlier check saw on some branch was there, whatever the host knows now.
   const wasSeen = query.previous.some(({ observation }) => observation.kind === 'present')
   if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung && !wasSeen) return 'never_before'
@@ -38,6 +38,19 @@ export async function markOf(query: CommitQuery, surroundings: Surroundings): Pr
     (place.at === 'nowhere' && (isKnown === true || isLate)) ||
     (await wasRewritten(query, surroundings, head))
   return mayHaveBeen ? 'may_have_been' : undefined
+}
+
+/**
+ * The repository was made after the claim: the one that was claimed may have had its name, and been deleted, with its log.
+ *
+ * @param createdAt undefined where the host does not tell
+ */
+export function isMadeAfter(
+  { claimedAt }: Pick<RepositoryQuery, 'claimedAt'>,
+  createdAt: Instant | undefined,
+): boolean {
+  // A time that is none proves nothing about the repository's age.
+  return createdAt !== undefined && !(createdAt <= claimedAt)
 }
 
 /** The first look came too late to exclude that an outcome came and went again before it. */

@@ -4,6 +4,7 @@
  */
 import { type CheckContext, isDestinationError, type Stay } from '@claimcheck/core/plugin'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
+import { isMadeAfter } from '../forgetting.ts'
 import { findCommit as findInGit } from '../git/find-commit.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { openGitRepository } from '../git/repository.ts'
@@ -124,7 +125,7 @@ function newestActivities({ repository, context }: Look): Promise<readonly Activ
 async function forgotten(seen: FoundCommit, look: Look): Promise<Pick<FoundCommit, 'mark'>> {
   const { repository, query } = look
   if (seen.mark === 'may_have_been') return {}
-  const mayHaveBeen = repository.createdAt > query.claimedAt || (await wasPushed(look))
+  const mayHaveBeen = isMadeAfter(query, repository.createdAt) || (await wasPushed(look))
   return mayHaveBeen ? { mark: 'may_have_been' } : {}
 }
 

@@ -9,7 +9,7 @@ import {
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { markOf } from '../forgetting.ts'
+import { isMadeAfter, markOf } from '../forgetting.ts'
 import { isOld } from '../times.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
@@ -81,9 +81,7 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
   const log = await readLog(repository, query, onBranch, context)
   const contains = comparisons(repository, sha, head, onBranch)
   const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
-  // A repository that was made after the claim may have taken the name of the one that was claimed, whose log went with it.
-  const isYoung = repository.createdAt > claimedAt
-  const isGapless = history !== undefined && history.since <= logFrom && !isYoung
+  const isGapless = history !== undefined && history.since <= logFrom && !isMadeAfter(query, repository.createdAt)
   const told = history ? toldBy(history, isGapless, repository, query) : {}
   if (onBranch) return { place: { at: 'branch' }, ...told }
   // The log has it there now, and the answer about the branch is an older one.

@@ -2,7 +2,7 @@
 import { type CheckContext, DestinationError, isDestinationError, type Stay } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
-import { markOf } from '../forgetting.ts'
+import { isMadeAfter, markOf } from '../forgetting.ts'
 import { isOld } from '../times.ts'
 import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
 import { type Project, readProject, requireCode } from './project.ts'
@@ -140,8 +140,7 @@ function tipsHolding(
 
 /** The log has all moves of the branch that count, and whether each tip had the commit is known. */
 function isGapless({ since }: BranchLog, { isWhole }: History, { project, query }: Look): boolean {
-  // A project that was made after the claim may have taken the name of the one that was claimed, whose log went with it.
-  return isWhole && since <= query.logFrom && project.madeBy <= query.claimedAt
+  return isWhole && since <= query.logFrom && !isMadeAfter(query, project.madeBy)
 }
 
 function staysOf({ stays }: History, isGapless: boolean): Pick<Finding, 'stays'> {
