@@ -52,3 +52,18 @@ export function hostName(baseUrl: string, apiPath = ''): string {
 export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
+
+/** The scopes of a token, as GitHub and Bitbucket tell them in `x-oauth-scopes`; undefined where they do not. */
+export function grantedScopes(headers: Headers): string[] | undefined {
+  const granted = headers.get('x-oauth-scopes')
+  return granted
+    ?.split(',')
+    .map((scope) => scope.trim())
+    .filter(Boolean)
+}
+
+/** A warning, if a token can do more than read. */
+export function excessWarnings(scopes: readonly string[], isReadScope: (scope: string) => boolean): string[] {
+  const writing = scopes.filter((scope) => !isReadScope(scope))
+  return writing.length > 0 ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`] : []
+}
