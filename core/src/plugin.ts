@@ -18,6 +18,7 @@ export {
   header,
   secret,
 } from './contract/auth.ts'
+export { clockBehindMs, isLateLook, isLongBefore } from './contract/claim-time.ts'
 export {
   type ConnectionType,
   defineConnectionType,

@@ -2,11 +2,8 @@
  * Places that forget: without a push log, a commit that is not on the branch now may have been there and gone. These rules say
  * when it may have, so that a merged and deleted branch blames nobody.
  */
-import type { Instant, Mark } from '@claimcheck/core/plugin'
+import { type Instant, isLateLook, type Mark } from '@claimcheck/core/plugin'
 import type { CommitQuery, Place, RepositoryQuery } from './code-host.ts'
-
-/** A first look this soon after the claim leaves no room for a commit that came and went before it. */
-const PROMPT_MS = 5000
 
 export interface Surroundings {
   readonly place: Place
@@ -51,11 +48,6 @@ export function isMadeAfter(
 ): boolean {
   // A time that is none proves nothing about the repository's age.
   return createdAt !== undefined && !(createdAt <= claimedAt)
-}
-
-/** The first look came too late to exclude that an outcome came and went again before it. */
-export function isLateLook({ claimedAt, previous, sentAt }: RepositoryQuery): boolean {
-  return (previous[0]?.sentAt ?? sentAt) - claimedAt > PROMPT_MS
 }
 
 /** An earlier read shows the pull request or the issue, in whatever state. */

@@ -1,7 +1,6 @@
 /** What the actions about pull requests share: the params and facts, and how the claimed base and head are compared. */
-import { Type } from '@claimcheck/core/plugin'
+import { isLateLook, Type } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, PullRequest, RepositoryQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
 import { shownTime } from '../times.ts'
 import { repositoryFactsOf } from './action.ts'
 import {

@@ -3,6 +3,7 @@ import {
   type CheckContext,
   DestinationError,
   isDestinationError,
+  isLongBefore,
   type LogTime,
   type Stay,
 } from '@claimcheck/core/plugin'
@@ -10,7 +11,6 @@ import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { isMadeAfter, markOf } from '../forgetting.ts'
-import { isOld } from '../times.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
@@ -144,7 +144,7 @@ async function arrivalAtHead(
     return isExact ? asTip : undefined
   }
 
-  const old = run.find(({ at }) => isOld(at, repository, query))
+  const old = run.find(({ at }) => isLongBefore(at, repository, query))
   const recent = old ? run.slice(0, run.indexOf(old)) : run
   const before = await has(old?.after ?? start.before)
   if (before !== false) return before && old ? 'earlier' : undefined
@@ -154,7 +154,7 @@ async function arrivalAtHead(
 }
 
 function preexisting(at: LogTime, repository: Repository, query: CommitQuery): Pick<Finding, 'preexisting'> {
-  return isOld(at, repository, query) ? { preexisting: true } : {}
+  return isLongBefore(at, repository, query) ? { preexisting: true } : {}
 }
 
 function matchPusher(actor: string | undefined, { pusher }: CommitQuery): Partial<Finding> {
