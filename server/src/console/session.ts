@@ -1,5 +1,6 @@
 /** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { parseUrl } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
@@ -38,7 +39,7 @@ export type Answer = (request: FastifyRequest, reply: FastifyReply) => FastifyRe
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return new URL(publicUrl).origin
   const origin = `${request.protocol}://${request.host}`
-  if (!URL.canParse(origin)) throw new HttpError(400, 'the Host header names no host')
+  if (!parseUrl(origin)) throw new HttpError(400, 'the Host header names no host')
   return origin
 }
 
