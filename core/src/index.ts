@@ -216,6 +216,7 @@ export { DOMAINS, type Domain, type Signature, signedMessage, verifySignature } 
 export { createNobleSigner } from './signing/noble-signer.ts'
 export type { Signer } from './signing/signer.ts'
 export { formatInstant, parseInstant } from './time.ts'
+export { parseUrl } from './url.ts'
 export {
   CLOSING,
   type ClaimTimes,

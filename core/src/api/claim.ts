@@ -1,5 +1,4 @@
 /** The wire format of claims: how they are submitted, and how their state is reported. */
-
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { type Static, type TSchema, Type } from '../typebox.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'

@@ -1,6 +1,5 @@
 /** The plugin's options, and the anchorer's settings that follow from them. */
-
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAddress } from 'ethers/address'
 import { type Account, readAccount } from './account.ts'
 import { CHAINS, type Chain } from './chains.ts'
@@ -97,7 +96,7 @@ export function readOptions(
   const chain = toChain(options.chain)
   const reading = readAccount(options, env)
   const problems = [
-    ...(URL.canParse(options.rpc_url) ? [] : ['rpc_url is not a URL']),
+    ...(parseUrl(options.rpc_url) ? [] : ['rpc_url is not a URL']),
     ...[chain.eas, chain.schemaRegistry]
       .filter((address) => !isAddress(address))
       .map((address) => `chain: the checksum of the address ${address} is wrong: check it for typing mistakes`),

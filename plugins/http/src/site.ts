@@ -1,5 +1,5 @@
 /** A connection to a site: for ports and private addresses that claims cannot name by themselves. */
-import { defineConnectionType, statusError, Type } from '@claimcheck/core/plugin'
+import { defineConnectionType, parseUrl, statusError, Type } from '@claimcheck/core/plugin'
 import { readAddress } from './address.ts'
 
 const Options = Type.Object(
@@ -23,8 +23,10 @@ export const site = defineConnectionType({
   options: Options,
   help: 'Sites at their usual port need no connection. Connect one that has another port, or a private address that the operator allows.',
   baseUrl: ({ base_url }) => base_url,
-  fits: ({ base_url }, { target }) =>
-    URL.canParse(base_url) && new URL(base_url).origin === readAddress(target)?.origin,
+  fits({ base_url }, { target }) {
+    const origin = parseUrl(base_url)?.origin
+    return origin !== undefined && origin === readAddress(target)?.origin
+  },
   async probe({ base_url }, { fetch, now }) {
     const response = await fetch(base_url)
     await response.body?.cancel()

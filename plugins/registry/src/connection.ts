@@ -1,5 +1,5 @@
 /** What all connections to registries share: where the registry is, which packages are read there, and which claims fit. */
-import { type Claim, Type } from '@claimcheck/core/plugin'
+import { type Claim, parseUrl, Type } from '@claimcheck/core/plugin'
 
 /** @param publicUrl where the registry is when the option is left out */
 export function baseUrl(description: string, publicUrl: string) {
@@ -76,7 +76,6 @@ function isNamed(pattern: string, name: string): boolean {
 
 /** The name that claims give a base address: its host and path. None, for no URL. */
 export function registryName(url: string): string {
-  if (!URL.canParse(url)) return ''
-  const { host, pathname } = new URL(url)
-  return (host + withoutTrailingSlash(pathname)).toLowerCase()
+  const parsed = parseUrl(url)
+  return parsed ? (parsed.host + withoutTrailingSlash(parsed.pathname)).toLowerCase() : ''
 }

@@ -1,4 +1,5 @@
 /** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
+import { parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { MAX_NAME_LENGTH } from '../base/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
@@ -82,6 +83,6 @@ export function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
 
 // RFC 8707 2: an absolute URI without a fragment. The service compares audiences and sends no request to them.
 function resourceProblem(resource: string): string | undefined {
-  if (!URL.canParse(resource)) return 'must be an absolute URI'
+  if (!parseUrl(resource)) return 'must be an absolute URI'
   return resource.includes('#') ? 'must have no fragment' : undefined
 }

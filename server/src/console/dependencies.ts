@@ -1,5 +1,4 @@
 /** What the console needs of the installation. */
-
 import type { Instant } from '@claimcheck/core'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'

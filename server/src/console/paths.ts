@@ -1,4 +1,6 @@
 /** The paths of the console. */
+import { parseUrl } from '@claimcheck/core'
+
 const ROOT = '/console'
 
 function inWorkspace(rest: string) {
@@ -60,7 +62,7 @@ export function workspaceIn(path: string): string | undefined {
 
 /** `next` if it is one of our own pages, else the start page. */
 export function returnPath(next: unknown): string {
-  if (typeof next !== 'string' || !URL.canParse(next, 'http://here.invalid')) return paths.home
+  if (typeof next !== 'string' || !parseUrl(next, 'http://here.invalid')) return paths.home
   const { origin, pathname, search } = new URL(next, 'http://here.invalid')
   const isOurs = pathname === ROOT || pathname.startsWith(`${ROOT}/`) || pathname.startsWith('/oauth/')
   // Built from the parsed parts: a browser may read the original text differently from URL.

@@ -1,5 +1,5 @@
 /** Where a claim was read, and who chose that place. A receipt alone tells it. */
-import type { WireSource } from '@claimcheck/core'
+import { parseUrl, type WireSource } from '@claimcheck/core'
 
 export interface Place {
   /** The issuer lists it as public: it is the same place for everybody. */
@@ -29,7 +29,7 @@ export function placeOf(source: WireSource | undefined): Place {
     }
   }
   const { base_url, listed, provider } = source
-  const short = URL.canParse(base_url) ? new URL(base_url).host : undefined
+  const short = parseUrl(base_url)?.host
   if (listed) {
     return {
       isListed: true,

@@ -1,4 +1,5 @@
 /** Where our pages are, for those who read them. */
+import { parseUrl } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'
 
@@ -6,6 +7,6 @@ import { HttpError } from '../http/errors.ts'
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return new URL(publicUrl).origin
   const origin = `${request.protocol}://${request.host}`
-  if (!URL.canParse(origin)) throw new HttpError(400, 'the Host header names no host')
+  if (!parseUrl(origin)) throw new HttpError(400, 'the Host header names no host')
   return origin
 }

@@ -1,5 +1,5 @@
 /** What a connection is called while nobody has named it: by its kind, and by what tells it from others of its kind. */
-import type { JsonObject, JsonValue } from '@claimcheck/core'
+import { type JsonObject, type JsonValue, parseUrl } from '@claimcheck/core'
 
 const MOST_NAMES = 3
 
@@ -18,5 +18,6 @@ function namesIn(value: JsonValue): string[] {
 }
 
 function hostsIn(value: JsonValue): string[] {
-  return typeof value === 'string' && URL.canParse(value) ? [new URL(value).host].filter(Boolean) : []
+  const host = typeof value === 'string' ? parseUrl(value)?.host : undefined
+  return host ? [host] : []
 }
