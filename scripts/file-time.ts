@@ -1,10 +1,10 @@
 /** What a test file takes: its process prints it in a line of its own, and the run reads it there. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 export interface FileTime {
   readonly path: string
   readonly ms: number
-  /** Of its process, and of those that this has started and seen end. */
+  /** Of its process, and of those that this has started, and that it has seen end or that still run. */
   readonly processorMs: number
 }
 
@@ -32,14 +32,38 @@ export function fileTimes(output: string): FileTime[] {
 
 function processorMs(): number {
   const { user, system } = process.cpuUsage()
-  return (user + system) / 1000 + endedChildrenMs()
+  return (user + system) / 1000 + childrenMs()
 }
 
 /** Only Linux tells. */
-function endedChildrenMs(): number {
+function childrenMs(): number {
   if (process.platform !== 'linux') return 0
-  const text = readFileSync('/proc/self/stat', 'utf8')
-  // The name in parentheses may hold anything: proc(5).
+  const [, , ended, endedSystem] = ticks('self')
+  const running = readdirSync('/proc/self/task').flatMap(childrenOf).flatMap(ticks)
+  return sum([ended!, endedSystem!, ...running]) * TICK_MS
+}
+
+/** Its own in user and system mode, and those of its children that have ended: proc(5). None when it is gone. */
+function ticks(pid: string): number[] {
+  const text = readIfThere(`/proc/${pid}/stat`)
+  // The name in parentheses may hold anything.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[13]) + Number(fields[14])) * TICK_MS
+  return text === '' ? [] : fields.slice(11, 15).map(Number)
+}
+
+/** Of one thread. */
+function childrenOf(thread: string): string[] {
+  return readIfThere(`/proc/self/task/${thread}/children`).split(' ').filter(Boolean)
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
 }

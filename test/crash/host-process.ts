@@ -9,7 +9,8 @@ export interface Strike {
   readonly before: number | string
 }
 
-const SCRIPT = new URL('./host.js', import.meta.url)
+/** `./host.js` with what it imports: `scripts/bundle-hosts.ts`. */
+const SCRIPT = new URL('../../bundled/host.js', import.meta.url)
 
 export class HostProcess {
   readonly #folder: string

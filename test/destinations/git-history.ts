@@ -10,6 +10,8 @@ import { git } from './git.ts'
 
 const MERGED_EVERY = 1_000
 const MERGED_COMMITS = 99
+/** git compresses each commit by itself. Most of its time would go into giving back the memory for that, and getting it anew. */
+const KEEPING_MEMORY = { MALLOC_TRIM_THRESHOLD_: '100000000', MALLOC_MMAP_THRESHOLD_: '100000000' }
 
 export interface LongHistory {
   readonly tip: string
@@ -23,6 +25,7 @@ export async function writeLongHistory(folder: string, count: number): Promise<L
   const marks = join(folder, 'marks')
   const importing = spawn('git', ['fast-import', '--quiet', `--export-marks=${marks}`], {
     cwd: folder,
+    env: { ...process.env, ...KEEPING_MEMORY },
     stdio: ['pipe', 'ignore', 'inherit'],
   })
   const ended = once(importing, 'close')

@@ -1,13 +1,11 @@
 /** A real git server on loopback: `git http-backend` over a folder of bare repositories. */
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { aside } from '../support/stalls.ts'
 import { Faults } from './faults.ts'
-import { git } from './git.ts'
+import { git, httpBackend } from './git.ts'
 import { type CommitOptions, initBare, writeCommit, writeRef } from './objects.ts'
 
 export interface Credentials {
@@ -125,7 +123,7 @@ export class GitServer {
     if (!isAllowed(request, credentials)) {
       return end(response, 401, { 'www-authenticate': 'Basic realm="git"' })
     }
-    const protocol = protocolVersion === 2 ? request.headers['git-protocol'] : undefined
+    const protocol = protocolVersion === 2 ? request.headers['git-protocol']?.toString() : undefined
     await httpBackend(this.#folder, url, request, shallow ? response : withoutShallow(response), protocol)
   }
 }
@@ -190,61 +188,4 @@ function withoutShallow(response: ServerResponse): ServerResponse {
 function end(response: ServerResponse, code: number, headers: Record<string, string> = {}): void {
   response.writeHead(code, { 'content-type': 'text/plain', ...headers })
   response.end()
-}
-
-/** git-http-backend(1) over the repositories in a folder, by the Common Gateway Interface (RFC 3875). */
-export async function httpBackend(
-  root: string,
-  url: URL,
-  request: IncomingMessage,
-  response: ServerResponse,
-  protocol: string | string[] | undefined,
-): Promise<void> {
-  const { headers } = request
-  const child = aside(() =>
-    spawn('git', ['http-backend'], {
-      env: {
-        PATH: process.env.PATH,
-        GIT_CONFIG_NOSYSTEM: '1',
-        GIT_CONFIG_GLOBAL: '/dev/null',
-        GIT_PROJECT_ROOT: root,
-        GIT_HTTP_EXPORT_ALL: '1',
-        GIT_PROTOCOL: protocol?.toString(),
-        PATH_INFO: decodeURI(url.pathname),
-        QUERY_STRING: url.search.slice(1),
-        REQUEST_METHOD: request.method,
-        CONTENT_TYPE: headers['content-type'],
-        CONTENT_LENGTH: headers['content-length'],
-        HTTP_CONTENT_ENCODING: headers['content-encoding'],
-        REMOTE_ADDR: '127.0.0.1',
-        REMOTE_USER: 'agent',
-      },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    }),
-  )
-  // A caller that goes away in the middle breaks the pipe.
-  child.stdin.on('error', () => {})
-  request.pipe(child.stdin)
-
-  let head = Buffer.alloc(0)
-  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-    if (response.headersSent) {
-      response.write(chunk)
-      continue
-    }
-    head = Buffer.concat([head, chunk])
-    const bodyAt = head.indexOf('\r\n\r\n')
-    if (bodyAt === -1) continue
-    writeHead(response, head.subarray(0, bodyAt).toString('latin1'))
-    response.write(head.subarray(bodyAt + 4))
-  }
-  if (!response.headersSent) response.writeHead(500)
-  response.end()
-}
-
-function writeHead(response: ServerResponse, head: string): void {
-  const fields = head.split('\r\n').map((line) => line.split(/:\s*(.*)/, 2) as [string, string])
-  const code = fields.find(([name]) => name.toLowerCase() === 'status')?.[1]
-  const headers = fields.filter(([name]) => name.toLowerCase() !== 'status')
-  response.writeHead(code ? Number.parseInt(code, 10) : 200, Object.fromEntries(headers))
 }

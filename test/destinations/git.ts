@@ -1,26 +1,70 @@
-/** The git program, for destinations and the agents that push to them: on a clean configuration. */
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+/** The git program, for destinations and the agents that push to them: on a clean configuration, and started by `git-process.ts`. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
+import { json } from 'node:stream/consumers'
 import { aside } from '../support/stalls.ts'
+import { type BackendOrder, ORDER_HEADER, type RunOrder, type RunOutcome } from './git-orders.ts'
 
-const ENVIRONMENT = {
-  PATH: process.env.PATH,
-  HOME: '/nonexistent',
-  LC_ALL: 'C',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_AUTHOR_NAME: 'Agent',
-  GIT_AUTHOR_EMAIL: 'agent@example.com',
-  GIT_COMMITTER_NAME: 'Agent',
-  GIT_COMMITTER_EMAIL: 'agent@example.com',
+const SCRIPT = new URL('./git-process.js', import.meta.url)
+/** Of headers between two programs, and not of an answer. */
+const HOP_HEADERS = ['connection', 'keep-alive', 'transfer-encoding']
+
+const agent = new Agent({ keepAlive: true })
+let started: Promise<number> | undefined
+
+/** What git printed, without the last line feed. Rejects when git does not end well, with a `GitEnd`. */
+export async function git(folder: string, args: readonly string[]): Promise<string> {
+  const asking = requestHttp({ agent, port: await port(), host: '127.0.0.1', method: 'POST', path: '/run' })
+  asking.end(JSON.stringify({ folder, args } satisfies RunOrder))
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  const outcome = (await json(answer)) as RunOutcome
+  if ('failure' in outcome) throw Object.assign(new Error(), outcome.failure)
+  return outcome.stdout.replace(/\n$/, '')
 }
 
-const MOST_OUTPUT_BYTES = 64 * 1024 * 1024
+/** git-http-backend(1) over the repositories in a folder. */
+export async function httpBackend(
+  root: string,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+  protocol: string | undefined,
+): Promise<void> {
+  const { 'content-type': type, 'content-length': length, 'content-encoding': encoding } = request.headers
+  const sent = { 'content-type': type, 'content-length': length, 'content-encoding': encoding }
+  const asking = requestHttp({
+    agent,
+    host: '127.0.0.1',
+    port: await port(),
+    method: request.method,
+    path: url.pathname + url.search,
+    headers: {
+      ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)),
+      [ORDER_HEADER]: JSON.stringify({ root, protocol } satisfies BackendOrder),
+    },
+  })
+  const answered = once(asking, 'response') as Promise<[IncomingMessage]>
+  // A caller that goes away in the middle takes its question along.
+  pipeline(request, asking, () => {})
+  const [answer] = await answered
+  const headers = Object.entries(answer.headers).filter(([name]) => !HOP_HEADERS.includes(name))
+  response.writeHead(answer.statusCode!, Object.fromEntries(headers))
+  for await (const chunk of answer) response.write(chunk)
+  response.end()
+}
 
-/** What git printed, without the last line feed. Rejects when git does not end well. */
-export async function git(folder: string, args: readonly string[]): Promise<string> {
-  const options = { cwd: folder, env: ENVIRONMENT, maxBuffer: MOST_OUTPUT_BYTES }
-  const { stdout } = await aside(() => promisify(execFile)('git', [...args], options))
-  return stdout.replace(/\n$/, '')
+/** One process for all that this one asks of git. It ends with this one, and does not hold it up. */
+function port(): Promise<number> {
+  started ??= start()
+  return started
+}
+
+async function start(): Promise<number> {
+  const child = aside(() => fork(SCRIPT, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }))
+  const [port] = await once(child, 'message')
+  child.unref()
+  child.channel!.unref()
+  return port
 }

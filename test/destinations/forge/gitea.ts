@@ -13,7 +13,7 @@ import {
   tagAnswer,
   userAnswer,
 } from './gitea-answers.ts'
-import { answerCheck } from './schema.ts'
+import { type AnswerCheck, answerCheck } from './schema.ts'
 import {
   type Call,
   type CodeHostKind,
@@ -203,12 +203,18 @@ function account(token: PlainCall['token'], { flavour }: GiteaWays): Reply {
   return failure(403, refusal + told)
 }
 
+const description = (isClosed: boolean) => answerCheck('gitea/openapi-extract.json', { isClosed, required: REQUIRED })
+const DESCRIBED: Readonly<Record<GiteaWays['flavour'], AnswerCheck>> = {
+  gitea: description(true),
+  forgejo: description(false),
+}
+
 /**
  * The description is Gitea's. It knows no null: the host writes null for what it leaves out. Forgejo has members of its own. The list of
  * issues is not in the extract, what it lists is.
  */
 function checkOf({ flavour }: GiteaWays): CodeHostKind['check'] {
-  const check = answerCheck('gitea/openapi-extract.json', { isClosed: flavour === 'gitea', required: REQUIRED })
+  const check = DESCRIBED[flavour]
   const issues = '/repos/{owner}/{repo}/issues'
   return (template, status, body) => {
     const told = withoutNulls(body)

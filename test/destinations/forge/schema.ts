@@ -60,6 +60,8 @@ export function checkAgainst(description: Description, options: DescriptionOptio
   // Where the schemas' references lead.
   const definitions = named(description.definitions)
   const components = { schemas: named(description.components?.schemas) }
+  // One schema for all answers, so that each part that they share is compiled once.
+  ajv.addSchema({ $id: DESCRIPTION, definitions, components, shared })
   const validators = new Map<Json, ValidateFunction>()
 
   return (template, status, body) => {
@@ -71,7 +73,7 @@ export function checkAgainst(description: Description, options: DescriptionOptio
     const answer = dereferenced(documented, description)
     const schema = schemaOf(answer)
     if (!schema) return undefined
-    const compile = () => ajv.compile({ allOf: [convert(schema)], definitions, components, shared })
+    const compile = () => ajv.compile({ allOf: [convert(schema)] })
     const validate = validators.get(answer) ?? compile()
     validators.set(answer, validate)
     return validate(body) ? undefined : `${template} ${status}: ${ajv.errorsText(validate.errors)}`
@@ -100,6 +102,9 @@ const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'd
 const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'default', 'example', 'examples'])
 const DROPPED: ReadonlySet<string> = new Set(['example', 'description', 'nullable', 'x-nullable', 'discriminator'])
 
+/** What the whole of a description is called in references to its parts. */
+const DESCRIPTION = 'description'
+
 /** Objects with so many members are worth a definition of their own. */
 const SHARED_MEMBERS = 4
 
@@ -120,6 +125,7 @@ function createConverter({ isClosed = false, required = {} }: DescriptionOptions
     const entries = Object.entries(schema).flatMap(([key, value]) => {
       if (DROPPED.has(key)) return []
       if (DATA.has(key)) return [[key, value] as const]
+      if (key === '$ref') return [[key, DESCRIPTION + value] as const]
       if (key === 'anyOf') return [[key, convert(telling(value as Json[]))] as const]
       return [[key, MAPS.has(key) ? convertEach(value as Json) : convert(value)] as const]
     })
@@ -145,7 +151,7 @@ function createConverter({ isClosed = false, required = {} }: DescriptionOptions
     const name = names.get(text) ?? `schema-${names.size}`
     names.set(text, name)
     shared[name] = schema
-    return { $ref: `#/shared/${name}` }
+    return { $ref: `${DESCRIPTION}#/shared/${name}` }
   }
 
   return { convert, shared }

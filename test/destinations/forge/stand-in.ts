@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Faults } from '../faults.ts'
-import { httpBackend } from '../git-server.ts'
+import { httpBackend } from '../git.ts'
 import type { Call, CodeHostKind, PlainCall, Reply, RepositoryKey, Right, Route, Token } from './kind.ts'
 import { type ForgeHost, ForgeRepository, type ForgeRepositoryOptions } from './model.ts'
 import { ObjectPool } from './pool.ts'
@@ -277,7 +277,7 @@ export class StandIn {
     if (!isAllowed) return end(response, 401, { 'www-authenticate': 'Basic realm="git"' })
     if (isMoved) return end(response, 301, { location: `${this.#prefix}/${repository.slug}.git${rest}${url.search}` })
     const served = new URL(`/${repository.id}.git${rest}${url.search}`, this.origin)
-    await httpBackend(this.#root, served, request, response, request.headers['git-protocol'])
+    await httpBackend(this.#root, served, request, response, request.headers['git-protocol']?.toString())
     return true
   }
 }
