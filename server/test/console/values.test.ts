@@ -1,4 +1,4 @@
-import { relative } from '@claimcheck/server/console/parts/values'
+import { relative } from '@claimcheck/server/web/parts/values'
 import t from 'tap'
 
 const SECOND = 1000
