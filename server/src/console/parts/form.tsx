@@ -9,7 +9,7 @@ export function CsrfField({ csrf }: { readonly csrf: string }) {
 export interface FieldProps {
   readonly name: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password'
+  readonly type?: 'text' | 'email' | 'password' | 'date'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
   /** What is wrong with the value. */
