@@ -51,7 +51,7 @@ async function fullWorkspace(t: TapTest) {
   const ids = []
   for (const claim of claims) ids.push((await client.submit({ ...fields, ...claim })).body.claim_id as string)
   const mia = (await members.list(workspace)).find(({ email }) => email === emailOf('Mia'))!.id
-  const values = { workspace, key, connection, provider: 'mailbox', member: mia, claim_id: ids[0]! }
+  const values = { workspace, key, connection, provider: 'mailbox', member: mia, claim_id: ids[0]!, agent_id: MARKUP }
   return { installation, claimcheck, owner, values, claimIds: ids }
 }
 
@@ -61,13 +61,14 @@ type World = Awaited<ReturnType<typeof fullWorkspace>>
 async function insidePages({ claimcheck, values, claimIds }: World): Promise<string[]> {
   const routes = (await routesOf(claimcheck)).filter(
     ({ method, url }) =>
-      method === 'GET' && !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/keys$/.test(url),
+      method === 'GET' &&
+      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/keys$|\.(csv|json)$/.test(url),
   )
   const claims = `/console/w/${values.workspace}/claims`
   return [
     ...routes.map((route) => filled(route, values)),
     ...claimIds.map((id) => `${claims}/${id}`),
-    `${claims}?verdict=unverifiable&period=30d`,
+    `${claims}?verdict=unverifiable&q=x&from=2026-01-01`,
     `${claims}/new?action=test.outcome.reach`,
   ]
 }
@@ -151,6 +152,16 @@ t.test('pages', async (t) => {
       await looksRight(t, page, '/console/nothing')
     })
   }
+
+  await t.test('on a phone, the first claim is in view when the list opens', async (t) => {
+    const { page } = await openPage(t, browser, url, { viewport: { width: 360, height: 640 } })
+    await enter(page)
+    const { y, height } = (await page.locator('tbody tr[id^="clm_"]').first().boundingBox())!
+    t.ok(y + Math.min(height, 40) < 640, `it begins at ${y} px`)
+    t.notOk(await page.locator('#filters').evaluate((filters) => (filters as HTMLDetailsElement).open))
+    await page.goto(`${new URL(page.url()).pathname}?verdict=verified`)
+    t.ok(await page.locator('select#verdict').isVisible(), 'a filter that is set is in sight')
+  })
 
   await t.test('every page can be read without scripts', async (t) => {
     const { page } = await openPage(t, browser, url, { javaScriptEnabled: false })

@@ -33,6 +33,7 @@ async function twoWorkspaces() {
     key,
     connection: connection.id,
     claim_id: claim.claim_id,
+    agent_id: OURS.agent,
     member: members.find(({ email }) => email === member.email)!.id,
     provider: 'mailbox',
     // Of other people, not of workspaces.

@@ -1,5 +1,6 @@
 /** What the console needs of the installation. */
 import type { Instant } from '@claimcheck/core'
+import type { AgentService } from '../claims/agents.ts'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
 import type { Quotas } from '../claims/quotas.ts'
@@ -35,6 +36,7 @@ export interface ConsoleDependencies {
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts
+  readonly agents: AgentService
   readonly quotas: Quotas
   readonly receipts: ReceiptService
   readonly log: LogService

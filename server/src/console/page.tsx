@@ -42,10 +42,11 @@ export interface Viewer {
   readonly workspace?: WorkspaceOfMember | undefined
 }
 
-export type Section = 'claims' | 'connections' | 'developers' | 'members' | 'plugins' | 'account'
+export type Section = 'claims' | 'agents' | 'connections' | 'developers' | 'members' | 'plugins' | 'account'
 
 const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
   ['claims', 'Claims'],
+  ['agents', 'Agents'],
   ['connections', 'Connections'],
   ['developers', 'Developers'],
   ['members', 'Members'],

@@ -3,6 +3,16 @@ import { parseUrl } from '@claimcheck/core'
 
 const ROOT = '/console'
 
+/** A segment `.` or `..` would lead elsewhere, however it is written: `~` stands before it. */
+function agentSegment(agentId: string): string {
+  return encodeURIComponent(/^~*\.\.?$/.test(agentId) ? `~${agentId}` : agentId)
+}
+
+/** The agent of a segment that `paths.agent` made. */
+export function agentOfSegment(segment: string): string {
+  return /^~+\.\.?$/.test(segment) ? segment.slice(1) : segment
+}
+
 function inWorkspace(rest: string) {
   return (workspaceId: string) => `${ROOT}/w/${encodeURIComponent(workspaceId)}/${rest}`
 }
@@ -32,6 +42,9 @@ export const paths = {
   claims: inWorkspace('claims'),
   newClaim: inWorkspace('claims/new'),
   claim: (workspaceId: string, claimId: string) => inWorkspace(`claims/${encodeURIComponent(claimId)}`)(workspaceId),
+  claimsExport: (workspaceId: string, format: 'csv' | 'json') => inWorkspace(`claims.${format}`)(workspaceId),
+  agents: inWorkspace('agents'),
+  agent: (workspaceId: string, agentId: string) => inWorkspace(`agents/${agentSegment(agentId)}`)(workspaceId),
   connections: inWorkspace('connections'),
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),

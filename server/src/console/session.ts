@@ -1,6 +1,5 @@
 /** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { parseUrl } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'

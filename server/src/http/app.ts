@@ -72,6 +72,8 @@ export interface AppOptions {
 
 /** Against slow senders: a request must arrive completely within this time. */
 const REQUEST_TIMEOUT_MS = 30_000
+/** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
+const MOST_OF_A_NAME = 256 * 4 * 3
 const EXPOSED_HEADERS = [
   'retry-after',
   'ratelimit',
@@ -89,6 +91,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: MOST_OF_A_NAME },
     // Answers open requests, and those that still arrive, while the server closes.
     return503OnClosing: false,
     frameworkErrors: answerUnroutable,

@@ -9,6 +9,7 @@ import * as plainOrder from './migrations/005-plain-order.ts'
 import * as evidence from './migrations/006-evidence.ts'
 import * as shares from './migrations/007-shares.ts'
 import * as connectionNames from './migrations/008-connection-names.ts'
+import * as agents from './migrations/009-agents.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -25,6 +26,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '006-evidence': evidence,
   '007-shares': shares,
   '008-connection-names': connectionNames,
+  '009-agents': agents,
 }
 
 const TABLE = 'migrations'

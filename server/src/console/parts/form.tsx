@@ -11,7 +11,7 @@ export function CsrfField({ csrf }: { readonly csrf: string }) {
 export interface FieldProps {
   readonly name: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password' | 'datetime-local'
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
   /** What is wrong with the value. */
