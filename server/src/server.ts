@@ -62,7 +62,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       endpoints: (app, limit) => oauthEndpoints(app, { oauth, limit, publicUrl: config.publicUrl }),
     },
     console: (app) => consoleRoutes(app, claimcheck),
-    site: (app) => siteRoutes(app, claimcheck),
+    site: (app, limiters) => siteRoutes(app, claimcheck, limiters),
     profiles: registry.profiles(),
     allProfiles: registry.allProfiles(),
     publicActions: registry.publicActions(),

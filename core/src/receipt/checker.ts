@@ -13,7 +13,7 @@ import { canonicalize } from './jcs.ts'
 import { isAnchoredProof, isChangeEntry, isInclusion, isReceipt } from './schema.ts'
 import { parseStrictJson, type StrictJson } from './strict-json.ts'
 
-export { checkConsistency, checkTreeHead, type TreeHeadReport } from '../log/checker.ts'
+export { checkConsistency, checkInclusion, checkTreeHead, type TreeHeadReport } from '../log/checker.ts'
 export { type KeySet, KeySetError, parseKeySet } from '../signing/key-set.ts'
 export { checkEvidence, type EvidenceFinding, type PublishedRules } from './evidence-checker.ts'
 export { publishedRules } from './published-rules.ts'

@@ -18,7 +18,7 @@ import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from '.
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
-import { createLimiters, type Limiter } from './rate-limit.ts'
+import { createLimiters, type Limiter, type Limiters } from './rate-limit.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -50,7 +50,7 @@ export interface AppOptions {
   /** Adds the pages of the console. */
   readonly console?: (app: App) => Promise<void>
   /** Adds the pages for everybody. */
-  readonly site?: (app: App) => Promise<void>
+  readonly site?: (app: App, limiters: Limiters) => Promise<void>
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
   /** In every version that is loaded. */
@@ -136,7 +136,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)
-  if (options.site) await app.register(options.site)
+  const { site } = options
+  if (site) await app.register((pages: App) => site(pages, limiters))
   addMethodRefusals()
   return app
 }

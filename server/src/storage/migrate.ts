@@ -8,6 +8,7 @@ import * as consoleTables from './migrations/004-console.ts'
 import * as plainOrder from './migrations/005-plain-order.ts'
 import * as evidence from './migrations/006-evidence.ts'
 import * as shares from './migrations/007-shares.ts'
+import * as leafHashes from './migrations/008-leaf-hashes.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -23,6 +24,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '005-plain-order': plainOrder,
   '006-evidence': evidence,
   '007-shares': shares,
+  '008-leaf-hashes': leafHashes,
 }
 
 const TABLE = 'migrations'

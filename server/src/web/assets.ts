@@ -13,6 +13,7 @@ const FILES = [
   'copy.js',
   'docs-search.js',
   'live.js',
+  'log-check.js',
   'once.js',
   'passkeys.js',
 ] as const

@@ -1,6 +1,7 @@
 /** `claimcheck verify`: checks a document of a log with what its issuer publishes (keys, evidence, rules), and its anchor with a node of a chain. */
 import {
   checkConsistency,
+  checkInclusion,
   checkReceipt,
   checkTreeHead,
   isReceipt,
@@ -19,7 +20,7 @@ import { entryReport } from '../verify/entry-report.ts'
 import { type EvidenceOptions, evidenceCheck } from '../verify/evidence-check.ts'
 import { evidenceProblem } from '../verify/evidence-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
-import { consistencyReport, treeHeadReport } from '../verify/log-report.ts'
+import { consistencyReport, inclusionReport, treeHeadReport } from '../verify/log-report.ts'
 import { readProfiles } from '../verify/published-profiles.ts'
 import { isUrl, readSource } from '../verify/source.ts'
 import { paintFor } from '../verify/style.ts'
@@ -43,7 +44,7 @@ export function addVerifyCommand(program: Command): void {
   subcommand(
     program,
     'verify',
-    'check a receipt, a change entry, a tree head or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
+    'check a receipt, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
   )
     .argument('<document>', 'a file or a URL')
     .option(
@@ -74,6 +75,7 @@ async function check(source: string, options: VerifyOptions): Promise<Checked> {
   const text = await readSource(source)
   const recognised = recognise(text)
   if (recognised.kind !== 'entry') refuseReceiptOptions(options)
+  if (recognised.kind === 'inclusion') return checkedInclusion(recognised)
   if (recognised.kind === 'consistency') return checkedConsistency(recognised)
   const keys = await readKeys(keySource)
   if (recognised.kind === 'tree_head') return checkedTreeHead(recognised, keys)
@@ -121,6 +123,11 @@ function refuseReceiptOptions({ evidence, expectSource, listed }: VerifyOptions)
   throw new CommandError('could_not_check', '--evidence, --expect-source and --listed are for receipts.')
 }
 
+function checkedInclusion({ text }: CheckedText): Checked {
+  const report = checkInclusion(text)
+  return { report, lines: inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
+}
+
 function checkedConsistency({ text }: CheckedText): Checked {
   const report = checkConsistency(text)
   return { report, lines: consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
@@ -131,7 +138,7 @@ function checkedTreeHead({ text }: CheckedText, keys: KeySet): Checked {
   return { report, lines: treeHeadReport(report, JSON.parse(text), paintFor(process.stdout)) }
 }
 
-/** Undefined where there is none to guess: consistency documents need no keys. */
+/** Undefined where there is none to guess: proofs need no keys. */
 function keysBeside(source: string): string | undefined {
   return isUrl(source) ? new URL('/.well-known/poaw-keys.json', source).href : undefined
 }

@@ -2,7 +2,7 @@
 import { isJsonObject, JsonError, type JsonErrorCode, type JsonValue, parseStrictJson } from '@claimcheck/core'
 
 /** An entry is a receipt or a change entry. */
-export type DocumentKind = 'entry' | 'tree_head' | 'consistency'
+export type DocumentKind = 'entry' | 'tree_head' | 'inclusion' | 'consistency'
 
 export interface CheckedText {
   readonly kind: DocumentKind
@@ -17,6 +17,7 @@ export function recognise(text: string): CheckedText {
   // `/v1/log/head` answers with the tree head beside its anchor.
   if ('tree_head' in value) return { kind: 'tree_head', text: memberText(text, 'tree_head') ?? text }
   if ('first' in value && 'second' in value) return { kind: 'consistency', text }
+  if ('leaf_hash' in value && 'inclusion' in value) return { kind: 'inclusion', text }
   const { body } = value
   const isHead = isJsonObject(body) && 'tree_size' in body && !('spec_version' in body)
   return { kind: isHead ? 'tree_head' : 'entry', text }
@@ -54,7 +55,7 @@ export function documentProblem(text: string): string | undefined {
   try {
     const { value } = parseStrictJson(text)
     if (isJsonObject(value) && ('body' in value || recognise(text).kind !== 'entry')) return undefined
-    return 'this is not a receipt, a change entry, a tree head or a consistency document'
+    return 'this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document'
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     const { code, position } = error

@@ -175,7 +175,7 @@ const INLINE: Readonly<Record<string, (token: never, writer: Writer) => Componen
   link: ({ href, tokens }: Tokens.Link, writer) => {
     const target = writer.linkOf(href)
     const text = inline(tokens, writer)
-    return target === undefined ? <>{text}</> : <a href={target}>{text}</a>
+    return target === undefined ? text : <a href={target}>{text}</a>
   },
 }
 
