@@ -51,7 +51,7 @@ export function LogPage({ head, now, anchors, days, entries }: LogPageProps) {
             <dd>{tree_size}</dd>
             <dt>Root</dt>
             <dd>
-              <Hash value={root_hash} label="the root" ends={16} />
+              <Hash value={root_hash} label="the root" ends={12} />
             </dd>
             <dt>Signed</dt>
             <dd>
@@ -59,11 +59,11 @@ export function LogPage({ head, now, anchors, days, entries }: LogPageProps) {
             </dd>
             <dt>Key</dt>
             <dd>
-              <Hash value={head.signature.key_id} label="the key" ends={16} />
+              <Hash value={head.signature.key_id} label="the key" ends={12} />
             </dd>
             <dt>Log</dt>
             <dd>
-              <Hash value={log_id} label="the id of the log" ends={16} />
+              <Hash value={log_id} label="the id of the log" ends={12} />
             </dd>
             <dt>Anchored</dt>
             <dd>
