@@ -4,6 +4,7 @@ import {
   type Bundle,
   checkBundle,
   checkConsistency,
+  checkInclusion,
   checkTreeHead,
   KeySetError,
   parseKeySet,
@@ -24,11 +25,12 @@ const NAMES: Readonly<Record<DocumentKind, string>> = {
   evidence: 'evidence',
   keys: 'keys',
   tree_head: 'tree head',
+  inclusion: 'inclusion proof',
   consistency: 'consistency proof',
   profiles: 'rules and words',
 }
 
-const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle'>, keyof Bundle>> = {
+const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion'>, keyof Bundle>> = {
   entry: 'receipt',
   evidence: 'evidence',
   keys: 'keys',
@@ -38,7 +40,7 @@ const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle'>, keyof Bundle>> =
 }
 
 /** Of each kind the newest counts. */
-let given: Partial<Bundle> = {}
+let given: Partial<Bundle> & { readonly inclusion?: string } = {}
 
 const form = document.querySelector<HTMLFormElement>('#give')!
 const files = document.querySelector<HTMLInputElement>('#files')!
@@ -49,7 +51,8 @@ const result = document.querySelector<HTMLElement>('#result')!
 
 function take(text: string): DocumentKind {
   const kind = kindOf(text)
-  if (kind !== 'bundle') given = { ...given, [MEMBERS[kind]]: text }
+  if (kind === 'inclusion') given = { ...given, inclusion: text }
+  else if (kind !== 'bundle') given = { ...given, [MEMBERS[kind]]: text }
   else given = { ...given, ...readBundle(text) }
   return kind
 }
@@ -113,7 +116,9 @@ async function pageOf(): Promise<ComponentChildren> {
 
 /** Documents of a log alone. */
 function logDocuments(): ComponentChildren {
-  const { tree_head, consistency, keys } = given
+  const { tree_head, inclusion, consistency, keys } = given
+  if (inclusion !== undefined)
+    return <Line holds={checkInclusion(inclusion).valid}>The tree with this root has this leaf</Line>
   if (consistency !== undefined && tree_head === undefined) {
     return <Line holds={checkConsistency(consistency).valid}>The larger tree begins with the smaller one</Line>
   }

@@ -136,10 +136,7 @@ t.test('the search finds words of every page', async (t) => {
   const text = await read('/docs/search.json')
   t.ok(Buffer.byteLength(text) < 150_000, `${Buffer.byteLength(text)} bytes`)
   const { pages, sections, words } = JSON.parse(text) as SearchIndex
-  t.strictSame(
-    pages.map(([href]) => href),
-    (await allPages()).slice(1),
-  )
+  t.strictSame(pages.map(([href]) => href).toSorted(), (await allPages()).slice(1).toSorted())
   t.equal(new Set(sections.map(([page]) => page)).size, pages.length)
   const found = words.claim_ambiguous!.map((number) => pages[sections[number]![0]]![0])
   t.ok(found.includes('/docs/errors'))
@@ -206,17 +203,20 @@ t.test('the examples of the reference answer what they show', async (t) => {
   )
   t.strictSame(shown.map(({ summary }) => summary).toSorted(), operations.map(({ summary }) => summary).toSorted())
 
-  for (const { summary, typed, answer } of shown) {
+  async function holds({ summary, typed, answer }: (typeof shown)[number]): Promise<JsonObject> {
     const { pointer } = operations.find((one) => one.summary === summary)!
     const check = ajv.compile({ $ref: `description#${encodeURI(`${pointer}/content/application~1json/schema`)}` })
     t.ok(check(answer), `${summary}: ${JSON.stringify(check.errors)}`)
     const real = await run(typed.text)
-    if (typed.text.includes("-d '{")) {
-      Object.assign(ids, { clm: real.claim_id, rcpt: real.receipt_id })
-      await run(typed.text, 'run-4712')
-    }
     t.strictSame(differences(answer, real), [], summary)
+    return real
   }
+
+  const [first, ...others] = shown
+  const submitted = await holds(first!)
+  Object.assign(ids, { clm: submitted.claim_id, rcpt: submitted.receipt_id })
+  await run(first!.typed.text, 'run-4712')
+  await Promise.all(others.map(holds))
 })
 
 /** Where the answer has not what the example shows: a member less, or another type. */

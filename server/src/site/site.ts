@@ -3,7 +3,6 @@ import type { Config } from '../config/config.ts'
 import type { App } from '../http/instance.ts'
 import type { Limiters } from '../http/rate-limit.ts'
 import { profileList } from '../http/routes/profiles.ts'
-import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
 import type { SigningKeys } from '../log/signing/signing-keys.ts'
 import type { Registry } from '../plugins/registry.ts'
@@ -12,11 +11,11 @@ import { originOf } from '../web/origin.ts'
 import { checkerRoutes } from './checker/routes.ts'
 import { docsRoutes } from './docs/routes.tsx'
 import { answerErrorsWithPages } from './error-page.tsx'
+import { type LogPagesDependencies, logRoutes } from './log/routes.tsx'
 import { receiptPageRoutes } from './receipt/routes.tsx'
 
-export interface SiteDependencies {
+export interface SiteDependencies extends LogPagesDependencies {
   readonly receipts: ReceiptService
-  readonly log: LogService
   readonly registry: Registry
   readonly signingKeys: Pick<SigningKeys, 'document'>
   readonly config: Pick<Config, 'publicUrl'>
@@ -34,6 +33,7 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
   answerErrorsWithPages(app)
   checkerRoutes(app)
   await app.register(async (docs: App) => docsRoutes(docs, services))
+  await app.register(async (log: App) => logRoutes(log, services, limiters.log))
   const receiptPages = {
     receipts,
     log,

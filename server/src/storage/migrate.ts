@@ -10,6 +10,7 @@ import * as evidence from './migrations/006-evidence.ts'
 import * as shares from './migrations/007-shares.ts'
 import * as connectionNames from './migrations/008-connection-names.ts'
 import * as agents from './migrations/009-agents.ts'
+import * as leafHashes from './migrations/010-leaf-hashes.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -27,6 +28,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '007-shares': shares,
   '008-connection-names': connectionNames,
   '009-agents': agents,
+  '010-leaf-hashes': leafHashes,
 }
 
 const TABLE = 'migrations'

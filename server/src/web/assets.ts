@@ -14,6 +14,7 @@ const FILES = [
   'copy.js',
   'docs-search.js',
   'live.js',
+  'log-check.js',
   'once.js',
   'passkeys.js',
   'receipt.js',

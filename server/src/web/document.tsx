@@ -27,7 +27,7 @@ export interface DocumentProps {
   readonly children: ComponentChildren
 }
 
-export type Script = 'copy' | 'docs-search' | 'live' | 'once' | 'passkeys' | 'receipt'
+export type Script = 'copy' | 'docs-search' | 'live' | 'log-check' | 'once' | 'passkeys' | 'receipt'
 export type Style = 'receipt' | 'site'
 
 const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']

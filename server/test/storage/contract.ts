@@ -29,6 +29,7 @@ const MIGRATIONS = [
   '007-shares',
   '008-connection-names',
   '009-agents',
+  '010-leaf-hashes',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
@@ -265,16 +266,17 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       const times = { connectedAt: NOON, disconnectedAt: null }
       await storage.write((tx) => tx.connections.insert({ ...row, ...UNREAD, ...times, address: 'published' }))
       await storage.close()
+      await query(url, 'DROP INDEX receipts_leaf_hash')
       await query(url, 'DROP TABLE evidence')
       await query(url, 'ALTER TABLE connections DROP COLUMN address')
       for (const index of ['due', 'moment', 'waiting']) await query(url, `DROP INDEX claims_${index}`)
       for (const column of ['origin', 'submitted_by', 'moment_at'])
         await query(url, `ALTER TABLE claims DROP COLUMN ${column}`)
       await query(url, `CREATE INDEX claims_due ON claims (due_at) WHERE state = 'queued'`)
-      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares')`)
+      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '008-leaf-hashes')`)
 
       const later = await opened(t, url)
-      t.strictSame(later.migrated, ['006-evidence', '007-shares'])
+      t.strictSame(later.migrated, ['006-evidence', '007-shares', '008-leaf-hashes'])
       const { deadlineAt } = claimNumber(0)
       const waiting = { origin: null, submittedBy: '', momentAt: deadlineAt }
       t.match(await later.read.claims.byId('ws_1', 'clm_0'), waiting, 'its claim waits on')

@@ -74,7 +74,17 @@ export function readDocumentation({ actions, openApi }: DocsSources): Documentat
     pages: chapter.pages.map((source) => toPage(source, chapter.title, paths)),
   }))
   const pages = chapters.flatMap((chapter) => chapter.pages)
-  return { chapters, pages: new Map(pages.map((page) => [page.path, page])), search: searchIndex(pages) }
+  return {
+    chapters,
+    pages: new Map(pages.map((page) => [page.path, page])),
+    search: searchIndex(explainedFirst(pages)),
+  }
+}
+
+/** The reference repeats every name: among equal finds, what explains a name comes before it. */
+function explainedFirst(pages: readonly DocsPage[]): DocsPage[] {
+  const isReference = ({ path }: DocsPage) => path.startsWith('api/')
+  return [...pages.filter((page) => !isReference(page)), ...pages.filter(isReference)]
 }
 
 function toPage(source: Source, chapter: string, paths: ReadonlyMap<string, string>): DocsPage {

@@ -128,6 +128,8 @@ export function memoryLog(treeSize: number): LogService {
       }))
       return { treeSize, entries, next: start !== undefined && to < treeSize ? to : null }
     },
+    leafIndexOf: async (leafHash) =>
+      Array.from({ length: treeSize }, (_, index) => index).find((index) => hash(`leaf ${index}`) === leafHash),
     async inclusion(leafIndex, size = treeSize) {
       within(size)
       if (leafIndex >= size) throw new ServiceError('bad_request', 'the leaf is not in a tree of that size')
