@@ -273,10 +273,10 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       for (const column of ['origin', 'submitted_by', 'moment_at'])
         await query(url, `ALTER TABLE claims DROP COLUMN ${column}`)
       await query(url, `CREATE INDEX claims_due ON claims (due_at) WHERE state = 'queued'`)
-      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '008-leaf-hashes')`)
+      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes')`)
 
       const later = await opened(t, url)
-      t.strictSame(later.migrated, ['006-evidence', '007-shares', '008-leaf-hashes'])
+      t.strictSame(later.migrated, ['006-evidence', '007-shares', '010-leaf-hashes'])
       const { deadlineAt } = claimNumber(0)
       const waiting = { origin: null, submittedBy: '', momentAt: deadlineAt }
       t.match(await later.read.claims.byId('ws_1', 'clm_0'), waiting, 'its claim waits on')

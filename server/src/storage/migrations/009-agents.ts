@@ -1,4 +1,4 @@
-/** Migration 8: the claims of one agent, newest first. */
+/** Migration 9: the claims of one agent, newest first. */
 import type { Knex } from 'knex'
 import type { Dialect } from '../dialect.ts'
 

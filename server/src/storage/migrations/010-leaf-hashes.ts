@@ -1,4 +1,4 @@
-/** Migration 8: whoever has the hash of a leaf finds it in the log. */
+/** Migration 10: whoever has the hash of a leaf finds it in the log. */
 import type { Knex } from 'knex'
 
 export async function up(db: Knex): Promise<void> {
