@@ -23,7 +23,7 @@ export function Proofs({ steps, checkedBy, command }: ProofsProps) {
         {checkedBy ?? 'Nothing is checked yet. If this stays so, your browser does not run the script of this page.'}
       </p>
       {checkedBy === undefined && command !== undefined ? <Code text={command} label="the command" /> : null}
-      <ul class="proofs">
+      <ul class="steps">
         {steps.map(({ name, title, state, text }) => {
           const [mark, words] = STATES[state]
           return (

@@ -1,0 +1,213 @@
+/** The page of a receipt and the offline checker in a real browser: they check by themselves, and say what the library and the command line say. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type BundleReport, checkBundle, type Receipt } from '@claimcheck/core'
+import { readBundle } from '@claimcheck/server/receipt/document'
+import t, { type Test as TapTest } from 'tap'
+import { readManifest } from '../../core/test/vector-suite.ts'
+import { runClaimcheck } from '../support/command.ts'
+import { Installation, SCRIPTED } from '../support/installation.ts'
+import { IS_THOROUGH } from '../support/thorough.ts'
+import { launchBrowser, openPage, type Page } from './browser.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const CHECKER = pathToFileURL(resolve('server/dist/check.html')).href
+const VECTORS = resolve('test/vectors')
+const SCREENS = [
+  { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+  { viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' },
+] as const
+/** Of the body or the signature of a receipt. */
+const MUTATIONS = IS_THOROUGH ? 10_000 : 250
+
+interface AxeViolation {
+  readonly id: string
+}
+
+async function looksRight(t: TapTest, page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
+    return (await axe.run()).violations.map(({ id }) => id)
+  })
+  t.strictSame(violations, [], 'axe')
+  t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'as wide as the screen')
+}
+
+async function states(page: Page): Promise<Record<string, string>> {
+  const steps = await page
+    .locator('.steps li')
+    .evaluateAll((items) => items.map(({ id, className }) => [id, className]))
+  return Object.fromEntries(steps.map(([id, state]) => [id!.replace('proof-', ''), state!]))
+}
+
+t.test('receipts in a browser', async (t) => {
+  const listed = { sources: { test: ['https://example.com'] }, rate_limits: { receipts: 0 } }
+  const installation = await Installation.start({ plugins: [SCRIPTED], file: listed })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  const { body } = await client.submit()
+  const { receipt_id: id } = await client.decided(body.claim_id)
+  await client.submit()
+  const browser = await launchBrowser(t)
+  const { url } = installation
+
+  for (const screen of SCREENS) {
+    await t.test(`the page checks itself, at ${screen.viewport.width} px, ${screen.colorScheme}`, async (t) => {
+      const { page } = await openPage(t, browser, url, screen)
+      await page.goto(`/r/${id}`)
+      await page.locator('#receipt[data-checked=true]').waitFor()
+      t.match(await page.getByRole('status').first().innerText(), /^Checked in this browser just now/)
+      t.strictSame(await states(page), {
+        signature: 'holds',
+        inclusion: 'holds',
+        tree_head: 'holds',
+        evidence: 'holds',
+        anchor: 'pending',
+      })
+      t.equal(await page.locator('article.receipt.verified').count(), 1, 'green: its place is listed')
+      await looksRight(t, page)
+    })
+  }
+
+  await t.test('it prints on one sheet', async (t) => {
+    const { page } = await openPage(t, browser, url, { viewport: { width: 1280, height: 860 } })
+    await page.goto(`/r/${id}`)
+    await page.locator('#receipt[data-checked=true]').waitFor()
+    const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
+    t.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 1)
+  })
+
+  await t.test('without scripts nothing says that it is checked', async (t) => {
+    const { page } = await openPage(t, browser, url, { javaScriptEnabled: false })
+    await page.goto(`/r/${id}`)
+    t.match(await page.locator('.steps').innerText(), /^(?:[^✓]*not checked[^✓]*){5}$/)
+    t.match(await page.getByRole('status').first().innerText(), /Nothing is checked yet/)
+  })
+
+  const tampered: readonly (readonly [string, (receipt: Tamperable) => void, RegExp])[] = [
+    ['a changed verdict', ({ body }) => Object.assign(body.verdict, { value: 'failed' }), /Not valid/],
+    ['a changed leaf', ({ proof }) => Object.assign(proof, { leaf_index: 1 }), /Not valid/],
+    ['a changed log', ({ proof }) => Object.assign(proof, { log_id: 'A'.repeat(43) }), /Do not rely on this receipt/],
+  ]
+  for (const [what, change, told] of tampered) {
+    await t.test(`${what} is told`, async (t) => {
+      const { page } = await openPage(t, browser, url)
+      await page.route('**/r/*.json', async (route) => {
+        const bundle = JSON.parse(await (await route.fetch()).text())
+        const receipt = JSON.parse(bundle.receipt)
+        change(receipt)
+        await route.fulfill({ json: { ...bundle, receipt: JSON.stringify(receipt) } })
+      })
+      await page.goto(`/r/${id}`)
+      await page.locator('#receipt[data-checked]').waitFor()
+      t.match(await page.locator('article').innerText(), told)
+      t.equal(await page.locator('article.receipt.verified').count(), 0, 'not green')
+    })
+  }
+
+  await t.test('documents that do not arrive leave the page unchecked, and say so', async (t) => {
+    const { page, expectStatus } = await openPage(t, browser, url)
+    expectStatus(503)
+    await page.route('**/r/*.json', (route) => route.fulfill({ status: 503, body: '' }))
+    await page.goto(`/r/${id}`)
+    await page.locator('#receipt[data-checked=error]').waitFor()
+    t.match(await page.getByRole('status').first().innerText(), /^The check could not run: .*503/)
+    t.match(await states(page), { signature: 'not_checked' })
+  })
+
+  await t.test('the offline checker says of the file what the command line and the library say', async (t) => {
+    const folder = t.testdir()
+    const file = join(folder, 'bundle.json')
+    writeFileSync(file, await (await fetch(`${url}/r/${id}.json`)).text())
+    const context = await browser.newContext({ offline: true })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    page.on('pageerror', (error) => t.fail(error.message))
+    page.on('request', (request) => t.match(request.url(), /^(?:file|data):/, 'no request'))
+    await page.goto(CHECKER)
+    await page.getByLabel('Files').setInputFiles(file)
+    await page.locator('#report').waitFor({ state: 'attached' })
+    const shown = JSON.parse((await page.locator('#report').textContent())!) as BundleReport
+    const { stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--json'])
+    t.strictSame(shown, JSON.parse(stdout))
+    t.strictSame(shown, await checkBundle(readBundle(readFileSync(file, 'utf8'))!))
+    t.match(await states(page), { signature: 'holds', tree_head: 'holds', evidence: 'holds' })
+    await looksRight(t, page)
+
+    await page.getByLabel('The key that must have signed it').fill(`ed25519:${'A'.repeat(43)}`)
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByText('not the key that you pinned').waitFor()
+    await page.getByRole('button', { name: 'Start again' }).click()
+    await page.getByLabel('Or paste one document').fill('{"not":"json"')
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByText('This is not JSON: the text is cut off').waitFor()
+  })
+
+  await t.test(`all vectors and ${MUTATIONS} mutations have the same report in Node and in the browser`, async (t) => {
+    const context = await browser.newContext({ offline: true })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    await page.goto(CHECKER)
+    const { vectors, evidence_vectors: withEvidence = [], keyset, profiles } = readManifest(VECTORS)
+    const read = (file: string) => readFileSync(join(VECTORS, file), 'utf8')
+    const keys = read(keyset)
+    const bundles = [
+      ...vectors.map(({ file }) => ({ receipt: read(file), keys })),
+      ...withEvidence.map(({ file, evidence }) => ({
+        receipt: read(file),
+        evidence: read(evidence),
+        keys,
+        ...(profiles ? { profiles: read(profiles) } : {}),
+      })),
+    ]
+    const bundle = readBundle(await (await fetch(`${url}/r/${id}.json`)).text())!
+    const mutants = mutationsOf(bundle.receipt, MUTATIONS).map((receipt) => ({ ...bundle, receipt }))
+    const all = [...bundles, ...mutants]
+    const inNode = []
+    for (const one of all) inNode.push(await checkBundle(one))
+    const inBrowser = await page.evaluate(async (all) => {
+      const { claimcheck } = globalThis as unknown as { claimcheck: { checkBundle: typeof checkBundle } }
+      const reports = []
+      for (const one of all) reports.push(await claimcheck.checkBundle(one))
+      return reports
+    }, all)
+    t.strictSame(inBrowser, JSON.parse(JSON.stringify(inNode)))
+    t.equal(inNode.slice(bundles.length).filter(({ valid }) => valid).length, 0, 'no mutation is valid')
+    t.ok(
+      inNode.slice(0, bundles.length).some(({ valid }) => valid),
+      'some vectors are',
+    )
+  })
+})
+
+interface Tamperable {
+  readonly body: { readonly verdict: object }
+  readonly proof: object
+}
+
+/** Each with one character of the body or the signature replaced by another one. */
+function mutationsOf(receipt: string, count: number): string[] {
+  const { proof: _, ...signed } = JSON.parse(receipt) as Receipt
+  const end = JSON.stringify(signed).length
+  const text = JSON.stringify({ ...signed, proof: (JSON.parse(receipt) as Receipt).proof })
+  const mutants: string[] = []
+  while (mutants.length < count) {
+    const at = 1 + Math.floor(Math.random() * (end - 2))
+    const other = String.fromCharCode(32 + Math.floor(Math.random() * 95))
+    const mutant = text.slice(0, at) + other + text.slice(at + 1)
+    if (!isSame(mutant, text)) mutants.push(mutant)
+  }
+  return mutants
+}
+
+/** Some changes are none: a letter of an escape may be written in two ways. */
+function isSame(one: string, other: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other))
+  } catch {
+    return false
+  }
+}
