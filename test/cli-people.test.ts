@@ -60,6 +60,17 @@ t.test('an invitation that the command prints makes one member, of the role that
   t.match(await run('workspace', 'invite', 'acme', '--role', 'king'), { code: 2 })
 })
 
+t.test('a workspace is renamed, and keeps its id', async (t) => {
+  const { run, json } = await installed(t)
+  const { id } = await json('workspace', 'create', 'before')
+  await json('workspace', 'create', 'other')
+  t.strictSame(await json('workspace', 'rename', 'before', 'after'), { id, name: 'after' })
+  t.match((await run('workspace', 'rename', id, 'last')).stdout, 'The workspace after is called last now.')
+  t.match(await run('workspace', 'rename', 'last', 'other'), { code: 1, stderr: /already exists: choose another name/ })
+  t.match(await run('workspace', 'rename', 'last', 'ws_1'), { code: 1, stderr: /name is not valid/ })
+  t.match(await run('workspace', 'rename', 'before', 'x'), { code: 1, stderr: /before/ })
+})
+
 t.test(
   'a workspace of the command line belongs to the account that set the service up, and to nobody else',
   async (t) => {

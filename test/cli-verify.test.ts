@@ -1,7 +1,9 @@
 /** `claimcheck verify` over every kind of document, held against the vectors, and what it tells a person. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { paintFor, visible } from '@claimcheck/server/cli/verify/style'
+import { toBase64url, treeHasher, utf8 } from '@claimcheck/core'
+import { visible } from '@claimcheck/server/base/plain-text'
+import { paintFor } from '@claimcheck/server/cli/verify/style'
 import t, { type Test } from 'tap'
 import { CONFORMANCE_DIR, published } from '../core/test/conformance.ts'
 import { type ListedVector, readManifest } from '../core/test/vector-suite.ts'
@@ -102,7 +104,10 @@ t.test('what is not JSON is told as that, with its place, and is not valid', asy
     ['<!doctype html>', /^NOT valid: this is not JSON, at line 1, column 1\.\n$/],
     ['', /^NOT valid: this is not JSON, at line 1, column 1\.\n$/],
     ['{\n "a": 1,\n "a": 2\n}', /^NOT valid: two members of one object have the same name, at line 3, column \d+\.\n$/],
-    ['[]', /^NOT valid: this is not a receipt, a change entry, a tree head or a consistency document\.\n$/],
+    [
+      '[]',
+      /^NOT valid: this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document\.\n$/,
+    ],
     ['{"detail":"Not Found"}', /^NOT valid: this is not a receipt/],
   ]
   for (const [text, problem] of rows) t.match(await verifyText(t, text), { code: 1, stdout: problem }, text)
@@ -134,6 +139,35 @@ t.test('a consistency document needs no keys, and is told to be unsigned', async
   const { code, stdout } = await runClaimcheck(t.testdir(), ['verify', join(VECTORS, 'consistency-valid-3-7.json')])
   t.equal(code, 0)
   t.match(stdout, /with 7 entries begins with the tree with 3 entries.*\n.*not signed/)
+})
+
+t.test('an inclusion document needs no keys, and one that was changed does not hold', async (t) => {
+  // The second of two leaves, as the answer of /v1/log/proof has it.
+  const hasher = treeHasher()
+  const [first, second] = ['a', 'b'].map((text) => hasher.leaf(utf8(text))) as [Uint8Array, Uint8Array]
+  const document = {
+    log_id: toBase64url(first),
+    leaf_index: 1,
+    tree_size: 2,
+    leaf_hash: toBase64url(second),
+    root_hash: toBase64url(hasher.node(first, second)),
+    inclusion: [toBase64url(first)],
+  }
+  t.match(await verifyText(t, JSON.stringify(document)), {
+    code: 0,
+    stdout: /^Valid inclusion document: leaf 1 is in the tree with 2 entries.*\n.*not signed/,
+  })
+  for (const change of [
+    { leaf_index: 0 },
+    { leaf_index: 2 },
+    { inclusion: [] },
+    { root_hash: document.leaf_hash },
+    { log_id: 1 },
+  ])
+    t.match(await verifyText(t, JSON.stringify({ ...document, ...change })), {
+      code: 1,
+      stdout: /^NOT valid, as an inclusion document/,
+    })
 })
 
 t.test('a change entry is told as that', async (t) => {

@@ -49,6 +49,16 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   const { id, notes } = await cli.json(...add, ...settings, '--untested')
   t.match(notes, [/could not be read just now/])
   t.match(id, /^conn_/)
+  t.match(await cli.run(['connection', 'test', id]), {
+    code: 1,
+    stdout: '',
+    stderr: /could not be read \(unavailable\)/,
+  })
+  t.match(await cli.json('connection', 'list'), [{ id, name: 'GitHub, acme, beta', last_read: 'unavailable' }])
+  t.strictSame(await cli.json('connection', 'rename', id, 'Production'), { id, name: 'Production' })
+  t.match((await cli.run(['connection', 'list'])).stdout, /NAME .*LAST READ.*\n.* Production /)
+  t.match(await cli.run(['connection', 'rename', id, 'x'.repeat(101)]), { code: 1, stderr: /name is not valid/ })
+  t.match(await cli.json('connection', 'rename', id, ''), { name: 'GitHub, acme, beta' })
   t.match(await cli.json('connection', 'list'), [{ id, provider: 'github', actions: ['codehost.commit.push'] }])
   t.notOk((await dump(cli.databaseUrl)).includes('secret-token'))
   if (ON_SQLITE) t.equal(statSync(join(cli.folder, 'data/secret.key')).mode & 0o777, 0o600)
@@ -105,8 +115,8 @@ t.test('whether receipts name the address of a connection is said when it is add
     addresses,
   )
   const { stdout } = await cli.run(['connection', 'list'])
-  t.match(stdout, /^ID +WORKSPACE +PROVIDER +ADDRESS +ACTIONS\n/)
-  t.match(stdout, / git +withheld +codehost/)
+  t.match(stdout, /^ID +NAME +WORKSPACE +PROVIDER +ADDRESS +LAST READ +ACTIONS\n/)
+  t.match(stdout, / git +withheld +unavailable +codehost/)
 })
 
 t.test('doctor finds a changed byte, and names the row', async (t) => {

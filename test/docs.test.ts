@@ -26,12 +26,15 @@ const PRINTS: [words: string, printed: RegExp][] = [
   ['npm start', /is running on http/],
   ["-d '{", /"state":"decided".*"verdict":"verified"/],
   ['claims/clm_', /"state":"decided".*"verdict":"verified"/],
-  ['connection add', /^(?!.*could not be read).*Connected github.*Connected git /s],
+  ['connection add', /^(?!.*could not be read).*Connected GitHub, .*Connected git over HTTP, /s],
   ['verify http', /^Valid receipt.*Evidence: the verdict follows/s],
   ['anchor now', /Anchored on eip155:84532 in block|the newest root is anchored/],
   ['/v1/log/anchors', /"chain":"eip155:84532"/],
   ['--rpc', /Trust level 2: signed/],
   ['log new', /has begun/],
+  ['client.submit', /^clm_\w+ decided$/m],
+  ['client.decided', /^verified undefined rcpt_\w+$|^verified null rcpt_\w+$/m],
+  ['checkReceipt', /true.*verified/],
   ['doctor', /No problems: \d+ receipts?/],
   ['copy --from', /Copied \d+ rows, including 1 receipts?\./],
   ['/metrics', /claimcheck_log_tree_size 1/],
@@ -66,7 +69,17 @@ async function loadExample(t: Test, { text }: Block): Promise<void> {
   await Promise.all(registry.plugins.map(({ parts }) => parts.close()))
 }
 
-const RUN: Readonly<Record<string, (t: Test, block: Block) => Promise<void>>> = { sh: runBlock, json: loadExample }
+/** A program works where the commands before it left off, with what they exported. */
+async function runProgram(t: Test, { text }: Block): Promise<void> {
+  const printed = await world.runProgram(text)
+  for (const [words, expected] of PRINTS.filter(([words]) => text.includes(words))) t.match(printed, expected, words)
+}
+
+const RUN: Readonly<Record<string, (t: Test, block: Block) => Promise<void>>> = {
+  sh: runBlock,
+  ts: runProgram,
+  json: loadExample,
+}
 
 for (const file of PAGES) {
   t.test(`${file}: its commands run, and its configuration is accepted`, async (t) => {
@@ -74,7 +87,7 @@ for (const file of PAGES) {
     for (const block of readPage(readFileSync(file, 'utf8')).blocks) {
       const run = RUN[block.language]
       if (!run)
-        throw new Error(`${file}:${block.line}: a block is sh or json, not ${block.language || 'without a name'}`)
+        throw new Error(`${file}:${block.line}: a block is sh, ts or json, not ${block.language || 'without a name'}`)
       await run(t, block)
     }
   })

@@ -190,5 +190,9 @@ t.test('every package ships its README and its sources, and nothing of the build
       paths.find((path) => path.endsWith('.tsbuildinfo')),
       `${name} has no build state`,
     )
+    // The pages of the documentation are made from these.
+    if (name !== '@claimcheck/server') continue
+    for (const file of ['docs/quickstart.md', 'dist/docs/plugins/README.md', 'dist/docs/core/README.md'])
+      t.ok(paths.includes(file), `${name} has ${file}`)
   }
 })

@@ -1,6 +1,6 @@
 /** What a reader of receipts needs: `@claimcheck/core/checker`. */
 
-export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
+export { checkConsistency, checkInclusion, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
 export { type TreeHeadFinding, treeSizeIn } from './log/head-binding.ts'
 export type { Consistency, Inclusion } from './log/merkle.ts'
 export { verifyConsistency, verifyInclusion } from './log/merkle.ts'

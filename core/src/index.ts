@@ -116,7 +116,7 @@ export { hasHandle, putSecrets } from './hosting/put-secrets.ts'
 export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
 export type { JsonObject, JsonValue } from './json.ts'
 export { isJsonObject, setMember } from './json.ts'
-export { checkConsistency, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
+export { checkConsistency, checkInclusion, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
 export { type Appended, appendLeaves, type CompactRange, EMPTY_RANGE, restoreRange } from './log/compact-range.ts'
 export { fullTilesAbove, pathInTile, proveInRange } from './log/compact-range-proof.ts'
 export { type TreeHeadFinding, treeSizeIn } from './log/head-binding.ts'
@@ -216,6 +216,7 @@ export { DOMAINS, type Domain, type Signature, signedMessage, verifySignature } 
 export { createNobleSigner } from './signing/noble-signer.ts'
 export type { Signer } from './signing/signer.ts'
 export { formatInstant, parseInstant } from './time.ts'
+export { parseUrl } from './url.ts'
 export {
   CLOSING,
   type ClaimTimes,

@@ -18,6 +18,7 @@ export {
   header,
   secret,
 } from './contract/auth.ts'
+export { clockBehindMs, isLateLook, isLongBefore } from './contract/claim-time.ts'
 export {
   type ConnectionType,
   defineConnectionType,
@@ -65,3 +66,4 @@ export { retryAfterMs } from './retry-after.ts'
 export { mayTake } from './shares.ts'
 // An author of a plugin takes TypeBox from here, so that there is no version of it to choose and keep in step with core's.
 export { type Static, type TSchema, Type, Value } from './typebox.ts'
+export { parseUrl } from './url.ts'

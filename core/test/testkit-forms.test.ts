@@ -1,5 +1,4 @@
 /** The conformance kit catches plugins that are wrong in form, in time or in words. */
-
 import { catches } from './bad-plugins/catches.ts'
 import { FORMS } from './bad-plugins/forms.ts'
 

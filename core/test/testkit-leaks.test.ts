@@ -1,5 +1,4 @@
 /** The conformance kit catches plugins that give a credential away. */
-
 import { catches } from './bad-plugins/catches.ts'
 import { LEAKS } from './bad-plugins/leaks.ts'
 

@@ -1,6 +1,6 @@
 /** The pages of the actions that come with Claimcheck, by the names of their files. */
 import { loadConfig } from '@claimcheck/server/config/config'
-import { actionPage, readableActions } from '@claimcheck/server/plugins/action-page'
+import { actionIndex, actionPage, readableActions } from '@claimcheck/server/plugins/action-page'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import { pino } from 'pino'
 
@@ -10,23 +10,7 @@ export async function actionPages(folder: string): Promise<ReadonlyMap<string, s
   const actions = readableActions(registry)
   await Promise.all(registry.plugins.map(({ parts }) => parts.close()))
   return new Map([
-    ['README.md', indexOf(actions)],
+    ['README.md', actionIndex(actions)],
     ...actions.map((one) => [`${one.profile.action}.md`, actionPage(one)] as const),
   ])
-}
-
-function indexOf(actions: ReturnType<typeof readableActions>): string {
-  const rows = actions.map(
-    ({ profile: { action, summary }, through, withoutConnection }) =>
-      `| [\`${action}\`](${action}.md) | ${summary} | ${[...through, ...(withoutConnection ? ['no connection'] : [])].join(', ')} |`,
-  )
-  return `# What can be claimed
-
-The pages are made from the actions' profiles: \`npm run action-pages\` writes them. \`npx claimcheck action\` lists what an installation
-offers, the actions of other plugins too.
-
-| action | what a claim says | read through |
-|---|---|---|
-${rows.join('\n')}
-`
 }

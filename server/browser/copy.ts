@@ -9,11 +9,12 @@ document.addEventListener('click', async (event) => {
     () => 'Copied',
     () => 'Not copied',
   )
+  button.dataset.text ??= button.textContent ?? ''
   button.textContent = result
   // Screen readers announce the result here, because the button's aria-label hides its text from them.
   spoken.textContent = result
   setTimeout(() => {
-    button.textContent = 'Copy'
+    button.textContent = button.dataset.text ?? ''
     spoken.textContent = ''
   }, SHOWN_MS)
 })

@@ -27,6 +27,7 @@ async function refresh(signal: AbortSignal): Promise<void> {
   }
   if (!response.ok) throw new Error(`answered ${response.status}`)
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+  document.title = fresh.title
   for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
     const next = fresh.getElementById(part.id)
     if (!next || isHeld(part, next)) continue

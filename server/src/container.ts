@@ -8,6 +8,7 @@ import { openSecrets, type Secrets } from './base/secrets.ts'
 import type { Worker } from './base/worker.ts'
 import { type Adjudication, createAdjudication } from './claims/adjudication.ts'
 import { type Admission, createAdmission } from './claims/admission.ts'
+import { type AgentService, createAgentService } from './claims/agents.ts'
 import { type CheckRunner, createCheckRunner } from './claims/check.ts'
 import { type ClaimCounts, createClaimCounts } from './claims/claim-counts.ts'
 import { type ClaimService, createClaimService } from './claims/claims.ts'
@@ -105,6 +106,7 @@ export interface Claimcheck {
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts
+  readonly agents: AgentService
   readonly receipts: ReceiptService
   readonly log: LogService
   readonly counters: Counters
@@ -197,6 +199,7 @@ export async function openClaimcheck(
     connections: asFunction(createConnectionService).singleton(),
     claims: asFunction(createClaimService).singleton(),
     claimCounts: asFunction(createClaimCounts).singleton(),
+    agents: asFunction(createAgentService).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
     counters: asFunction(createCounters).singleton(),

@@ -7,7 +7,9 @@ import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
+import { siteRoutes } from './site/site.ts'
 import { createMetrics } from './upkeep/metrics.ts'
+import { publicPaths } from './web/paths.ts'
 
 export interface RunningServer {
   /** Where it listens. */
@@ -61,6 +63,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       endpoints: (app, limit) => oauthEndpoints(app, { oauth, limit, publicUrl: config.publicUrl }),
     },
     console: (app) => consoleRoutes(app, claimcheck),
+    site: (app, limiters) => siteRoutes(app, claimcheck, limiters),
+    receiptPage: publicPaths.receipt,
     profiles: registry.profiles(),
     allProfiles: registry.allProfiles(),
     publicActions: registry.publicActions(),

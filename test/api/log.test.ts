@@ -6,6 +6,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '@claimcheck/core'
+import { createLogGrowth } from '@claimcheck/server/log/growth'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Installation } from '../support/installation.ts'
@@ -39,6 +40,19 @@ t.test(`a log of ${LEAVES} receipts`, async (t) => {
 
   t.equal(tree_size, LEAVES)
   t.match(checkTreeHead(JSON.stringify(tree_head), keys), { valid: true })
+
+  t.test('finds a leaf by its hash, and counts the entries of today', async (t) => {
+    const { log, storage, now } = installation.claimcheck
+    const { entries } = (await get('/v1/log/entries?start=333&limit=1')).body
+    t.equal(await log.leafIndexOf(entries[0].leaf_hash), 333)
+    t.equal(await log.leafIndexOf('A'.repeat(43)), undefined)
+    t.equal(await log.leafIndexOf('no hash'), undefined)
+    const days = await createLogGrowth({ storage, now }).days(2)
+    t.equal(
+      days.reduce((sum, { entries }) => sum + entries, 0),
+      LEAVES,
+    )
+  })
 
   t.test('lists every leaf once, in order, and nothing but index, hash and time', async (t) => {
     const listed: { leaf_index: number; leaf_hash: string; created_at: string }[] = []

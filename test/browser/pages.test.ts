@@ -51,7 +51,7 @@ async function fullWorkspace(t: TapTest) {
   const ids = []
   for (const claim of claims) ids.push((await client.submit({ ...fields, ...claim })).body.claim_id as string)
   const mia = (await members.list(workspace)).find(({ email }) => email === emailOf('Mia'))!.id
-  const values = { workspace, key, connection, provider: 'mailbox', member: mia, claim_id: ids[0]! }
+  const values = { workspace, key, connection, provider: 'mailbox', member: mia, claim_id: ids[0]!, agent_id: MARKUP }
   return { installation, claimcheck, owner, values, claimIds: ids }
 }
 
@@ -61,13 +61,14 @@ type World = Awaited<ReturnType<typeof fullWorkspace>>
 async function insidePages({ claimcheck, values, claimIds }: World): Promise<string[]> {
   const routes = (await routesOf(claimcheck)).filter(
     ({ method, url }) =>
-      method === 'GET' && !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/keys$/.test(url),
+      method === 'GET' &&
+      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/keys$|\.(csv|json)$/.test(url),
   )
   const claims = `/console/w/${values.workspace}/claims`
   return [
     ...routes.map((route) => filled(route, values)),
     ...claimIds.map((id) => `${claims}/${id}`),
-    `${claims}?verdict=unverifiable&period=30d`,
+    `${claims}?verdict=unverifiable&q=x&from=2026-01-01`,
     `${claims}/new?action=test.outcome.reach`,
   ]
 }
@@ -101,6 +102,8 @@ async function enter(page: Page): Promise<void> {
   await page.waitForURL('**/claims')
 }
 
+const HIGHEST_BAR = 64
+
 async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
   await page.goto(path)
   t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), `${path} has a heading`)
@@ -113,6 +116,14 @@ async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
   t.strictSame(violations, [], `${path}: axe`)
   const tooWideBy = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
   t.ok(tooWideBy <= 0, `${path} is too wide by ${tooWideBy} px`)
+  const { barHeight, hidden } = await page.evaluate(() => {
+    const buttons = [...document.querySelectorAll('main :is(a.button, button)')]
+    const isBeside = (one: Element) => one.getBoundingClientRect().right > window.innerWidth
+    const hidden = buttons.filter(isBeside).map(({ outerHTML }) => outerHTML)
+    return { barHeight: document.querySelector('header')!.offsetHeight, hidden }
+  })
+  t.ok(barHeight <= HIGHEST_BAR, `${path} has a bar of ${barHeight} px`)
+  t.strictSame(hidden, [], `${path}: buttons are on the screen`)
   t.equal(await page.locator('.pwned').count(), 0, `${path}: markup is text`)
 }
 
@@ -142,6 +153,16 @@ t.test('pages', async (t) => {
     })
   }
 
+  await t.test('on a phone, the first claim is in view when the list opens', async (t) => {
+    const { page } = await openPage(t, browser, url, { viewport: { width: 360, height: 640 } })
+    await enter(page)
+    const { y, height } = (await page.locator('tbody tr[id^="clm_"]').first().boundingBox())!
+    t.ok(y + Math.min(height, 40) < 640, `it begins at ${y} px`)
+    t.notOk(await page.locator('#filters').evaluate((filters) => (filters as HTMLDetailsElement).open))
+    await page.goto(`${new URL(page.url()).pathname}?verdict=verified`)
+    t.ok(await page.locator('select#verdict').isVisible(), 'a filter that is set is in sight')
+  })
+
   await t.test('every page can be read without scripts', async (t) => {
     const { page } = await openPage(t, browser, url, { javaScriptEnabled: false })
     await enter(page)
@@ -150,5 +171,11 @@ t.test('pages', async (t) => {
       t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), path)
       t.equal(await page.locator('button.copy:visible').count(), 0, 'what would do nothing is not shown')
     }
+    await page.setViewportSize({ width: 360, height: 640 })
+    const way = page.getByRole('link', { name: 'Developers' })
+    t.equal(await way.count(), 0, 'the menu is folded')
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await way.click()
+    t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Developers')
   })
 })

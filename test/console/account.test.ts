@@ -45,6 +45,8 @@ t.test('the account shows who one is, and takes another name', async (t) => {
     const refused = await owner.post(`${ACCOUNT}/name`, { name })
     t.equal(refused.status, 422)
     t.match(textOf(refused.html), /The name is not valid: use 1 to 100 characters/)
+    t.match(refused.html, /<input id="name"[^>]*aria-describedby="name-problem"[^>]*aria-invalid="true"[^>]*autofocus/)
+    t.equal(refused.html.match(/ autofocus/g)?.length, 1)
   }
 })
 

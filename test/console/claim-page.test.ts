@@ -19,7 +19,8 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
     'verified',
     () => ({}),
     [
-      /verified somewhere was there in time\. What was claimed somewhere is there\. /,
+      /^somewhere was there in time · /,
+      /somewhere was there in time verified It was there [\d.]+ s after the claim, and the tolerance is 10 min\. Claimed and found The agent says: somewhere is there\. Field Claimed Found Target somewhere somewhere See present –/,
       /Check 1 : it is there as claimed Seen present/,
     ],
   ],
@@ -30,26 +31,32 @@ const rows: [verdict: string, claim: () => object, told: RegExp[]][] = [
       params: { see: 'absent', later: { at: Date.now() + 500, see: 'present' } },
     }),
     [
-      /late somewhere came too late\./,
+      /Too late: there 10 min \d+ s after the claim late somewhere came too late\./,
       /End of the tolerance .* Check 1 : it is not there .* Check 2 : it is there/,
       /observed_after_tolerance/,
     ],
   ],
   [
     'mismatch',
-    () => ({ claimed_at: justOver(), params: { see: 'differs' } }),
-    [/mismatch somewhere differs\./, /Check 1 : it differs in Content/, /content_mismatch/],
+    () => ({ claimed_at: justOver(), params: { see: 'differs', content: 'this' } }),
+    [
+      /Content not this mismatch somewhere differs\./,
+      /Target somewhere somewhere See differs – Content this – differs Seen – differs/,
+      /Checks? 1.*? : it differs in Content/,
+      /content_mismatch/,
+    ],
   ],
   [
     'failed',
     () => ({ claimed_at: justOver(), params: { see: 'absent' } }),
-    [/failed somewhere was not there\. .* It was not there by the deadline\. not_found/],
+    [/Not there by the deadline failed somewhere was not there\./, /It was not there by the deadline\. not_found/],
   ],
   [
     'unverifiable',
     () => ({ action: 'other.thing.do', params: {} }),
     [
-      /unverifiable The claim could not be checked\. This says nothing for or against the agent\. The service has no plugin that checks this action\. What was claimed Target somewhere Action other\.thing\.do/,
+      /Could not be checked unverifiable The service has no plugin that checks this action\. This says nothing for or against the agent\. Claimed and found Field/,
+      /The claim Target somewhere Action other\.thing\.do/,
       /Check 1 : could not read\. No plugin checks this action now\. unsupported_action/,
       /Decided : unverifiable The service has no plugin that checks this action/,
     ],
@@ -77,7 +84,10 @@ for (const [verdict, claim, told] of rows) {
     t.notMatch(text, /to come Not anchored/)
     t.match(text, client_claim_id)
     t.match(page.html, `title="${claim_digest}"`)
-    t.match(page.html, `href="/v1/receipts/${receipt_id}"`)
+    t.match(page.html, `<a class="button" href="/r/${receipt_id}">Open</a>`)
+    t.match(page.html, `data-copy="${installation.url}/r/${receipt_id}" aria-label="Copy link"`)
+    t.match(page.html, `href="/v1/receipts/${receipt_id}" download="${receipt_id}.json">Download</a>`)
+    t.match(page.html, /<details id="receipt-json"><summary>The receipt as JSON<\/summary>/)
     t.match(text, `npx claimcheck verify ${installation.url}/v1/receipts/${receipt_id}`)
     t.match(text, `"value": "${verdict}"`)
   })
@@ -87,11 +97,36 @@ t.test('the page of a queued claim tells when it is looked at next, and what is 
   const { owner, client, path } = await claimsConsole(t)
   const { claim_id } = (await client.submit({ params: { see: 'unavailable' } })).body
   const text = textOf((await owner.get(`${path}/${claim_id}`)).html)
-  t.match(text, /Queued\. Next check: in \d+ sec\./)
+  t.match(text, /Waiting: could not be read yet queued Not decided yet\./)
+  t.match(text, /Next check: in \d+ sec\. \. Deadline: 2/)
   t.match(text, /Check 1 : could not read\. The destination could not be reached\. unavailable/)
   t.match(text, /to come Next check .* to come End of the tolerance .* to come Deadline/)
   t.match(text, /There is no receipt yet/)
   t.notMatch(text, /Decided|anchored/)
+})
+
+const waiting: [headline: string, params: object][] = [
+  ['Waiting: not there yet', { see: 'absent' }],
+  ['Waiting: Content not this, so far', { see: 'differs', content: 'this' }],
+]
+for (const [headline, params] of waiting) {
+  t.test(`of a queued claim, what the last check saw is the title: ${headline}`, async (t) => {
+    const { owner, client, path } = await claimsConsole(t)
+    const { claim_id } = (await client.submit({ params })).body
+    const { html } = await owner.get(`${path}/${claim_id}`)
+    t.match(html, `<h1><span id="headline" data-live>${headline}</span></h1>`)
+    t.match(html, `<title>${headline} ·`)
+  })
+}
+
+t.test('a text that turns the direction of writing cannot mislead', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  const { claim_id } = (
+    await client.submit({ target: 'a\u202eb', agent_id: 'c\u2067d', params: { see: 'absent', content: '\u202ee' } })
+  ).body
+  const { html } = await owner.get(`${path}/${claim_id}`)
+  t.notMatch(html.replace(/href="[^"]*"/g, ''), /[\u202e\u2067]/)
+  for (const written of ['a\\u{202e}b', 'c\\u{2067}d', '\\u{202e}e']) t.match(textOf(html), written)
 })
 
 t.test('members see a claim, and may not submit one', async (t) => {

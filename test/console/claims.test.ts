@@ -1,51 +1,82 @@
 /** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
+import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
+import type { Receipt } from '@claimcheck/core'
 import { newId } from '@claimcheck/server/base/ids'
 import t from 'tap'
 import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'
+import { connect } from '../support/connect.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const MINUTE_MS = 60_000
 
-t.test('a workspace without claims shows the command that submits the first one', async (t) => {
+/** The body that a shell sends for the command on the page. */
+function sentBy(html: string): string {
+  const command = /data-copy="(curl .*?)"/s.exec(html)![1]!.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}`
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { ...process.env, KEY: 'svc_sk_x' } })
+    .split('\0')
+    .at(-2)!
+}
+
+/** The titles of the first steps, with their states. */
+function stepsIn(html: string): string[] {
+  return [...html.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, heading]) => textOf(heading!))
+}
+
+t.test('a workspace without claims shows the steps to the first one, and which are done', async (t) => {
   const { installation, owner, path, workspaceId } = await claimsConsole(t)
+  const { keys } = installation.claimcheck
+  for (const { id } of await keys.list(workspaceId)) await keys.revoke(id)
   const page = await owner.get(path)
   t.equal(page.status, 200)
+  t.strictSame(stepsIn(page.html), ['Make a key to do', 'Connect a place optional', 'Submit a claim to do'])
   t.match(textOf(page.html), `curl '${installation.url}/v1/claims'`)
-  t.match(textOf(page.html), '"action": "test.outcome.reach"')
-  t.match(page.html, `href="/console/w/${workspaceId}/developers"`)
-  t.match(page.html, `href="${path}/new"`)
+  for (const at of ['developers', 'connections', 'claims/new?action=test.outcome.reach']) {
+    t.match(page.html, `href="/console/w/${workspaceId}/${at}"`)
+  }
   t.notMatch(page.html, '<table')
+
+  await keys.create(workspaceId, 'another')
+  t.equal(stepsIn((await owner.get(path)).html)[0], 'Make a key done', 'a revoked one does not count')
 
   const member = await Visitor.joining(installation.host, workspaceId, 'member', 'Mia')
   const seen = await member.get(path)
   t.match(textOf(seen.html), 'curl')
-  t.notMatch(seen.html, `href="${path}/new"`, 'members do not submit')
+  t.notMatch(seen.html, `href="${path}/new`, 'members do not submit')
 })
 
-t.test('the command of the empty table works once its words are replaced', async (t) => {
+t.test('the command of the first steps works as it is', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
-  const { html } = await owner.get(path)
-  const [, body] = /-d '(\{.*?\})'/s.exec(textOf(html))!
-  t.equal((await client.post(body!)).body.verdict, 'verified')
+  t.equal((await client.post(sentBy((await owner.get(path)).html))).body.verdict, 'verified')
 })
 
-t.test("the command of the empty table has the plugin's own example of a target", async (t) => {
-  const plugins = [{ use: resolve('plugins/codehost/dist/index.js') }]
-  const { owner, path } = await claimsConsole(t, { plugins })
-  const [, body] = /-d '(\{.*?\})'/s.exec(textOf((await owner.get(path)).html))!
-  t.match(JSON.parse(body!), { action: 'codehost.commit.push', target: /^[\w-]+\/[\w-]+$/ })
+t.test('the command of the first steps claims what the workspace can read', async (t) => {
+  const plugins = ['codehost', 'http'].map((name) => ({ use: resolve(`plugins/${name}/dist/index.js`) }))
+  const { installation, owner, path, workspaceId } = await claimsConsole(t, { plugins })
+  const claimed = async () => JSON.parse(sentBy((await owner.get(path)).html))
+  t.match(await claimed(), { action: 'http.url.status', target: 'https://example.com/', params: {} })
+  await connect(installation.claimcheck, workspaceId, 'git', { base_url: 'https://127.0.0.1:1' })
+  t.match(await claimed(), { action: 'codehost.commit.push', target: /^[\w-]+\/[\w-]+$/, params: { branch: 'main' } })
+  const { html } = await owner.get(path)
+  t.equal(stepsIn(html)[1], 'Connect a place done')
+  t.match(textOf(html), /Connected: git over HTTP/i)
 })
 
 t.test('the table tells of each claim how it stands, and leads to its page', async (t) => {
-  const { owner, client, path } = await claimsConsole(t)
+  const { owner, client, path, workspaceId } = await claimsConsole(t)
   const verified = (await client.submit({ target: 'here', agent_id: 'release-bot' })).body
   const queued = (await client.submit({ target: 'there', params: { see: 'absent' } })).body
   const page = await owner.get(path)
   t.strictSame(listed(page.html), [queued.claim_id, verified.claim_id], 'newest first')
   const row = (id: string) => textOf(new RegExp(`<tr id="${id}">.*?</tr>`).exec(page.html)![0])
-  t.match(row(verified.claim_id), /^verified here Outcome release-bot (now|\d+ sec. ago) 1 –$/)
-  t.match(row(queued.claim_id), /^queued there Outcome agent-1 (now|\d+ sec. ago) 1 in \d+ sec\.$/)
+  t.match(row(verified.claim_id), /^verified here is there\. release-bot (now|\d+ sec. ago)$/)
+  t.match(row(queued.claim_id), /^queued there is there\. agent-1 (now|\d+ sec. ago) 1 in \d+ sec\.$/)
+  t.match(textOf(page.html), 'Verdict Claim Agent Submitted, newest first Checks Next check')
+  t.match(page.html, `href="/console/w/${workspaceId}/agents/release-bot"`)
+  const decided = textOf((await owner.get(`${path}?state=decided`)).html)
+  t.match(decided, 'Submitted, newest first')
+  t.notMatch(decided, 'Next check', 'what nothing waits for has no column')
   for (const { claim_id } of [verified, queued]) {
     t.match(page.html, `href="${path}/${claim_id}"`)
     t.equal((await owner.get(`${path}/${claim_id}`)).status, 200)
@@ -55,6 +86,7 @@ t.test('the table tells of each claim how it stands, and leads to its page', asy
 t.test('filters in the address narrow the table, alone and together', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
   const ids: Record<string, string> = {}
+  const today = new Date().toISOString().slice(0, 10)
   const claims = {
     verified: { target: 'a/b', agent_id: 'one' },
     other: { target: 'a/b', agent_id: 'two' },
@@ -74,6 +106,16 @@ t.test('filters in the address narrow the table, alone and together', async (t) 
     ['verdict=&state=&agent_id=', ['verified', 'other', 'queued', 'unknown']],
     ['agent_id=two&agent_id=one&target=a', ['queued']],
     ['span=month&target=a', ['queued']],
+    ['q=A%2FB', ['verified', 'other']],
+    ['q=a%2Fb&agent_id=two', ['other']],
+    ['q=TWO', ['other']],
+    ['q=absent', ['queued']],
+    ['q=%25', []],
+    ['q=_', Object.keys(claims)],
+    ['q=thing+that+is+nowhere', []],
+    [`from=${today}&to=${today}`, Object.keys(claims)],
+    ['to=2020-01-01', []],
+    ['from=9999-01-01', []],
   ]
   for (const [query, names] of rows) {
     const page = await owner.get(`${path}?${query}`)
@@ -94,6 +136,9 @@ t.test('a filter that no claim can match is told, and ignored', async (t) => {
     action: 'a'.repeat(129),
     agent_id: '%00',
     target: '%ED%A0%80'.repeat(600),
+    q: 'a'.repeat(513),
+    from: '2026-02-30',
+    to: 'yesterday',
   }
   for (const [name, value] of Object.entries(wrong)) {
     const page = await owner.get(`${path}?${name}=${value}`)
@@ -101,6 +146,9 @@ t.test('a filter that no claim can match is told, and ignored', async (t) => {
     t.match(textOf(page.html), 'this filter is ignored', name)
     t.strictSame(listed(page.html), [claim_id], name)
   }
+  const backwards = await owner.get(`${path}?from=2026-09-02&to=2026-09-01`)
+  t.match(textOf(backwards.html), 'The first day, 2026-09-02, is after the last, 2026-09-01: both are ignored.')
+  t.strictSame(listed(backwards.html), [claim_id])
   const page = await owner.get(`${path}?span=__proto__&unknown=1&verdict=%3Cb%3E`)
   t.equal(page.status, 200)
   t.match(textOf(page.html), 'No claim can have the verdict “<b>”')
@@ -192,9 +240,9 @@ t.test('a place in the list that is none is told, with the way back', async (t) 
 t.test('with a filter, so many claims are looked at at a time, and the next page goes on from there', async (t) => {
   const { installation, client, workspaceId } = await claimsConsole(t)
   const { claims } = installation.claimcheck
-  const rare = (await client.submit({ agent_id: 'rare' })).body.claim_id
+  const rare = (await client.submit({ target: 'rare' })).body.claim_id
   for (let count = 0; count < 5; count++) await client.submit()
-  const filter = { limit: 10, agentId: 'rare', mostExamined: 3 }
+  const filter = { limit: 10, target: 'rare', mostExamined: 3 }
   const first = await claims.list(workspaceId, filter)
   t.match(first, { claims: [], cutShort: true })
   const second = await claims.list(workspaceId, { ...filter, cursor: first.nextCursor! })
@@ -208,25 +256,40 @@ t.test('with a filter, so many claims are looked at at a time, and the next page
 t.test('the table says where it stopped looking, and leads further back', async (t) => {
   const { installation, owner, client, path, workspaceId } = await claimsConsole(t)
   const { storage } = installation.claimcheck
-  const rare = (await client.submit({ agent_id: 'rare' })).body.claim_id
-  const row = (await storage.read.claims.byId(workspaceId, rare))!
+  const rare = (await client.submit({ target: 'Rare/one', agent_id: 'rare' })).body
+  const row = (await storage.read.claims.byId(workspaceId, rare.claim_id))!
   for (let start = 0; start < 10_000; start += 5000) {
     const more = Array.from({ length: 5000 }, (_, index) => {
       const submittedAt = row.submittedAt + 1 + start + index
-      const names = { claimId: newId('clm_', submittedAt), clientClaimId: `more-${start + index}`, agentId: 'other' }
-      return { ...row, ...names, submittedAt, receiptId: null }
+      const names = { claimId: newId('clm_', submittedAt), clientClaimId: `more-${start + index}` }
+      return { ...row, ...names, agentId: 'other', target: 'other', submittedAt, receiptId: null }
     })
     await storage.write((tx) => tx.claims.insertNew(more))
   }
-  const page = await owner.get(`${path}?agent_id=rare`)
+  const page = await owner.get(`${path}?q=rare%2F`)
+  t.match(textOf(page.html), '0 claims in the last 24 hours')
+  t.match(textOf(page.html), 'Counted among the 10,000 newest claims only: older ones are left out.')
   t.match(textOf(page.html), 'None of the claims that were searched matches these filters')
   t.match(textOf(page.html), 'These filters were applied to the 10,000 newest claims only')
   const further = await owner.get(linkOf(page.html, 'older')!)
-  t.strictSame(listed(further.html), [rare])
+  t.strictSame(listed(further.html), [rare.claim_id])
   t.notMatch(textOf(further.html), 'were applied to')
   const back = await owner.get(linkOf(further.html, 'newer')!)
   t.match(textOf(back.html), 'None of the claims that were searched matches these filters', 'and as far forward again')
   t.equal(linkOf(back.html, 'older'), linkOf(page.html, 'older'))
+
+  for (const query of ['agent_id=rare', `q=${rare.claim_id}`, `q=${rare.receipt_id}`]) {
+    t.strictSame(listed((await owner.get(`${path}?${query}`)).html), [rare.claim_id], `an index finds ${query}`)
+  }
+  const csv = await (await owner.once(linkOf((await owner.get(path)).html, 'export-csv')!)).text()
+  const lines = csv.trimEnd().split('\r\n')
+  t.equal(lines.length, 10_002, 'a head, the claims, and why there are no more')
+  t.match(
+    lines.at(-1),
+    /^"Only the 10,000 newest claims are here\. Export the others with a last day before them\.",{13}$/,
+  )
+  const found = (await (await owner.once(`${path}.json?q=rare%2F`)).json()) as { claims: unknown[]; complete: boolean }
+  t.match(found, { claims: [{ claim_id: rare.claim_id }], complete: true }, 'a file goes on looking')
 })
 
 t.test('the counts tell each verdict of the last day and the last month, as bars and as a table', async (t) => {
@@ -281,9 +344,86 @@ t.test('the counts of a stretch are those of the claims that were submitted in i
   const stretchMs = 60 * MINUTE_MS
   await client.submit()
   const bucket = Math.floor(now() / stretchMs)
-  const counts = await storage.read.claims.counts(workspaceId, now() - stretchMs, stretchMs)
+  const counts = await storage.read.claims.counts({ workspaceId, since: now() - stretchMs }, stretchMs)
   t.match(counts, [{ verdict: 'verified', count: 1 }])
   t.ok(bucket - counts[0]!.bucket <= 1, 'in whole stretches since the epoch')
-  t.strictSame(await storage.read.claims.counts('ws_other', 0, stretchMs), [])
-  t.strictSame(await storage.read.claims.counts(workspaceId, now() + stretchMs, stretchMs), [])
+  t.strictSame(await storage.read.claims.counts({ workspaceId: 'ws_other' }, stretchMs), [])
+  t.strictSame(await storage.read.claims.counts({ workspaceId, since: now() + stretchMs }, stretchMs), [])
+})
+
+t.test('the chart counts what the filters show, and its verdicts lead to claims of these filters', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  await client.submit({ target: 'one/here' })
+  await client.submit({ target: 'other' })
+  const { html } = await owner.get(`${path}?q=ONE%2F`)
+  t.match(textOf(html), '1 claim in the last 24 hours')
+  t.match(html, `href="${path}?q=ONE%2F&amp;verdict=verified"`)
+  t.notMatch(textOf(html), 'Counted among')
+  const past = textOf((await owner.get(`${path}?to=2020-02-03`)).html)
+  t.match(past, '0 claims in the 30 days up to 2020-02-03')
+})
+
+t.test('two claims of one target are told apart, also where no plugin is left that checks them', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  for (const text of ['first', 'second'])
+    await client.submit({ action: 'gone.thing.do', target: 'a', params: { text } })
+  const text = textOf((await owner.get(path)).html)
+  for (const name of ['first', 'second']) t.match(text, `gone.thing.do: a (text ${name})`)
+})
+
+t.test('text of an agent does not turn the page around', async (t) => {
+  const { owner, client, path } = await claimsConsole(t)
+  await client.submit({ target: 'a\u202ecba', agent_id: 'bot\u2066' })
+  const { html } = await owner.get(path)
+  t.match(textOf(html), 'a[U+202E]cba is there. bot[U+2066]')
+  t.notMatch(html, /\p{Bidi_Control}/u)
+})
+
+t.test('what the filters show goes into a file, as CSV and as JSON', async (t) => {
+  const { installation, owner, client, path } = await claimsConsole(t)
+  const strange = { target: '=cmd|"x", y', agent_id: '\u202e+1' }
+  const { body: decided } = await client.submit({ ...strange, client_claim_id: 'with,comma' })
+  await client.submit({ target: 'left out' })
+  const { body: queued } = await client.submit({ target: 'also =cmd', params: { see: 'absent' } })
+  const { html } = await owner.get(`${path}?q=%3DCMD`)
+
+  const csv = await owner.once(linkOf(html, 'export-csv')!)
+  t.match(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
+  t.match(csv.headers.get('content-disposition'), /^attachment; filename="claims-\d{4}-\d\d-\d\d\.csv"$/)
+  const [head, newer, older, end] = (await csv.text()).split('\r\n')
+  t.equal(
+    head,
+    'claim_id,client_claim_id,agent_id,action,target,params,claimed_at,submitted_at,decided_at,state,verdict,reason_code,receipt_id,receipt_url',
+  )
+  t.match(newer, new RegExp(`^${queued.claim_id},.*,"also =cmd",.*,,queued,,,,$`))
+  t.match(
+    older,
+    `${decided.claim_id},"with,comma",[U+202E]+1,test.outcome.reach,"'=cmd|""x"", y","{""see"":""present""}",`,
+  )
+  t.match(older, `,decided,verified,,${decided.receipt_id},${installation.url}/v1/receipts/${decided.receipt_id}`)
+  t.equal(end, '')
+
+  const json = await owner.once(linkOf(html, 'export-json')!)
+  t.match(json.headers.get('content-type'), 'application/json')
+  const text = await json.text()
+  t.notMatch(text, /\p{Bidi_Control}/u)
+  const receipt = (await (await fetch(`${installation.url}/v1/receipts/${decided.receipt_id}`)).json()) as Receipt
+  t.match(JSON.parse(text), {
+    complete: true,
+    claims: [
+      { claim_id: queued.claim_id, verdict: null, decided_at: null, receipt_url: null },
+      { ...strange, claim_id: decided.claim_id, params: { see: 'present' }, decided_at: receipt.body.issued_at },
+    ],
+  })
+})
+
+t.test('a file of a filter that no claim can match is refused, and one of nothing is well formed', async (t) => {
+  const { owner, path } = await claimsConsole(t)
+  for (const format of ['csv', 'json']) {
+    const refused = await owner.get(`${path}.${format}?verdict=good`)
+    t.equal(refused.status, 400)
+    t.match(textOf(refused.html), 'No claim can have the verdict “good”')
+  }
+  t.strictSame(await (await owner.once(`${path}.json`)).json(), { claims: [], complete: true })
+  t.match(await (await owner.once(`${path}.csv`)).text(), /^claim_id,[a-z_,]+\r\n$/)
 })

@@ -90,7 +90,8 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   t.match(text, /Connected\. The destination can be read/)
   t.match(text, `Base URL ${github.url} Owners acme, beta Verifies Push of a commit codehost.commit.push`)
   t.match(text, /Closing of an issue codehost\.issue\.close Permissions read:org/)
-  t.match(text, /Connected now by owner Last good read not yet Last failure none/)
+  t.match(text, /GitHub, acme, beta Last read now : it worked/)
+  t.match(text, /Connected now by owner Last failure none/)
   t.notMatch(connected.html, /class="notice warning"/)
 
   const [{ id } = { id: '' }] = await connections.list(workspaceId)
@@ -155,7 +156,7 @@ t.test('what cannot be reached is saved only when somebody insists', async (t) =
   const kept = await connect({ option_base_url: url, option_token: RIGHT, insist: 'yes' })
   t.equal(kept.path, `${path}?done=connected-unread`)
   t.match(textOf(kept.html), /Connected, but the destination could not be read/)
-  t.match(textOf(kept.html), /Last failure now : the destination could not be reached/)
+  t.match(textOf(kept.html), /Last read now : the destination could not be reached .* Last good read not yet/)
   t.match(await connections.list(workspaceId), [{ options: { base_url: url }, lastFailure: 'unavailable' }])
 })
 
@@ -163,7 +164,9 @@ t.test('options that do not fit are told beside their fields, without the secret
   const { workspaceId, connections, connect } = await workspace()
   const page = await connect({ option_base_url: 'ftp://x', option_token: 'x-token-text'.repeat(400) })
   t.equal(page.status, 422)
-  t.match(page.html, /id="option_base_url-problem">This does not have the required form/)
+  t.match(page.html, /id="option_base_url-problem">Enter an address that begins with https:/)
+  t.equal(page.html.match(/ autofocus/g)?.length, 1)
+  t.match(page.html, /id="option_token"[^>]* autofocus/, 'the first wrong field has the focus')
   t.match(page.html, /id="option_token-problem">/)
   t.notMatch(page.html, SECRETS)
   t.match(textOf((await connect({}, 'mailbox')).html), /This is required\./)
@@ -177,15 +180,15 @@ t.test('the API lists what the screen shows, and names nobody', async (t) => {
   const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
   const { body } = await host.request('/v1/connections', { headers: { authorization: `Bearer ${key}` } })
   t.match(body.connections, [
-    { provider: 'github', scopes: ['read:org'] },
-    { provider: 'mailbox', scopes: [], actions: ['test.message.send'] },
+    { name: 'GitHub, acme', provider: 'github', scopes: ['read:org'] },
+    { name: 'Mailbox', provider: 'mailbox', scopes: [], actions: ['test.message.send'] },
   ])
   for (const name of ['codehost.checks.pass', 'github.commit.push', 'github.pr.open', 'github.checks.pass'])
     t.ok(body.connections[0].actions.includes(name), name)
   for (const connection of body.connections) {
-    t.strictSame(Object.keys(connection).sort(), ['actions', 'connected_at', 'id', 'provider', 'scopes'])
+    t.strictSame(Object.keys(connection).sort(), ['actions', 'connected_at', 'id', 'name', 'provider', 'scopes'])
   }
-  t.notMatch(JSON.stringify(body), /owner|acme|usr_|token/)
+  t.notMatch(JSON.stringify(body), /owner|usr_|token/)
   const { html } = await owner.get(path)
   const shown = [...html.matchAll(/<h3 id="(conn_[^"]+)"/g)].map(([, id]) => id)
   t.strictSame(
@@ -211,7 +214,7 @@ t.test('how a connection is read is shown with it', async (t) => {
   const text = textOf((await owner.get(path)).html)
   t.match(
     text,
-    /Connected now by the command line Last good read now Last failure now : the credentials may not read this/,
+    /Mailbox Last read now : the credentials may not read this .* Connected now by the command line Last good read now/,
   )
 })
 
@@ -234,7 +237,7 @@ t.test('other credentials are tried before they take the place of those that ran
   const listed = await owner.get(path)
   t.match(listed.html, `href="${path}/${id}/credentials"`)
   const asked = await owner.get(`${path}/${id}/credentials`)
-  t.match(textOf(asked.html), `Replace the credentials of GitHub Base URL ${github.url} Owners acme`)
+  t.match(textOf(asked.html), `Replace the credentials of GitHub, acme Base URL ${github.url} Owners acme`)
   t.match(asked.html, /<input[^>]*name="option_token"[^>]*required[^>]*type="password"/)
   t.notMatch(asked.html, /name="option_(base_url|owners)"|-token-text/, 'secrets alone are asked for')
 
@@ -275,6 +278,69 @@ t.test('other credentials are tried before they take the place of those that ran
   t.equal((await owner.get(`${path}/${id}/credentials`)).status, 404)
 })
 
+t.test('a connection has the name that its owner gives it, and else one that says what it is', async (t) => {
+  const { owner, workspaceId, path, connections, connect } = await workspace()
+  const fields = { option_base_url: github.url, option_token: RIGHT }
+  await connect({ ...fields, connection_name: '  Acme at work ', option_owners: 'acme' })
+  await connect(fields)
+  const [named, unnamed] = await connections.list(workspaceId)
+  t.match(named, { name: 'Acme at work', usualName: 'GitHub, acme' })
+  t.equal(unnamed!.name, `GitHub, ${new URL(github.url).host}`, 'the host, where nothing else tells them apart')
+
+  const refused = await connect({ ...fields, connection_name: 'a\u202eb' })
+  t.equal(refused.status, 422)
+  t.match(refused.html, /id="connection_name-problem">The name is not valid: use 1 to 100 characters/)
+  t.match(refused.html, /id="connection_name"[^>]* autofocus/)
+  t.match(refused.html, `value="${github.url}"`, 'what was typed stays')
+  t.notMatch(refused.html, SECRETS)
+
+  const to = `${path}/${named!.id}/name`
+  t.match((await owner.get(to)).html, /name="connection_name"[^>]*value="Acme at work"/)
+  const wrong = await owner.post(to, { connection_name: 'x'.repeat(101) })
+  t.equal(wrong.status, 422)
+  t.match(wrong.html, /aria-invalid="true"[^>]* autofocus[^>]*value="x{101}"/)
+  const renamed = await owner.post(to, { connection_name: 'Production' })
+  t.equal(renamed.path, `${path}?done=connection-renamed`)
+  t.match(textOf(renamed.html), /The connection is renamed\..*Production Last read/)
+  await owner.post(to, { connection_name: ' ' })
+  t.match(await connections.list(workspaceId), [{ name: 'GitHub, acme' }], 'without a name it has its usual one')
+})
+
+t.test('a connection is tested in place, and what cannot be read comes first, with what to do', async (t) => {
+  const { owner, workspaceId, path, connections, connect } = await workspace()
+  const fields = { option_base_url: github.url, option_token: RIGHT }
+  for (const name of ['one', 'two']) await connect({ ...fields, connection_name: name })
+  const [one, two] = await connections.list(workspaceId)
+  const order = (html: string) => [...html.matchAll(/<h3 id="conn_[^"]+">([^<]+)/g)].map(([, name]) => name)
+
+  github.faults.inject({ fault: status(401), times: 1 })
+  const failed = await owner.post(`${path}/${two!.id}/test`)
+  t.equal(failed.path, `${path}?done=connection-failed`)
+  const text = textOf(failed.html)
+  t.match(
+    text,
+    /A connection could not be read\. .*two : the destination refused the credentials\. Replace the credentials\./,
+  )
+  t.match(text, /two Last read now : the destination refused the credentials/)
+  t.match(failed.html, `href="#${two!.id}"`)
+  t.strictSame(order(failed.html), ['two', 'one'])
+  t.match(await connections.openById(two!.id), { options: { token: RIGHT } }, 'it stays as it is')
+
+  github.addToken({ token: RIGHT, scopes: 'repo' })
+  const worked = await owner.post(`${path}/${two!.id}/test`)
+  github.addToken({ token: RIGHT, scopes: 'read:org' })
+  t.equal(worked.path, `${path}?done=connection-tested`)
+  t.match(
+    textOf(worked.html),
+    /Tested: the destination was read just now\..*two Last read now : it worked This token can also write/,
+  )
+  t.notMatch(worked.html, 'aria-label="Problems"')
+  t.strictSame(order(worked.html), ['one', 'two'])
+
+  await connections.remove(one!.id)
+  t.equal((await owner.post(`${path}/${one!.id}/test`)).status, 404)
+})
+
 t.test('disconnecting asks first, and forgets the credentials', async (t) => {
   const { owner, workspaceId, path, connections, connect } = await workspace()
   await connect({ option_token: 'a-token-text' }, 'mailbox')
@@ -296,7 +362,7 @@ t.test('members see the connections, and change none', async (t) => {
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const page = await member.get(path)
   t.match(textOf(page.html), /Mailbox Verifies Message test\.message\.send/)
-  t.notMatch(page.html, /connections\/new|disconnect|credentials|<h2>Connect</)
+  t.notMatch(page.html, /connections\/new|disconnect|credentials|<h2 id="connect">|#connect/)
   const answers = [
     await member.get(`${path}/new/mailbox`),
     await member.post(`${path}/new/mailbox`, { option_token: 'b' }),
@@ -304,6 +370,9 @@ t.test('members see the connections, and change none', async (t) => {
     await member.post(`${path}/${id}/disconnect`),
     await member.get(`${path}/${id}/credentials`),
     await member.post(`${path}/${id}/credentials`, { option_token: 'b' }),
+    await member.get(`${path}/${id}/name`),
+    await member.post(`${path}/${id}/name`, { connection_name: 'mine' }),
+    await member.post(`${path}/${id}/test`),
   ]
   for (const { status, html } of answers) {
     t.equal(status, 403)
@@ -326,6 +395,9 @@ t.test("another workspace's connections are not there", async (t) => {
     await owner.post(`${path}/${id}/disconnect`),
     await owner.get(`${path}/${id}/credentials`),
     await owner.post(`${path}/${id}/credentials`, { option_token: 'b' }),
+    await owner.get(`${path}/${id}/name`),
+    await owner.post(`${path}/${id}/name`, { connection_name: 'mine' }),
+    await owner.post(`${path}/${id}/test`),
     await owner.get(`${theirs}/${id}/credentials`),
     await owner.post(`${theirs}/${id}/credentials`, { option_token: 'b' }),
     await owner.get(`${theirs}/${id}/disconnect`),

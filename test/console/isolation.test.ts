@@ -33,6 +33,7 @@ async function twoWorkspaces() {
     key,
     connection: connection.id,
     claim_id: claim.claim_id,
+    agent_id: OURS.agent,
     member: members.find(({ email }) => email === member.email)!.id,
     provider: 'mailbox',
     // Of other people, not of workspaces.
@@ -79,8 +80,6 @@ t.test('the console shows nothing of a workspace to the owner of another, and do
   const world = await twoWorkspaces()
   const { claimcheck, them, theirs, ids, invitation } = world
   const before = await stateOf(world)
-  const absent = await them.get('/console/w/ws_01ARZ3NDEKTSV4RRFFQ69G5FAV/claims')
-  t.equal(absent.status, 404)
   const routes = (await routesOf(claimcheck)).filter(({ url }) => url.includes(':'))
   t.ok(routes.length > 20, `${routes.length} routes`)
   const fields = {
@@ -100,6 +99,8 @@ t.test('the console shows nothing of a workspace to the owner of another, and do
       tellsNothing(t, world, page.html, `${route.method} ${route.url}`, path)
       if (way !== ids || !route.url.includes(':workspace')) continue
       t.equal(page.status, 404, `${route.method} ${route.url}`)
+      // Asked for each time: a route may have changed what they call their own workspace.
+      const absent = await them.get('/console/w/ws_01ARZ3NDEKTSV4RRFFQ69G5FAV/claims')
       t.equal(page.html, absent.html, 'as if it were not there')
     }
   }

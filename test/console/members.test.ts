@@ -113,6 +113,60 @@ t.test('a member is removed after being asked for, and sees nothing from their n
   t.equal((await mia.get(link)).status, 404, 'nobody comes back by a link of their own')
 })
 
+t.test('each change of a member is asked for first, with what it means', async (t) => {
+  const { host, owner, id, path, memberId } = await acme()
+  await Visitor.joining(host, id, 'member', 'Mia')
+  const [mia, self] = [await memberId('Mia'), await memberId('owner')]
+  const { html } = await owner.get(path)
+  t.notMatch(html, /<form[^>]*action="[^"]*\/(role|remove)"/, 'the list itself changes nobody')
+  t.match(html, `href="${path}/${mia}/role"`)
+  const asked = await owner.get(`${path}/${mia}/role`)
+  t.match(
+    textOf(asked.html),
+    /Make Mia an owner\? Mia \(mia[^)]*\) can then change everything here: .*Make owner Cancel/,
+  )
+  t.match(asked.html, /name="role" value="owner"/)
+  t.equal((await host.claimcheck.members.list(id)).filter(({ role }) => role === 'owner').length, 1)
+
+  for (const target of [`${path}/${self}/remove`, `${path}/${self}/role`]) {
+    const page = await owner.get(target)
+    t.match(textOf(page.html), /You are the only owner, and a workspace needs one\. Make another member an owner first/)
+    t.notMatch(page.html, /<main.*<form/s, 'there is no button that cannot work')
+  }
+  await owner.post(`${path}/${mia}/role`, { role: 'owner' })
+  t.match(textOf((await owner.get(`${path}/${self}/remove`)).html), /Leave acme[^?]*\? You lose access .* Leave Cancel/)
+  const demote = await owner.get(`${path}/${mia}/role`)
+  t.match(textOf(demote.html), /Make Mia a member\? .*can then still read everything here, and change nothing/)
+})
+
+t.test('owners rename their workspace, and nobody else', async (t) => {
+  const { host, owner, id, path } = await acme()
+  const mia = await Visitor.joining(host, id, 'member', 'Mia')
+  await mia.get(path)
+  t.notMatch((await mia.get(path)).html, /\/name"/)
+  const to = `/console/w/${id}/name`
+  t.equal((await mia.post(to, { name: 'mine' })).status, 403)
+
+  await owner.get(path)
+  await host.claimcheck.workspaces.create('taken by others')
+  for (const [name, problem] of [
+    ['taken by others', /A workspace named taken by others already exists: choose another name\./],
+    ['ws_1', /The workspace name is not valid: use 1 to 64 letters/],
+    ['', /The workspace name is not valid/],
+  ] as const) {
+    const refused = await owner.post(to, { name })
+    t.equal(refused.status, 422)
+    t.match(textOf(refused.html), problem)
+    t.match(refused.html, /<input id="name"[^>]*aria-describedby="name-problem"[^>]*aria-invalid="true"[^>]*autofocus/)
+    if (name) t.match(refused.html, `value="${name}"`)
+  }
+  const renamed = await owner.post(to, { name: ' Acme Inc. ' })
+  t.equal(renamed.path, `${path}?done=workspace-renamed`)
+  t.match(renamed.html, /<summary>Acme Inc\.<\/summary>/)
+  t.match(await host.claimcheck.workspaces.find('Acme Inc.'), { id }, 'under its new name')
+  t.equal((await owner.post(to, { name: 'Acme Inc.' })).status, 200, 'the name that it has is no conflict')
+})
+
 t.test('the last owner stays, and is told why', async (t) => {
   const { host, owner, id, path, memberId } = await acme()
   await owner.get(path)

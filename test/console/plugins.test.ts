@@ -1,5 +1,4 @@
 /** The page of the plugins: what owners see, that members do not, and what it says of a plugin that runs open or was started again. */
-
 import { chmodSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { filled, routesOf } from '../support/console-routes.ts'
 import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
-import { PASSWORD, Visitor } from '../support/visitor.ts'
+import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const NUL = 'a\0b@example.com'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -45,7 +45,7 @@ t.test('text that a database refuses is refused by every route, in its address, 
   const { host, claimcheck } = installation
   const invitation = await claimcheck.accounts.inviteToken(workspace, 'member', null)
   const known = { workspace, provider: 'mailbox', token: invitation, uid: 'u', grant: 'g' }
-  const values = { ...known, claim_id: 'c', key: 'k', connection: 'c', member: 'm' }
+  const values = { ...known, claim_id: 'c', agent_id: 'a', key: 'k', connection: 'c', member: 'm' }
   const fields = { email: NUL, password: PASSWORD, name: NUL, id: NUL, role: 'member', next: NUL, action: NUL }
   for (const route of await routesOf(claimcheck)) {
     const strange = Object.fromEntries(Object.keys(values).map((name) => [name, NUL]))
@@ -71,6 +71,55 @@ t.test('text that a database refuses is refused by every route, in its address, 
       t.ok(there < 500, `${what}, elsewhere: ${there}`)
     }
   }
+})
+
+t.test('who is signed in keeps the way to everything else on a page for an error', async (t) => {
+  const { installation, owner, workspace } = await installed()
+  const { host } = installation
+  const member = await Visitor.joining(host, workspace, 'member', 'Mia')
+  const here = `/console/w/${workspace}`
+  const ways = ['claims', 'connections', 'developers', 'members'].map((section) => `href="${here}/${section}"`)
+  for (const [visitor, path, status, advice] of [
+    [
+      owner,
+      `${here}/nothing`,
+      404,
+      /Page not found There is no such page\. Check the address\..* Go to the claims of acme/,
+    ],
+    [owner, `${here}/claims/clm_none`, 404, /Page not found .* Check the address\./],
+    [owner, '/console/nothing', 404, /Check the address\./],
+    [owner, '/console/w/ws_of_others/members', 404, /You see only workspaces of which you are a member/],
+    [
+      member,
+      `${here}/connections/new/mailbox`,
+      403,
+      /Not allowed Only owners .*: ask one of them\. See who the owners of acme/,
+    ],
+  ] as const) {
+    const page = await visitor.get(path)
+    t.equal(page.status, status, path)
+    t.match(textOf(page.html), advice, path)
+    t.match(page.html, /<details class="menu"><summary>acme/, path)
+    for (const way of ways) t.ok(page.html.includes(way), `${path}: ${way}`)
+    t.notMatch(page.html, 'aria-current="page"')
+  }
+})
+
+t.test('who belongs to no workspace, or is not signed in, is shown where to go as well', async (t) => {
+  const { installation, workspace } = await installed()
+  const { host, claimcheck } = installation
+  const leaver = await Visitor.joining(host, workspace, 'member', 'Leaver')
+  const { id } = (await claimcheck.members.list(workspace)).find(({ email }) => email === leaver.email)!
+  await claimcheck.members.remove(workspace, id)
+  const left = await leaver.get(`/console/w/${workspace}/claims`)
+  t.equal(left.status, 404)
+  t.match(left.html, /<summary>Workspaces<.*href="\/console\/workspaces\/new".*Go to the console/s)
+  t.notMatch(left.html, 'acme', 'nothing is told of what they left')
+
+  const stranger = await new Visitor(host).get('/console/nothing')
+  t.equal(stranger.status, 404)
+  t.match(stranger.html, /href="\/console\/sign-in[^"]*".*href="\/docs".*href="\/log"/s)
+  t.match(textOf(stranger.html), /Page not found There is no such page\. Check the address\./)
 })
 
 t.test('a form whose token is as long as the right one, in other characters, has to be confirmed', async (t) => {

@@ -2,6 +2,7 @@
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { transform } from 'esbuild'
 import { type Anchoring, startAnchoring } from '../../scripts/demo/anchoring.ts'
 import { startGitHub } from '../destinations/forge/github.ts'
 import type { StandIn } from '../destinations/forge/stand-in.ts'
@@ -101,6 +102,13 @@ export class World {
       printed += own
     }
     return printed
+  }
+
+  /** @param text TypeScript, as a newer Node runs it. @throws Error when it fails */
+  async runProgram(text: string): Promise<string> {
+    const { code } = await transform(await this.fill(text), { loader: 'ts', format: 'esm' })
+    await writeFile(join(this.folder, 'example.mjs'), code)
+    return this.run('node example.mjs')
   }
 
   /** What a reader puts in the place of words that stand for something of their own. */

@@ -1,5 +1,4 @@
 /** Bitbucket Data Center, and the traps that are its own. */
-
 import { status } from '../destinations/faults.ts'
 import { startBitbucketServer } from '../destinations/forge/bitbucket-server.ts'
 import type { Trap } from '../traps/trap.ts'

@@ -1,5 +1,4 @@
 /** Bitbucket Cloud, and the traps that are its own. */
-
 import { json, status } from '../destinations/faults.ts'
 import { startBitbucket } from '../destinations/forge/bitbucket.ts'
 import type { Trap } from '../traps/trap.ts'

@@ -6,6 +6,7 @@ import type { StandIn, StandInOptions, Token } from '../destinations/forge/stand
 import { connect } from '../support/connect.ts'
 import { type Client, Installation } from '../support/installation.ts'
 import { SkippingClock } from '../support/skipping-clock.ts'
+import { SETTINGS } from '../traps/settings.ts'
 import type { Play } from '../traps/trap.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
@@ -82,10 +83,7 @@ export class ForgeWorld {
     const service = await Installation.start({
       plugins: [{ use: CODEHOST }],
       env: { ALLOW_PRIVATE: new URL(standIn.url).host },
-      file: {
-        checks: { closing_ms: 30_000, grace_ms: 15_000, timeout_ms: 6000, first_answer_ms: 7000 },
-        rate_limits: { key: 0, receipts: 0, log: 0 },
-      },
+      file: SETTINGS,
       now: clock.now,
     })
     const client = await service.client('reader')

@@ -11,6 +11,7 @@ import { type Answerer, Web } from '../destinations/web.ts'
 import { connect } from '../support/connect.ts'
 import { type Client, Installation } from '../support/installation.ts'
 import { SkippingClock } from '../support/skipping-clock.ts'
+import { SETTINGS } from '../traps/settings.ts'
 import type { Play } from '../traps/trap.ts'
 
 const HTTP = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-http')
@@ -99,8 +100,9 @@ export class World {
       plugins: [{ use: HTTP }],
       env: { ALLOW_PRIVATE: `localhost:${sites.port}` },
       file: {
-        checks: { closing_ms: 30_000, grace_ms: 2000, timeout_ms: 700, first_answer_ms: 1000 },
-        rate_limits: { key: 0, receipts: 0, log: 0 },
+        ...SETTINGS,
+        // Silence is among the answers, and is waited for.
+        checks: { ...SETTINGS.checks, grace_ms: 2000, timeout_ms: 700, first_answer_ms: 1000 },
       },
       now: clock.now,
     })

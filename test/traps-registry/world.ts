@@ -8,6 +8,7 @@ import { Verdaccio } from '../destinations/verdaccio.ts'
 import { connect } from '../support/connect.ts'
 import { type Client, Installation } from '../support/installation.ts'
 import { SkippingClock } from '../support/skipping-clock.ts'
+import { SETTINGS } from '../traps/settings.ts'
 import type { Play, Trap } from '../traps/trap.ts'
 
 const REGISTRY = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-registry')
@@ -93,8 +94,7 @@ export class World {
       env: { ALLOW_PRIVATE: [...urls, ...urls.map(otherName)].map((url) => new URL(url).host).join() },
       file: {
         sources: { npm: [npm.url], pypi: [pypi.url] },
-        checks: { closing_ms: 30_000, grace_ms: 15_000, timeout_ms: 6000, first_answer_ms: 7000 },
-        rate_limits: { key: 0, receipts: 0, log: 0 },
+        ...SETTINGS,
       },
       now,
     })

@@ -1,5 +1,4 @@
 /** Traps at a git server about branches that come and go: a place that forgets. */
-
 import { git } from '../destinations/git.ts'
 import type { GitRepository, GitRepositoryOptions } from '../destinations/git-server.ts'
 import { connect } from '../support/connect.ts'

@@ -1,5 +1,4 @@
 /** Traps at a git server, which keeps no push log: what was read is all that is known. */
-
 import { html, redirectTo, silence, status } from '../destinations/faults.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { connect } from '../support/connect.ts'

@@ -1,5 +1,4 @@
 /** Traps at GitHub: what an agent may try, and what may befall an honest one. */
-
 import { brokenOff, html, redirectTo, silence, status, truncatedJson } from '../destinations/faults.ts'
 import { connect } from '../support/connect.ts'
 import { githubLogTraps } from './github-log.ts'

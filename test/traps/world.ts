@@ -8,6 +8,7 @@ import { GitServer } from '../destinations/git-server.ts'
 import { connect } from '../support/connect.ts'
 import { type Client, Installation } from '../support/installation.ts'
 import { SkippingClock } from '../support/skipping-clock.ts'
+import { SETTINGS } from './settings.ts'
 
 export const TOLERANCE_MS = 10 * 60_000
 const MONTH_MS = 30 * 24 * 60 * 60_000
@@ -75,8 +76,7 @@ export class World {
       env: { ALLOW_PRIVATE: hosts.map((url) => new URL(url).host).join() },
       file: {
         sources: { github: [github.url] },
-        checks: { closing_ms: 30_000, grace_ms: 15_000, timeout_ms: 6000, first_answer_ms: 7000 },
-        rate_limits: { key: 0, receipts: 0, log: 0 },
+        ...SETTINGS,
       },
       now: clock.now,
     })

@@ -1,5 +1,4 @@
 /** The wire format of claims: how they are submitted, and how their state is reported. */
-
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { type Static, type TSchema, Type } from '../typebox.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'
@@ -26,6 +25,7 @@ export const ClaimRequest = Type.Object(
     agent_id: Type.String({ minLength: 1, maxLength: 256, description: 'Who claims.', examples: ['release-bot'] }),
     action: Type.String({
       pattern: ACTION_PATTERN,
+      'x-pattern-help': 'write three names in lower case with dots between them',
       maxLength: 128,
       description: 'What is claimed.',
       examples: [ACTION],

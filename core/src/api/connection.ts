@@ -1,4 +1,4 @@
-/** The wire format of connections: through what a workspace can verify, and which actions. It has no account names and no credentials. */
+/** The wire format of connections: through what a workspace can verify, and which actions. It has no credentials, and the names that owners gave. */
 import { type Static, Type } from '../typebox.ts'
 import { Timestamp } from './primitives.ts'
 
@@ -8,6 +8,7 @@ export const ConnectionList = Type.Object(
       Type.Object(
         {
           id: Type.String(),
+          name: Type.String({ description: 'What its owners call it.', examples: ['GitHub, acme'] }),
           provider: Type.String({ examples: ['github'] }),
           scopes: Type.Array(Type.String(), { description: 'The permissions that its credentials have.' }),
           connected_at: Timestamp,

@@ -1,5 +1,4 @@
 /** The small schemas from which the wire schemas are made. */
-
 import type { JsonObject } from '../json.ts'
 import { type TSchema, Type } from '../typebox.ts'
 

@@ -1,5 +1,4 @@
 /** The wire format of receipts, as a description. The checker's rules are stricter. */
-
 import { FAILURE_CODES, MARKS } from '../evidence.ts'
 import { type Static, Type } from '../typebox.ts'
 import { VERDICTS } from '../verdict.ts'

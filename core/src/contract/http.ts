@@ -4,6 +4,7 @@ import type { Instant } from '../evidence.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { retryAfterMs } from '../retry-after.ts'
 import { Value } from '../typebox.ts'
+import { parseUrl } from '../url.ts'
 import { DestinationError } from './destination-error.ts'
 import { readJson, USUAL_JSON_BYTES } from './json-answer.ts'
 import type { CheckLimits, FetchInit, GuardedFetch } from './verifier.ts'
@@ -129,7 +130,7 @@ function linkedNext({ headers, url }: Answer): string | undefined {
     const [, target, parameters] = /^<([^>]*)>(.*)$/.exec(link.trim()) ?? []
     if (target === undefined || !/;\s*rel="?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:;|$)/i.test(parameters ?? ''))
       continue
-    return URL.canParse(target, url) ? new URL(target, url).href : undefined
+    return parseUrl(target, url)?.href
   }
   return undefined
 }

@@ -1,4 +1,5 @@
 /** Reads the base address of a destination: a URL of http or https, or `tls://host:port` and `tcp://host:port` for other protocols. */
+import { parseUrl } from '../url.ts'
 
 /** Where a socket connects. */
 export interface SocketAddress {
@@ -16,17 +17,18 @@ const LARGEST_PORT = 65_535
 export function socketAddress(text: string): SocketAddress | undefined {
   const [, scheme, host, digits] = SOCKET.exec(text) ?? []
   // As https, because the URL parser brings names and IP addresses into one form for the schemes that it knows only.
-  if (host === undefined || !URL.canParse(`https://${host}`)) return undefined
+  const url = host === undefined ? undefined : parseUrl(`https://${host}`)
+  if (!url) return undefined
   const port = Number(digits)
   if (port === 0 || port > LARGEST_PORT) return undefined
-  return { hostname: new URL(`https://${host}`).hostname, port, isTls: scheme!.toLowerCase() === 'tls' }
+  return { hostname: url.hostname, port, isTls: scheme!.toLowerCase() === 'tls' }
 }
 
 /** The scheme, host and port of a base address, in one form; undefined for what is none. */
 export function originOf(text: string): string | undefined {
   const socket = socketAddress(text)
   if (socket) return `${socket.isTls ? 'tls' : 'tcp'}://${socket.hostname}:${socket.port}`
-  const origin = URL.canParse(text) ? new URL(text).origin : 'null'
+  const origin = parseUrl(text)?.origin
   return origin === 'null' ? undefined : origin
 }
 

@@ -1,5 +1,6 @@
 /** What of a plugin's manifest allows a check to read where it reads. */
 import type { Manifest } from '../contract/plugin.ts'
+import { parseUrl } from '../url.ts'
 import { isLiteral, socketAddress } from './base-address.ts'
 
 /** `named`: by an entry with its name. `target`: as a place that a claim names, which has to be public. */
@@ -55,5 +56,6 @@ export function declaredHosts({ hosts }: Pick<Manifest, 'hosts'>, given: Readonl
 }
 
 function hostIn(url: unknown): string[] {
-  return typeof url === 'string' && URL.canParse(url) ? [new URL(url).host] : []
+  const parsed = typeof url === 'string' ? parseUrl(url) : undefined
+  return parsed ? [parsed.host] : []
 }

@@ -1,12 +1,12 @@
-/** Checks a log's own documents: its signed tree heads, and the consistency of two of its states. */
+/** Checks a log's own documents: its signed tree heads, what is in a state of it, and the consistency of two of its states. */
 import { fromBase64url } from '../encoding.ts'
 import type { JsonValue } from '../json.ts'
-import { isConsistencyDocument, isTreeHead } from '../receipt/schema.ts'
+import { isConsistencyDocument, isInclusionDocument, isTreeHead } from '../receipt/schema.ts'
 import { parseStrictJson } from '../receipt/strict-json.ts'
 import { type KeySet, keyInUse } from '../signing/key-set.ts'
 import { DOMAINS, verifySignature } from '../signing/message.ts'
 import { parseInstant } from '../time.ts'
-import { verifyConsistency } from './merkle.ts'
+import { verifyConsistency, verifyInclusion } from './merkle.ts'
 
 export interface TreeHeadReport {
   readonly valid: boolean
@@ -20,6 +20,24 @@ export function checkTreeHead(text: string, keys: KeySet): TreeHeadReport {
   const key = keyInUse(keys, head.signature.key_id, parseInstant(head.body.issued_at)!)
   if (!key) return report(true, false, false)
   return report(true, true, verifySignature(key.publicKey, DOMAINS.treeHead, head.body, head.signature.value))
+}
+
+/**
+ * Whether an inclusion document's proof leads from its leaf to its root. That this is the log's root is proven by a signed tree head alone.
+ *
+ * @param text an inclusion document. Any text gives an answer.
+ */
+export function checkInclusion(text: string): { readonly valid: boolean } {
+  const document = readIntegerJson(text)
+  if (document === undefined || !isInclusionDocument(document)) return { valid: false }
+  const valid = verifyInclusion({
+    leafIndex: document.leaf_index,
+    treeSize: document.tree_size,
+    leafHash: fromBase64url(document.leaf_hash)!,
+    rootHash: fromBase64url(document.root_hash)!,
+    path: document.inclusion.map((hash) => fromBase64url(hash)!),
+  })
+  return { valid }
 }
 
 /**

@@ -34,6 +34,16 @@ export type ConsistencyDocument = {
   readonly proof: readonly string[]
 }
 
+/** The answer of `/v1/log/proof`. */
+export type InclusionDocument = {
+  readonly log_id: string
+  readonly leaf_index: number
+  readonly tree_size: number
+  readonly leaf_hash: string
+  readonly root_hash: string
+  readonly inclusion: readonly string[]
+}
+
 /** base64url(SHA-256(the log's name)). */
 export function logIdOf(name: string): string {
   return sha256Text(name)

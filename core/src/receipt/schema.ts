@@ -1,6 +1,6 @@
 /** The structure of receipts, change entries, proofs and signed tree heads: the published schemas and the rules that the format's text adds. */
 import { isJsonObject, type JsonValue } from '../json.ts'
-import type { ConsistencyDocument, SignedTreeHead } from '../log/tree-head.ts'
+import type { ConsistencyDocument, InclusionDocument, SignedTreeHead } from '../log/tree-head.ts'
 import { ACTION_PATTERN } from '../profile.ts'
 import { parseInstant } from '../time.ts'
 import { REASONS, type VerdictValue } from '../verdict.ts'
@@ -164,6 +164,15 @@ const consistency = object({
   proof: array(hash),
 })
 
+const inclusionDocument = object({
+  log_id: hash,
+  leaf_index: integer(0),
+  tree_size: integer(1),
+  leaf_hash: hash,
+  root_hash: hash,
+  inclusion: array(hash),
+})
+
 const receipt = closedObject({ body: receiptBody, signature }, { proof })
 const changeEntry = closedObject({ body: changeBody, signature }, { proof })
 const treeHead = closedObject({ body: treeHeadBody, signature })
@@ -187,6 +196,10 @@ export function isAnchoredProof(value: JsonValue): value is AnchoredProof {
 
 export function isTreeHead(value: JsonValue): value is SignedTreeHead {
   return treeHead(value)
+}
+
+export function isInclusionDocument(value: JsonValue): value is InclusionDocument {
+  return inclusionDocument(value)
 }
 
 export function isConsistencyDocument(value: JsonValue): value is ConsistencyDocument {

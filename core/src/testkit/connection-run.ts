@@ -1,5 +1,4 @@
 /** Tries what a connection type says of its options: a base address and what fits, without secrets, and a probe that tells what is wrong. */
-
 import { secretNames } from '../contract/auth.ts'
 import type { ConnectionType, ProbeResult } from '../contract/connection.ts'
 import { isDestinationError } from '../contract/destination-error.ts'

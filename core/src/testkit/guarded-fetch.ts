@@ -11,6 +11,7 @@ import { BreachError } from '../hosting/breach.ts'
 import { callBody } from '../hosting/calls.ts'
 import { requestHeaders } from '../hosting/headers.ts'
 import { mergeReadings, NO_READINGS, type Readings, readAnswer } from '../hosting/readings.ts'
+import { parseUrl } from '../url.ts'
 
 export interface Guard {
   /** The base address, whose origin the plugin may ask. */
@@ -82,7 +83,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
 
   function checkUrl(text: string): URL {
     told('requests.hosts', grant)
-    const url = URL.canParse(text) ? new URL(text) : undefined
+    const url = parseUrl(text)
     if (url?.username !== '' || url.password !== '') {
       throw refuse('requests.origin', 'asks an address that is none, or that has credentials in it')
     }
@@ -224,7 +225,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
         const location = response.headers.get('location')
         if (!REDIRECTS.has(response.status) || location === null) return response
         await response.body?.cancel()
-        const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
+        const next = parseUrl(location, url.href)
         // A call is declared for its path alone.
         if (next?.origin !== origin || redirects === MAX_REDIRECTS || requests === mostRequests || body !== undefined) {
           throw new DestinationError('unexpected_response', { status: response.status })

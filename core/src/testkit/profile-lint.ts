@@ -1,5 +1,4 @@
 /** What is wrong with a plugin before it makes a check: its form, its manifest and its profiles. */
-
 import { secretNames } from '../contract/auth.ts'
 import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
 import { profileProblems } from '../contract/profile-problems.ts'

@@ -1,5 +1,4 @@
 /** What all stages of a run share: the destination, the lanes, and checks whose secrets are looked for in all that they give out. */
-
 import type { KitClock } from './clock.ts'
 import type { Memory } from './fault-proxy.ts'
 import type { Findings } from './findings.ts'

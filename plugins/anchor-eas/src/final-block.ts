@@ -1,5 +1,4 @@
 /** Which block is final: the one that the node says, or, if the chain has no finalized block, one with enough blocks after it. */
-
 import { Refusal, unexpectedResponse } from './errors.ts'
 import type { Block, Node } from './node.ts'
 import { latestBlock } from './transaction.ts'

@@ -1,5 +1,4 @@
 /** The questions that the anchorer asks a node of its chain, and the parts of the answers that it uses. */
-
 import {
   type Block as BlockHeader,
   type Log,

@@ -1,11 +1,13 @@
 /** The plugin's options, and the anchorer's settings that follow from them. */
-
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAddress } from 'ethers/address'
 import { type Account, readAccount } from './account.ts'
 import { CHAINS, type Chain } from './chains.ts'
 
-const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
+const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  'x-pattern-help': 'enter 0x and 40 hexadecimal characters',
+})
 const Seconds = (seconds: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, default: seconds, description }))
 
@@ -18,6 +20,8 @@ export const Options = Type.Object(
   {
     rpc_url: Type.String({
       pattern: '^https?://[^\\s/?#@]+(?:[/?][^\\s#]*)?$',
+      'x-pattern-help': 'enter a URL that begins with https:// or http://, without a user name and a password',
+      examples: ['https://rpc.example.com'],
       maxLength: 2048,
       description: 'The URL of a node of the chain. Only its scheme and host are ever shown.',
     }),
@@ -38,6 +42,8 @@ export const Options = Type.Object(
       // Shorter than a key, so that a key that is entered here by mistake is refused and never shown as a name.
       Type.String({
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        'x-pattern-help': 'enter the name of the variable, letters, digits and underscores',
+        examples: ['ANCHOR_KEY'],
         maxLength: 60,
         description: 'The name of an environment variable with the key, instead of key_file.',
       }),
@@ -90,7 +96,7 @@ export function readOptions(
   const chain = toChain(options.chain)
   const reading = readAccount(options, env)
   const problems = [
-    ...(URL.canParse(options.rpc_url) ? [] : ['rpc_url is not a URL']),
+    ...(parseUrl(options.rpc_url) ? [] : ['rpc_url is not a URL']),
     ...[chain.eas, chain.schemaRegistry]
       .filter((address) => !isAddress(address))
       .map((address) => `chain: the checksum of the address ${address} is wrong: check it for typing mistakes`),

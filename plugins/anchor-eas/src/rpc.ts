@@ -1,5 +1,4 @@
 /** Requests to the configured node: core's JSON-RPC with a time limit for each request and the anchorer's error codes. */
-
 import { createRpc, type RpcCallOptions, RpcError } from '@claimcheck/core/anchor'
 import type { JsonValue } from '@claimcheck/core/plugin'
 import { toAnchorerError } from './errors.ts'

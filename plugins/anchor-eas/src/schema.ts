@@ -1,5 +1,4 @@
 /** Checks that the service uses the configured schema registry, and registers the schema of our anchors there if it is missing. */
-
 import { setTimeout as delay } from 'node:timers/promises'
 import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 import { getSchemaCall, getSchemaRegistryCall, readSchema, readSchemaRegistry, registerCall } from './eas.ts'

@@ -2,7 +2,6 @@
  * Finds an account's transactions on the chain. A node only says how many the account has made up to a block, so that the block is found by
  * a search, and the transaction in the block.
  */
-
 import { unexpectedResponse } from './errors.ts'
 import type { Node, Receipt } from './node.ts'
 

@@ -10,7 +10,9 @@ const ADDRESS = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23'
 const ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
 const BASE = { rpc_url: 'https://rpc.example/v1/a-secret', chain: 'base-sepolia' } as const
 
-const isOptions = new Ajv2020({ strict: true, strictTypes: false }).compile(anchorEas.options)
+const isOptions = new Ajv2020({ strict: true, strictTypes: false, keywords: ['x-pattern-help'] }).compile(
+  anchorEas.options,
+)
 
 t.test('the package is a plugin, and refuses unknown options', async (t) => {
   t.ok(isPlugin(anchorEas))

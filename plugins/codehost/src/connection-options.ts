@@ -1,10 +1,13 @@
 /** What all connections to code hosts share: options for the base URL and the repositories' owners, and which claims fit them. */
-import { type Claim, DestinationError, Type } from '@claimcheck/core/plugin'
+import { type Claim, DestinationError, parseUrl, Type } from '@claimcheck/core/plugin'
 
 export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people, and a host that a program would take for an option.
   return Type.String({
     pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
+    'x-pattern-help':
+      'enter an address that begins with https:// or http://, without a user name, a password and a query',
+    examples: ['https://git.example.com'],
     maxLength: 2048,
     description: `${description} It begins with \`https://\` or \`http://\`, and contains no user name, password or query.`,
   })
@@ -43,12 +46,28 @@ export function ownerAndName(repository: string): readonly [owner: string, name:
 
 /** The name that claims give a base address: its host and path, less the path under which a provider has its API. None, for no URL. */
 export function hostName(baseUrl: string, apiPath = ''): string {
-  if (!URL.canParse(baseUrl)) return ''
-  const { host, pathname } = new URL(baseUrl)
+  const url = parseUrl(baseUrl)
+  if (!url) return ''
+  const { host, pathname } = url
   const path = withoutTrailingSlash(pathname)
   return (host + (apiPath !== '' && path.endsWith(apiPath) ? path.slice(0, -apiPath.length) : path)).toLowerCase()
 }
 
 export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
+}
+
+/** The scopes of a token, as GitHub and Bitbucket tell them in `x-oauth-scopes`; undefined where they do not. */
+export function grantedScopes(headers: Headers): string[] | undefined {
+  const granted = headers.get('x-oauth-scopes')
+  return granted
+    ?.split(',')
+    .map((scope) => scope.trim())
+    .filter(Boolean)
+}
+
+/** A warning, if a token can do more than read. */
+export function excessWarnings(scopes: readonly string[], isReadScope: (scope: string) => boolean): string[] {
+  const writing = scopes.filter((scope) => !isReadScope(scope))
+  return writing.length > 0 ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`] : []
 }

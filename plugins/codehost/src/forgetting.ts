@@ -2,11 +2,8 @@
  * Places that forget: without a push log, a commit that is not on the branch now may have been there and gone. These rules say
  * when it may have, so that a merged and deleted branch blames nobody.
  */
-import type { Instant, Mark } from '@claimcheck/core/plugin'
+import { type Instant, isLateLook, type Mark } from '@claimcheck/core/plugin'
 import type { CommitQuery, Place, RepositoryQuery } from './code-host.ts'
-
-/** A first look this soon after the claim leaves no room for a commit that came and went before it. */
-const PROMPT_MS = 5000
 
 export interface Surroundings {
   readonly place: Place
@@ -25,7 +22,7 @@ export interface Surroundings {
 /** The mark of a read that does not show the commit on the branch, where no log outweighs it. */
 export async function markOf(query: CommitQuery, surroundings: Surroundings): Promise<Mark | undefined> {
   const { place, head, isKnown, keepsObjects, repositoryCreatedAt } = surroundings
-  const isYoung = repositoryCreatedAt !== undefined && repositoryCreatedAt > query.claimedAt
+  const isYoung = isMadeAfter(query, repositoryCreatedAt)
   // What an earlier check saw on some branch was there, whatever the host knows now.
   const wasSeen = query.previous.some(({ observation }) => observation.kind === 'present')
   if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung && !wasSeen) return 'never_before'
@@ -40,9 +37,17 @@ export async function markOf(query: CommitQuery, surroundings: Surroundings): Pr
   return mayHaveBeen ? 'may_have_been' : undefined
 }
 
-/** The first look came too late to exclude that an outcome came and went again before it. */
-export function isLateLook({ claimedAt, previous, sentAt }: RepositoryQuery): boolean {
-  return (previous[0]?.sentAt ?? sentAt) - claimedAt > PROMPT_MS
+/**
+ * The repository was made after the claim: the one that was claimed may have had its name, and been deleted, with its log.
+ *
+ * @param createdAt undefined where the host does not tell
+ */
+export function isMadeAfter(
+  { claimedAt }: Pick<RepositoryQuery, 'claimedAt'>,
+  createdAt: Instant | undefined,
+): boolean {
+  // A time that is none proves nothing about the repository's age.
+  return createdAt !== undefined && !(createdAt <= claimedAt)
 }
 
 /** An earlier read shows the pull request or the issue, in whatever state. */

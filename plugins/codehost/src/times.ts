@@ -1,6 +1,5 @@
 /** Times by a host's own clock. */
-import { DestinationError, type Instant, type LogTime } from '@claimcheck/core/plugin'
-import type { FoundRepository, RepositoryQuery } from './code-host.ts'
+import { DestinationError, type LogTime } from '@claimcheck/core/plugin'
 
 /**
  * A time as a host writes it: a whole second stands for all of it.
@@ -25,20 +24,4 @@ export function atLast({ notAfter }: LogTime): LogTime {
 /** As a fact. */
 export function shownTime({ notBefore, notAfter }: LogTime): string {
   return new Date(notBefore ?? notAfter).toISOString()
-}
-
-/** How far a host's clock is behind ours, by the `Date` of its answer; undefined where it does not tell. Milliseconds. */
-export function clockBehindMs(headers: Headers, now: Instant): number | undefined {
-  const theirNow = Date.parse(headers.get('date') ?? '')
-  return Number.isNaN(theirNow) ? undefined : now - theirNow
-}
-
-/** More than the tolerance before the claim, also when the host's clock is behind as its answers say. */
-export function isOld(
-  at: LogTime | undefined,
-  { clockBehindMs }: FoundRepository,
-  { claimedAt, inTimeUntil }: RepositoryQuery,
-): boolean {
-  if (at === undefined || clockBehindMs === undefined) return false
-  return at.notAfter + Math.max(clockBehindMs, 0) < claimedAt - (inTimeUntil - claimedAt)
 }

@@ -2,7 +2,7 @@
 import type { CheckContext, Instant, Mark } from '@claimcheck/core/plugin'
 import { isBranchName } from './actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place, RepositoryQuery } from './code-host.ts'
-import { markOf } from './forgetting.ts'
+import { isMadeAfter, markOf } from './forgetting.ts'
 
 /** git prunes commits that nothing names after two weeks; hosts may do it sooner, but not within this. */
 const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
@@ -50,12 +50,9 @@ export async function findInHistories(
 }
 
 /** Of a commit that the host does not have: it keeps each for some time, but another repository may have had it under this name. */
-export function missingCommitMark(
-  { claimedAt, previous }: RepositoryQuery,
-  now: Instant,
-  createdAt: Instant | undefined,
-): Mark {
-  const isYoung = createdAt !== undefined && createdAt > claimedAt
+export function missingCommitMark(query: RepositoryQuery, now: Instant, createdAt: Instant | undefined): Mark {
+  const { claimedAt, previous } = query
   const wasSeen = previous.some(({ observation: { facts } }) => facts.commit_found === true)
-  return !isYoung && !wasSeen && now - claimedAt <= KEEPS_OBJECTS_MS ? 'never_before' : 'may_have_been'
+  const isKept = now - claimedAt <= KEEPS_OBJECTS_MS && !isMadeAfter(query, createdAt)
+  return isKept && !wasSeen ? 'never_before' : 'may_have_been'
 }

@@ -1,8 +1,8 @@
-/** What the conformance kit needs of both Bitbuckets: stand-ins in three situations, behind one address. */
+/** What the conformance kit needs of both Bitbuckets: stand-ins in three situations, behind one address, and the rows of claims. */
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Destination } from '@claimcheck/core/testkit'
+import type { Case, Destination } from '@claimcheck/core/testkit'
 import type { StandIn, StandInOptions } from '../../../test/destinations/forge/stand-in.ts'
 import { MINUTE, NOON } from './bitbucket-fixture.ts'
 
@@ -71,4 +71,58 @@ export function inSituations(start: (options: StandInOptions) => Promise<StandIn
       return { sha }
     },
   }
+}
+
+type Routes = Pick<Case, 'absentRoutes' | 'extraRoutes'>
+
+/** @param neverOpened what a check sees of a pull request that is missing, which only one of them can tell from a deleted one */
+export function casesOf(
+  push: Routes,
+  merge: Routes,
+  neverOpened: Pick<Case<Situation, Ids>, 'sees' | 'verdict'>,
+): Case<Situation, Ids>[] {
+  const pushed = {
+    claim: ({ sha }: Ids) => ({
+      action: 'codehost.commit.push',
+      target: 'acme/app',
+      params: { sha, branch: 'main' },
+      claimedAt: NOON,
+    }),
+    ...push,
+    submittedAfterMs: 2 * MINUTE,
+  }
+  const merged = {
+    claim: ({ sha }: Ids) => ({
+      action: 'codehost.pull_request.merge',
+      target: 'acme/app',
+      params: { number: 1, head_sha: sha },
+      claimedAt: NOON,
+    }),
+    ...merge,
+    submittedAfterMs: 2 * MINUTE,
+  }
+  return [
+    {
+      ...pushed,
+      name: 'pushed in time',
+      situation: 'pushed',
+      sees: { kind: 'present', facts: { branch_listed: true } },
+      verdict: 'verified',
+    },
+    {
+      ...pushed,
+      name: 'never pushed',
+      situation: 'nothing',
+      sees: { kind: 'absent', mark: 'never_before' },
+      verdict: 'failed',
+    },
+    {
+      ...merged,
+      name: 'merged in time',
+      situation: 'merged',
+      sees: { kind: 'present', facts: { state: 'merged', merge_commit_on_base: true } },
+      verdict: 'verified',
+    },
+    { ...merged, name: 'never opened', situation: 'nothing', ...neverOpened },
+  ]
 }

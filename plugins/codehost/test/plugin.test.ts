@@ -141,7 +141,7 @@ t.test('the secrets of connections are marked', async (t) => {
 
 t.test('a base URL with credentials, a query, another protocol or a host like an option is refused', async (t) => {
   const { connections } = await setUp()
-  const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['x-secret'] })
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['x-secret', 'x-pattern-help'] })
   const isOptions = ajv.compile(connections.get('git')!.options)
   for (const base_url of ['https://git.example.com', 'http://127.0.0.1:3000/scm/'])
     t.ok(isOptions({ base_url }), base_url)

@@ -1,9 +1,9 @@
 /** The addresses that claims name: their one form, and the origin at which they are read. */
-import { DestinationError } from '@claimcheck/core/plugin'
+import { DestinationError, parseUrl } from '@claimcheck/core/plugin'
 
 /** Undefined for what is no URL, and for what would be written otherwise: no claim with it can be signed in one form. */
 export function readAddress(target: string): URL | undefined {
-  const url = parsed(target)
+  const url = parseUrl(target)
   return url?.href === target ? url : undefined
 }
 
@@ -12,17 +12,8 @@ const LONGEST = 512
 
 /** Host in lower case and ASCII, no usual port, no dots in the path. What has no such form stays as it is, and is refused then. */
 export function normalAddress(target: string): string {
-  const href = parsed(target)?.href ?? target
+  const href = parseUrl(target)?.href ?? target
   return href.length <= LONGEST ? href : target
-}
-
-/** Not by `URL.canParse`: once it is compiled, that of Node 20 refuses names with characters such as an `ü`. */
-function parsed(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -26,6 +26,7 @@ const Params = Type.Object(
       Type.String({
         title: 'Fingerprint',
         pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-fA-F]{64})$`,
+        'x-pattern-help': 'enter sha256: and 64 hexadecimal characters, or sha256: and 43 of base64url',
         maxLength: 71,
         description:
           'The SHA-256 of the content: `sha256:` and 64 hexadecimal characters for its bytes, or `sha256:` and base64url for its text, as receipts make fingerprints of texts.',
@@ -113,7 +114,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
     maxLength: 512,
     description:
       'The address. It begins with `https://`, and has no user name, query or fragment. Receipts show it to everybody.',
-    examples: ['https://example.com/news'],
+    examples: ['https://example.com/'],
   }),
   params: Params,
   facts: Facts,

@@ -1,5 +1,5 @@
 /** A connection to a site: for ports and private addresses that claims cannot name by themselves. */
-import { defineConnectionType, statusError, Type } from '@claimcheck/core/plugin'
+import { defineConnectionType, parseUrl, statusError, Type } from '@claimcheck/core/plugin'
 import { readAddress } from './address.ts'
 
 const Options = Type.Object(
@@ -7,6 +7,7 @@ const Options = Type.Object(
     base_url: Type.String({
       title: 'Address',
       pattern: '^https://[A-Za-z0-9\\[][A-Za-z0-9.:\\]-]*/?$',
+      'x-pattern-help': 'enter https://, the name of the site and its port, without a path',
       maxLength: 512,
       description:
         'The address of the site, without a path: `https://` and its name, and its port where that is not 443.',
@@ -22,8 +23,10 @@ export const site = defineConnectionType({
   options: Options,
   help: 'Sites at their usual port need no connection. Connect one that has another port, or a private address that the operator allows.',
   baseUrl: ({ base_url }) => base_url,
-  fits: ({ base_url }, { target }) =>
-    URL.canParse(base_url) && new URL(base_url).origin === readAddress(target)?.origin,
+  fits({ base_url }, { target }) {
+    const origin = parseUrl(base_url)?.origin
+    return origin !== undefined && origin === readAddress(target)?.origin
+  },
   async probe({ base_url }, { fetch, now }) {
     const response = await fetch(base_url)
     await response.body?.cancel()

@@ -3,6 +3,7 @@ import {
   type Claim,
   DestinationError,
   defineVerifier,
+  isLateLook,
   type Mark,
   type Observation,
   type PreviousRead,
@@ -12,9 +13,6 @@ import { formOf } from './fingerprint.ts'
 import { type Facts, type Params, profile, USUAL_STATUS } from './profile.ts'
 import { type Answer, canBeAnswered, isMissing, isSuccess, type Question, readUrl, unexpected } from './read.ts'
 import { site } from './site.ts'
-
-/** A first look this soon after the claim leaves no room for an answer that came and went before it. */
-const PROMPT_MS = 5000
 
 export const urlStatus = defineVerifier({
   profile,
@@ -30,9 +28,9 @@ export const urlStatus = defineVerifier({
     const question = questionOf(target, params)
     if (!canBeAnswered(question.status)) throw new DestinationError('unsupported_target')
     const { cache, previous, now } = context
-    const firstSentAt = previous[0]?.sentAt ?? now()
+    const isLate = isLateLook({ claimedAt, sentAt: now(), previous })
     const answer = await cache.share(JSON.stringify(question), () => readUrl(question, context))
-    return observationOf(params, answer, { isPrompt: firstSentAt - claimedAt <= PROMPT_MS, previous })
+    return observationOf(params, answer, { isLate, previous })
   },
 })
 
@@ -47,8 +45,8 @@ function normalParams(params: Params): Params {
 }
 
 export interface Circumstances {
-  /** The first read came right after the claim. */
-  readonly isPrompt: boolean
+  /** The first read did not come right after the claim. */
+  readonly isLate: boolean
   readonly previous: readonly PreviousRead[]
 }
 
@@ -72,10 +70,10 @@ export function observationOf(params: Params, answer: Answer, circumstances: Cir
 }
 
 /** An address keeps no record: what it answers now says of an earlier answer only what the circumstances do. */
-function markOf(answer: Answer, isStatus: boolean, { isPrompt, previous }: Circumstances): Mark | undefined {
+function markOf(answer: Answer, isStatus: boolean, { isLate, previous }: Circumstances): Mark | undefined {
   const saysThatItWas = answer.status === 410
   const isUnstable = isStatus && (answer.varies || previous.some((read) => showsOtherContent(read, answer)))
-  return !isPrompt || saysThatItWas || isUnstable ? 'may_have_been' : undefined
+  return isLate || saysThatItWas || isUnstable ? 'may_have_been' : undefined
 }
 
 /** With the same status: the page changes by itself, or was changed, and what was between the reads nobody knows. */

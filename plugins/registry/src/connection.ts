@@ -1,5 +1,5 @@
 /** What all connections to registries share: where the registry is, which packages are read there, and which claims fit. */
-import { type Claim, Type } from '@claimcheck/core/plugin'
+import { type Claim, parseUrl, Type } from '@claimcheck/core/plugin'
 
 /** @param publicUrl where the registry is when the option is left out */
 export function baseUrl(description: string, publicUrl: string) {
@@ -7,15 +7,25 @@ export function baseUrl(description: string, publicUrl: string) {
     title: 'Address',
     // Credentials are refused, because this option is shown to people.
     pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
+    'x-pattern-help':
+      'enter an address that begins with https:// or http://, without a user name, a password and a query',
     maxLength: 2048,
     description: `${description} When left out: \`${publicUrl}\`.`,
     examples: [publicUrl],
   })
 }
 
+const PackageName = Type.String({
+  pattern: '^[^*]+\\*?$',
+  'x-pattern-help': 'enter the name of a package, or the beginning of names and an asterisk',
+  minLength: 1,
+  maxLength: 220,
+  examples: ['@acme/*'],
+})
+
 export const common = {
   packages: Type.Optional(
-    Type.Array(Type.String({ pattern: '^[^*]+\\*?$', minLength: 1, maxLength: 220, examples: ['@acme/*'] }), {
+    Type.Array(PackageName, {
       title: 'Packages',
       maxItems: 100,
       description:
@@ -66,7 +76,6 @@ function isNamed(pattern: string, name: string): boolean {
 
 /** The name that claims give a base address: its host and path. None, for no URL. */
 export function registryName(url: string): string {
-  if (!URL.canParse(url)) return ''
-  const { host, pathname } = new URL(url)
-  return (host + withoutTrailingSlash(pathname)).toLowerCase()
+  const parsed = parseUrl(url)
+  return parsed ? (parsed.host + withoutTrailingSlash(parsed.pathname)).toLowerCase() : ''
 }

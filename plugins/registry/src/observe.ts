@@ -1,10 +1,16 @@
 /** What a check reports of a version that was looked for: when it came, what is certain about it, and what absence means there. */
-import type { Instant, LogTime, Mark, Observation, PreviousRead, Stay } from '@claimcheck/core/plugin'
+import {
+  type Instant,
+  isLateLook,
+  isLongBefore,
+  type LogTime,
+  type Mark,
+  type Observation,
+  type PreviousRead,
+  type Stay,
+} from '@claimcheck/core/plugin'
 import type { FoundVersion } from './ecosystem.ts'
 import type { Facts } from './profile.ts'
-
-/** A first look this soon after the claim leaves no room for a version that came and went before it. */
-const PROMPT_MS = 5000
 
 export interface Look {
   readonly claimedAt: Instant
@@ -44,7 +50,7 @@ function staysOf({ published }: FoundVersion, look: Look): readonly Stay[] | und
 
 /** Where a version can be replaced, what is there now may have taken the place of what was there before. */
 function appearanceOf(published: Required<LogTime>, look: Look): LogTime {
-  return look.keeps || isPrompt(look) ? published : { notAfter: published.notAfter }
+  return look.keeps || !isLateLook(look) ? published : { notAfter: published.notAfter }
 }
 
 function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
@@ -62,11 +68,7 @@ function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Fact
 
 /** Where versions can be taken away or replaced without a trace. */
 function forgottenMark(look: Look): Mark | undefined {
-  return isPrompt(look) && !wasSeen(look) ? undefined : 'may_have_been'
-}
-
-function isPrompt({ claimedAt, sentAt, previous }: Look): boolean {
-  return (previous[0]?.sentAt ?? sentAt) - claimedAt <= PROMPT_MS
+  return isLateLook(look) || wasSeen(look) ? 'may_have_been' : undefined
 }
 
 /** As claimed: what differed from the beginning shows nothing of what was claimed. */
@@ -74,13 +76,12 @@ function wasSeen({ previous }: Look): boolean {
   return previous.some(({ observation }) => observation.kind === 'present' && observation.differs.length === 0)
 }
 
-function factsOf({ facts, published, clockBehindMs }: FoundVersion, { claimedAt, inTimeUntil }: Look): Facts {
+function factsOf(found: FoundVersion, look: Look): Facts {
+  const { facts, published } = found
   if (!published) return facts
-  const toleranceMs = inTimeUntil - claimedAt
-  const isOld = clockBehindMs !== undefined && published.notAfter + Math.max(clockBehindMs, 0) < claimedAt - toleranceMs
   return {
     ...facts,
     published_at: new Date(published.notBefore).toISOString(),
-    ...(isOld && { preexisting: true as const }),
+    ...(isLongBefore(published, found, look) && { preexisting: true as const }),
   }
 }

@@ -30,6 +30,7 @@ const Params = Type.Object(
       Type.String({
         title: 'Digest of the content',
         pattern: `^(?:${SRI_PATTERN}|(?:sha256:)?[0-9a-fA-F]{64})$`,
+        'x-pattern-help': 'enter sha512- or sha256- and base64, or 64 hexadecimal characters',
         description:
           'The digest of the published file: `sha512-` or `sha256-` and base64, or a SHA-256 in hexadecimal. At PyPI and Cargo it is a SHA-256.',
         examples: ['sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='],
@@ -39,6 +40,9 @@ const Params = Type.Object(
       Type.String({
         title: 'Registry',
         pattern: REGISTRY_PATTERN,
+        // No example: claims that are shown as examples name no registry.
+        'x-pattern-help':
+          'enter the name of the registry alone, `registry.npmjs.org` instead of `https://registry.npmjs.org`',
         maxLength: 1024,
         description:
           'The registry: `registry.npmjs.org`, or `npm.example.com/team` where the connection has a path. Needed when several connections fit.',

@@ -1,6 +1,7 @@
 /** Reads a registry: with the usual meaning of statuses, and with conditional requests where the answer is small enough to be kept. */
 import {
   type CheckContext,
+  clockBehindMs,
   DestinationError,
   isDestinationError,
   type ProbeContext,
@@ -54,10 +55,9 @@ export function createReader(
         auth,
       })
       const { status, headers } = response
-      const theirNow = Date.parse(headers.get('date') ?? '')
-      const clockBehindMs = Number.isNaN(theirNow) ? undefined : now() - theirNow
+      const behindMs = clockBehindMs(headers, now())
       const isOld = isOldCopy(headers, isPublic)
-      if (status === 304 && known) return { value: known.value as T, clockBehindMs, isDoubtful: isOld }
+      if (status === 304 && known) return { value: known.value as T, clockBehindMs: behindMs, isDoubtful: isOld }
       if (status !== 200) {
         await response.body?.cancel()
         if (!also.includes(status)) throw statusError(response, now())
@@ -69,7 +69,7 @@ export function createReader(
       const isWhole = tellsItsEnd(headers)
       const isKept = isWhole && etag !== null && JSON.stringify(value).length <= MAX_REMEMBERED_LENGTH
       if (isKept) cache?.set(key, { etag, value })
-      return { value, clockBehindMs, isDoubtful: isOld || !isWhole }
+      return { value, clockBehindMs: behindMs, isDoubtful: isOld || !isWhole }
     },
   }
 }

@@ -1,5 +1,4 @@
 /** What a destination that hangs costs the claims about all others. */
-
 import { SCRIPTED } from '../../../test/support/installation.ts'
 import { claimsOf, decidedClaims, type Target } from '../claims.ts'
 import type { Figure } from '../figure.ts'

@@ -1,5 +1,4 @@
 /** What a process of its own costs a plugin's claims, and what bad plugins cost the claims of others. */
-
 import { setTimeout } from 'node:timers/promises'
 import { connect } from '../../../test/support/connect.ts'
 import { SCRIPTED } from '../../../test/support/installation.ts'

@@ -1,5 +1,4 @@
 /** Durable private files: written whole or not at all, readable by their owner only. */
-
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,

@@ -2,16 +2,19 @@
 import type { JsonValue } from '@claimcheck/core'
 import type { TSchema } from 'typebox'
 
-/** What a form uses of the schema of a property. */
+/** What forms and documentation use of the schema of a property. */
 export interface Property {
   readonly type?: string
   readonly title?: string
   readonly description?: string
-  readonly default?: unknown
+  readonly default?: JsonValue
+  readonly examples?: readonly JsonValue[]
   readonly enum?: readonly JsonValue[]
   readonly const?: JsonValue
   readonly anyOf?: readonly Property[]
   readonly items?: Property
+  readonly properties?: Readonly<Record<string, Property>>
+  readonly format?: string
   readonly minLength?: number
   readonly pattern?: string
 }

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv'
 import type { Issue, Loc } from './errors.ts'
 import { readTimestamp, type TimestampProblem } from './timestamp.ts'
 
-/** The keyword beside a pattern that says what to write instead. */
+/** The keyword beside a pattern that says what to write: a phrase that begins with a verb, `enter owner/repo`. */
 export const PATTERN_HELP = 'x-pattern-help'
 
 type Wording = Pick<Issue, 'msg' | 'type' | 'ctx'>
@@ -12,15 +12,25 @@ export function wording(error: ErrorObject, loc: Loc): Wording {
   return BY_KEYWORD[error.keyword]?.(error, loc) ?? valueError(error.message ?? 'is not valid')
 }
 
-function patternWording(should: string, pattern: string, parent: ErrorObject['parentSchema']): Wording {
-  const help = parent?.[PATTERN_HELP]
-  const msg = `String ${should} match pattern '${pattern}'`
-  return {
-    type: 'string_pattern_mismatch',
-    msg: typeof help === 'string' ? `${msg}: ${help}` : msg,
-    ctx: { pattern },
-  }
+function patternWording(pattern: string, parent: ErrorObject['parentSchema']): Wording {
+  return { type: 'string_pattern_mismatch', msg: formInWords(parent ?? {}), ctx: { pattern } }
 }
+
+/** What to write, from what the schema says for people: nobody reads a regular expression. */
+export function formInWords(schema: Readonly<Record<string, unknown>>): string {
+  const { [PATTERN_HELP]: help, description, examples } = schema
+  const [example] = Array.isArray(examples) ? (examples as unknown[]) : []
+  const shown = typeof example === 'string' ? `\`${example}\`` : undefined
+  if (typeof help === 'string') {
+    const lead = help.charAt(0).toUpperCase() + help.slice(1)
+    return shown === undefined || help.includes('`') ? lead : `${lead}, for example ${shown}`
+  }
+  const said = typeof description === 'string' ? description : undefined
+  if (shown !== undefined) return said === undefined ? `Write it like ${shown}` : `Write it like ${shown}. ${said}`
+  return said === undefined ? UNKNOWN_FORM : `Write it in the form that is described: ${said}`
+}
+
+const UNKNOWN_FORM = 'This is not written in the form that is needed: look it up in the documentation'
 
 const BY_KEYWORD: Readonly<Record<string, (error: ErrorObject, loc: Loc) => Wording>> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
@@ -28,12 +38,10 @@ const BY_KEYWORD: Readonly<Record<string, (error: ErrorObject, loc: Loc) => Word
   type: ({ schema, data }, loc) => typeWording(schema, data, loc),
   enum: ({ schema }) => literalError(schema as unknown[]),
   const: ({ schema }) => literalError([schema]),
-  pattern: ({ schema: pattern, parentSchema }) => patternWording('should', String(pattern), parentSchema),
+  pattern: ({ schema: pattern, parentSchema }) => patternWording(String(pattern), parentSchema),
   not: ({ schema, parentSchema, message }) => {
     const { pattern } = schema as { readonly pattern?: unknown }
-    return typeof pattern === 'string'
-      ? patternWording('should not', pattern, parentSchema)
-      : valueError(message ?? 'is not valid')
+    return typeof pattern === 'string' ? patternWording(pattern, parentSchema) : valueError(message ?? 'is not valid')
   },
   minLength: ({ schema: min_length }) => ({
     type: 'string_too_short',
@@ -140,6 +148,6 @@ function valueError(error: string): Wording {
   return { type: 'value_error', msg: `Value error, ${error}`, ctx: { error } }
 }
 
-function counted(count: unknown, unit: string): string {
+export function counted(count: unknown, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

@@ -2,6 +2,7 @@
 import type { Instant, VerdictValue } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import type { Reads } from '../storage/storage.ts'
+import { type ClaimChoice, isBounded, MOST_EXAMINED, scopeOf } from './claim-choice.ts'
 
 /** The spans of time, each divided into stretches that begin at whole hours or days in UTC. The last stretch includes now. */
 export const SPANS = {
@@ -13,59 +14,106 @@ export type Span = keyof typeof SPANS
 /** The verdict of a decided claim, or `queued`. */
 export type Standing = VerdictValue | 'queued'
 
+export type Counts = Readonly<Partial<Record<Standing, number>>>
+
 export interface Stretch {
   readonly start: Instant
-  readonly counts: Readonly<Partial<Record<Standing, number>>>
+  readonly counts: Counts
+}
+
+export interface Counted {
+  /** Oldest first, including empty ones. */
+  readonly stretches: readonly Stretch[]
+  /** True when only the newest claims of the choice were looked at. */
+  readonly cutShort: boolean
+}
+
+/** By action: those with the most claims first. */
+export interface CountedActions {
+  readonly actions: readonly { readonly action: string; readonly counts: Counts }[]
+  readonly cutShort: boolean
 }
 
 export interface ClaimCounts {
-  /** Counts by the time of submission; oldest stretch first, including empty stretches. The counts may be some seconds old. */
-  count(workspaceId: string, span: Span): Promise<readonly Stretch[]>
+  /**
+   * Counts by the time of submission, up to now or the end of the choice. The counts may be some seconds old.
+   * @param most so many of the newest claims are looked at, where there is a choice
+   */
+  count(workspaceId: string, span: Span, choice?: ClaimChoice, most?: number): Promise<Counted>
+  /** What an agent claimed in the last month. Some seconds old. */
+  countActions(workspaceId: string, agentId: string): Promise<CountedActions>
   /** The actions of the newest claims. Some seconds old. */
   actions(workspaceId: string): Promise<readonly string[]>
 }
 
 interface ClaimCountsOptions {
-  readonly storage: { readonly read: { readonly claims: Pick<Reads['claims'], 'counts' | 'actions'> } }
+  readonly storage: {
+    readonly read: { readonly claims: Pick<Reads['claims'], 'counts' | 'countsByAction' | 'actions' | 'position'> }
+  }
   readonly now: () => Instant
 }
 
 // An open page asks every few seconds, and many people may open the same page: they share one query.
 const CACHED_MS = { day: 10_000, month: 60_000, actions: 10_000 } as const
 const MAX_CACHED = 1000
-/** Reading the actions of all claims of a large workspace would take the database's time from claims. */
-const MAX_READ_FOR_ACTIONS = 10_000
 
 interface Cached {
   readonly at: Instant
-  readonly found: Promise<readonly unknown[]>
+  readonly found: Promise<unknown>
 }
 
 export function createClaimCounts({ storage, now }: ClaimCountsOptions): ClaimCounts {
+  const { claims } = storage.read
   const cache = new LRUCache<string, Cached>({ max: MAX_CACHED })
 
-  async function read(workspaceId: string, span: Span, at: Instant): Promise<readonly Stretch[]> {
-    const { stretchMs, stretches } = SPANS[span]
-    const first = Math.floor(at / stretchMs) - stretches + 1
-    const found = await storage.read.claims.counts(workspaceId, first * stretchMs, stretchMs)
-    return Array.from({ length: stretches }, (_, index) => {
-      const ofStretch = found.filter(({ bucket }) => bucket === first + index)
-      const counts = Object.fromEntries(ofStretch.map(({ verdict, count }) => [verdict ?? 'queued', count]))
-      return { start: (first + index) * stretchMs, counts }
-    })
+  /** The claims of a choice that are looked at. */
+  async function bounded(workspaceId: string, choice: ClaimChoice, most: number) {
+    const { since: _, until: __, ...narrowing } = choice
+    const isNarrowed = Object.keys(narrowing).length > 0 && isBounded(choice, most)
+    const end = isNarrowed ? await claims.position(scopeOf(workspaceId, choice), most) : undefined
+    return { query: { workspaceId, ...choice, ...(end ? { from: end } : {}) }, cutShort: end !== undefined }
   }
 
-  /** Caches what a read found. Failures are not cached, and neither are empty results, so that the first claim shows at once. */
+  async function read(
+    workspaceId: string,
+    span: Span,
+    choice: ClaimChoice,
+    most: number,
+    at: Instant,
+  ): Promise<Counted> {
+    const { stretchMs, stretches } = SPANS[span]
+    const first = firstStretch(span, Math.min(at, (choice.until ?? Number.POSITIVE_INFINITY) - 1))
+    const since = Math.max(first * stretchMs, choice.since ?? 0)
+    const { query, cutShort } = await bounded(workspaceId, { ...choice, since }, most)
+    const found = await claims.counts(query, stretchMs)
+    const all = Array.from({ length: stretches }, (_, index) => {
+      const ofStretch = found.filter(({ bucket }) => bucket === first + index)
+      return { start: (first + index) * stretchMs, counts: countsOf(ofStretch) }
+    })
+    return { stretches: all, cutShort }
+  }
+
+  async function readActions(workspaceId: string, agentId: string, at: Instant): Promise<CountedActions> {
+    const since = firstStretch('month', at) * SPANS.month.stretchMs
+    const { query, cutShort } = await bounded(workspaceId, { agentId, since }, MOST_EXAMINED)
+    const counts = new Map<string, Counts>()
+    for (const { action, ...one } of await claims.countsByAction(query))
+      counts.set(action, { ...counts.get(action), ...countsOf([one]) })
+    const actions = [...counts].map(([action, ofAction]) => ({ action, counts: ofAction }))
+    return { actions: actions.toSorted((one, other) => sumOf(other.counts) - sumOf(one.counts)), cutShort }
+  }
+
+  /** Caches what a read found. Failures are not cached, and neither is nothing, where the first claim is to show at once. */
   function remembered<T>(
     what: keyof typeof CACHED_MS,
-    workspaceId: string,
-    isNothing: (found: readonly T[]) => boolean,
-    read: (at: Instant) => Promise<readonly T[]>,
-  ): Promise<readonly T[]> {
-    const name = `${what} ${workspaceId}`
+    of: readonly unknown[],
+    isNothing: (found: T) => boolean,
+    read: (at: Instant) => Promise<T>,
+  ): Promise<T> {
+    const name = JSON.stringify([what, ...of])
     const at = now()
     const known = cache.get(name)
-    if (known && at - known.at < CACHED_MS[what]) return known.found as Promise<readonly T[]>
+    if (known && at - known.at < CACHED_MS[what]) return known.found as Promise<T>
     const found = read(at)
     const entry = { at, found }
     cache.set(name, entry)
@@ -75,23 +123,41 @@ export function createClaimCounts({ storage, now }: ClaimCountsOptions): ClaimCo
   }
 
   return {
-    count: (workspaceId, span) =>
+    count: (workspaceId, span, choice = {}, most = MOST_EXAMINED) =>
       remembered(
         span,
-        workspaceId,
-        (stretches) => stretches.every(isEmpty),
-        (at) => read(workspaceId, span, at),
+        [workspaceId, choice, most],
+        // A choice that nothing fits is looked for in many claims each time.
+        ({ stretches }) => Object.keys(choice).length === 0 && stretches.every(({ counts }) => sumOf(counts) === 0),
+        (at) => read(workspaceId, span, choice, most, at),
+      ),
+    countActions: (workspaceId, agentId) =>
+      remembered(
+        'actions',
+        [workspaceId, agentId],
+        () => false,
+        (at) => readActions(workspaceId, agentId, at),
       ),
     actions: (workspaceId) =>
       remembered(
         'actions',
-        workspaceId,
+        [workspaceId],
         (actions) => actions.length === 0,
-        () => storage.read.claims.actions(workspaceId, MAX_READ_FOR_ACTIONS),
+        () => claims.actions(workspaceId, MOST_EXAMINED),
       ),
   }
 }
 
-function isEmpty({ counts }: Stretch): boolean {
-  return Object.keys(counts).length === 0
+/** The first of the stretches whose last one includes a moment: how many have passed since the Unix epoch. */
+function firstStretch(span: Span, last: Instant): number {
+  const { stretchMs, stretches } = SPANS[span]
+  return Math.floor(last / stretchMs) - stretches + 1
+}
+
+function countsOf(found: readonly { readonly verdict: VerdictValue | null; readonly count: number }[]): Counts {
+  return Object.fromEntries(found.map(({ verdict, count }) => [verdict ?? 'queued', count]))
+}
+
+export function sumOf(counts: Counts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }

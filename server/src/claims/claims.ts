@@ -1,18 +1,19 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
-import type { CheckRecord, Instant, JsonObject, VerdictValue } from '@claimcheck/core'
+import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
-import { instantOf } from '../base/ids.ts'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
-import type { ClaimIdentity, ClaimPosition } from '../storage/claims.ts'
+import type { ClaimIdentity } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
+import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
+import { parseCursor, writeCursor } from './cursor.ts'
 import { type ClaimInput, planClaim, type Submitter } from './intake.ts'
 import type { Quotas } from './quotas.ts'
 
@@ -33,21 +34,19 @@ export type ClaimStatus = Omit<
   | 'momentAt'
 >
 
-export interface ClaimFilter {
+/** A claim in a list, with what it says. */
+export type ListedClaim = ClaimStatus & Pick<ClaimRow, 'params' | 'profileAction' | 'profileVersion'>
+
+export interface ClaimFilter extends ClaimChoice {
   readonly limit: number
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string
-  readonly agentId?: string
-  readonly action?: string
-  readonly target?: string
-  readonly verdict?: VerdictValue
-  readonly state?: ClaimState
   /** Reads at most this many claims, for a filter that may match few; the next page continues there. */
   readonly mostExamined?: number
 }
 
 export interface ClaimPage {
-  readonly claims: readonly ClaimStatus[]
+  readonly claims: readonly ListedClaim[]
   readonly nextCursor: string | null
   /** True when the page ends because of `mostExamined`, and not because it is full. */
   readonly cutShort: boolean
@@ -81,6 +80,8 @@ export interface ClaimService {
    * @throws ServiceError `bad_request` for a cursor that is not one of ours
    */
   newerCursor(workspaceId: string, filter: ClaimFilter & { readonly cursor: string }): Promise<string | undefined>
+  /** When each of these was decided, of those that are. */
+  decidedAt(claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>
 }
 
 interface ClaimServiceOptions {
@@ -173,43 +174,31 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         history,
       }
     },
-    async list(workspaceId, { cursor, limit, mostExamined, ...filter }) {
-      const scope = { workspaceId, ...(cursor === undefined ? {} : { before: parseCursor(cursor) }) }
-      const end = mostExamined === undefined ? undefined : await storage.read.claims.position(scope, mostExamined)
-      const bounds = { ...scope, ...(end ? { from: end } : {}) }
-      const rows = await storage.read.claims.list({ ...filter, ...bounds, limit: limit + 1 })
+    async list(workspaceId, { cursor, limit, mostExamined, ...choice }) {
+      const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
+      const scope = { ...scopeOf(workspaceId, choice), ...before }
+      const end = isBounded(choice, mostExamined) ? await storage.read.claims.position(scope, mostExamined) : undefined
+      const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
+      const rows = await storage.read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
       const page = rows.slice(0, limit)
       const isFull = rows.length > limit
       const last = isFull ? page.at(-1) : end
       return { claims: page, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
     },
-    async newerCursor(workspaceId, { cursor, limit, mostExamined, ...filter }) {
+    async newerCursor(workspaceId, { cursor, limit, mostExamined, ...choice }) {
       const { claims } = storage.read
       // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
-      const place = { workspaceId, from: parseCursor(cursor) }
-      const end = mostExamined === undefined ? undefined : await claims.positionFromOldest(place, mostExamined + 1)
-      const bounds = { ...place, ...(end ? { before: end } : {}) }
-      const start = (await claims.positionFromOldest({ ...filter, ...bounds }, limit + 1)) ?? end
+      const from = parseCursor(cursor)
+      const scope = { ...scopeOf(workspaceId, choice), from }
+      const end = isBounded(choice, mostExamined) ? await claims.positionFromOldest(scope, mostExamined + 1) : undefined
+      const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
+      const start = (await claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
       return start && writeCursor(start)
     },
+    decidedAt: (claimIds) => storage.read.claims.decidedAt(claimIds),
   }
 }
 
 function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
   return `${workspaceId} ${clientClaimId}`
-}
-
-// A cursor is the position at which the last page ended. Clients must not interpret it.
-function writeCursor({ submittedAt, claimId }: ClaimPosition): string {
-  return Buffer.from(JSON.stringify([submittedAt, claimId])).toString('base64url')
-}
-
-function parseCursor(cursor: string): ClaimPosition {
-  try {
-    const [submittedAt, claimId] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    if (Number.isSafeInteger(submittedAt) && instantOf(claimId) !== undefined) return { submittedAt, claimId }
-  } catch {
-    // Falls through to the error below.
-  }
-  throw new ServiceError('bad_request', 'cursor is not valid: use next_cursor of an earlier answer')
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { CLOSING, type Closing, JsonError, parseStrictJson } from '@claimcheck/core'
+import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
@@ -109,6 +109,8 @@ const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1,
 // With a scheme of sockets a host and a port, and no path.
 const sourceUrl = Type.String({
   pattern: '^(?:https?://[^\\s/?#@]+(?:/[^\\s?#]*)?|tls://[^\\s/?#@]+:[0-9]{1,5})$',
+  'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
+  examples: ['https://git.example.com'],
   maxLength: 2048,
 })
 
@@ -253,7 +255,7 @@ function readPort(given: string | undefined, report: Report): number {
 
 function readPublicUrl(text: string | undefined, report: Report): string | undefined {
   if (!text) return undefined
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   if (
     !url ||
     !['http:', 'https:'].includes(url.protocol) ||
@@ -317,9 +319,9 @@ function readAllowPrivate(text: string | undefined, report: Report): string[] {
 /** Normalizes the entry as URLs do, so that one host has one spelling; undefined when it is not `host` or `host:port`. */
 function hostAndPort(entry: string): string | undefined {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(entry) ?? []
-  if (host === undefined || !URL.canParse(`http://${host}`) || Number(port ?? 1) > 65_535) return undefined
-  const { hostname } = new URL(`http://${host}`)
-  return port === undefined ? hostname : `${hostname}:${Number(port)}`
+  const url = host === undefined ? undefined : parseUrl(`http://${host}`)
+  if (!url || Number(port ?? 1) > 65_535) return undefined
+  return port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`
 }
 
 function readChecks(file: NonNullable<ConfigFile['checks']>): CheckSettings {

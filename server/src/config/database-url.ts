@@ -1,5 +1,6 @@
 /** The database's URL: reads it, and shows it without its password. */
 import { resolve } from 'node:path'
+import { parseUrl } from '@claimcheck/core'
 import type { Report } from './report.ts'
 
 interface Scheme {
@@ -67,7 +68,7 @@ function readFileUrl(url: string, cwd: string, report: Report): string {
 }
 
 function readServerUrl(url: string, _cwd: string, report: Report): string {
-  const { hostname = '', pathname = '', searchParams } = URL.canParse(url) ? new URL(url) : {}
+  const { hostname = '', pathname = '', searchParams } = parseUrl(url) ?? {}
   // A URL can name the folder of a Unix socket only as the parameter `host`.
   const hasHost = hostname !== '' || searchParams?.has('host')
   if (!hasHost || pathname.length < 2) report('DATABASE_URL: must be like postgres://user:password@host/database')

@@ -1,4 +1,5 @@
 /** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
+import { parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { MAX_NAME_LENGTH } from '../base/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
@@ -28,10 +29,20 @@ export const OAuthFile = Type.Object(
       Type.Array(
         Type.Object(
           {
-            client_id: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,64}$' }),
+            client_id: Type.String({
+              pattern: '^[A-Za-z0-9._~-]{1,64}$',
+              'x-pattern-help': 'write 1 to 64 letters, digits, dots, underscores, tildes or dashes',
+              examples: ['desk'],
+            }),
             client_name: text(MAX_NAME_LENGTH),
             redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
-            client_secret: Type.Optional(Type.String({ pattern: '^[!-~]{32,256}$', 'x-secret': true })),
+            client_secret: Type.Optional(
+              Type.String({
+                pattern: '^[!-~]{32,256}$',
+                'x-pattern-help': 'write 32 to 256 characters of ASCII, without spaces',
+                'x-secret': true,
+              }),
+            ),
           },
           { additionalProperties: false },
         ),
@@ -72,6 +83,6 @@ export function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
 
 // RFC 8707 2: an absolute URI without a fragment. The service compares audiences and sends no request to them.
 function resourceProblem(resource: string): string | undefined {
-  if (!URL.canParse(resource)) return 'must be an absolute URI'
+  if (!parseUrl(resource)) return 'must be an absolute URI'
   return resource.includes('#') ? 'must have no fragment' : undefined
 }

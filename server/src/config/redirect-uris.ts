@@ -1,4 +1,5 @@
 /** The rules for redirect URIs: https, http on a loopback address, or a private-use scheme (RFC 8252 7). */
+import { parseUrl } from '@claimcheck/core'
 
 /** Per client. */
 export const MAX_REDIRECT_URIS = 20
@@ -16,8 +17,9 @@ const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 
 /** The mistake in a redirect URI, as words that follow "the URI"; undefined when it is valid. */
 export function redirectProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'must be an absolute URI'
-  const { protocol, hostname, username, password } = new URL(text)
+  const url = parseUrl(text)
+  if (!url) return 'must be an absolute URI'
+  const { protocol, hostname, username, password } = url
   if (text.includes('#')) return 'must have no fragment'
   if (username + password !== '') return 'must have no user or password'
   if (FORBIDDEN_SCHEMES.has(protocol)) return `must not have the scheme ${protocol.slice(0, -1)}`

@@ -1,6 +1,7 @@
 /** The `sign_in` section of the configuration file: the OpenID provider through which people can sign in. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from './allow-private.ts'
 import type { Report } from './report.ts'
@@ -60,7 +61,7 @@ export function readOidcProvider({ oidc }: SignInSection, { folder, allowPrivate
 
 // OpenID Connect Discovery 1.0, section 3.
 function isIssuer(issuer: string, allowPrivate: readonly string[]): boolean {
-  const url = URL.canParse(issuer) ? new URL(issuer) : undefined
+  const url = parseUrl(issuer)
   if (!url || url.username + url.password + url.search + url.hash !== '' || /[?#]/.test(issuer)) return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && isAllowed(url, allowPrivate))
 }

@@ -10,6 +10,7 @@ import { answerErrorsWithPages } from './error-pages.tsx'
 import { redirectToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
+import { agentRoutes } from './pages/agents.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
 import { claimRoutes } from './pages/claims.tsx'
 import { connectionRoutes } from './pages/connections.tsx'
@@ -38,7 +39,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
       reply.headers(pageHeaders())
       done()
     })
-    answerErrorsWithPages(pages)
+    answerErrorsWithPages(pages, services.members)
     redirectToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
     readSessions(pages, services, answerStale)
@@ -62,6 +63,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           developerRoutes(workspace, services)
           claimRoutes(workspace, services)
           newClaimRoutes(workspace, services)
+          agentRoutes(workspace, services)
           memberRoutes(workspace, services)
           pluginRoutes(workspace, services)
         },

@@ -1,6 +1,6 @@
 /** What the console needs of the installation. */
-
 import type { Instant } from '@claimcheck/core'
+import type { AgentService } from '../claims/agents.ts'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
 import type { Quotas } from '../claims/quotas.ts'
@@ -20,6 +20,7 @@ import type { Registry } from '../plugins/registry.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import type { Sources } from '../workspaces/sources.ts'
+import type { WorkspaceService } from '../workspaces/workspaces.ts'
 
 export interface ConsoleDependencies {
   readonly accounts: AccountService
@@ -28,12 +29,14 @@ export interface ConsoleDependencies {
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
   readonly oidcSignIn: OidcSignIn | undefined
+  readonly workspaces: WorkspaceService
   readonly keys: KeyService
   readonly oauth: OAuth
   readonly applications: ApplicationService
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts
+  readonly agents: AgentService
   readonly quotas: Quotas
   readonly receipts: ReceiptService
   readonly log: LogService

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
-import { originOf } from './session.ts'
+import { originOf } from '../web/origin.ts'
 
 const LOOPBACK_ADDRESS = /^(127\.[\d.]+|\[::1\])$/
 

@@ -10,7 +10,7 @@ import { Notice } from './parts/notice.tsx'
 import { paths } from './paths.ts'
 
 export interface PlainPageProps extends DocumentProps {
-  readonly heading?: string
+  readonly heading?: ComponentChildren
   /** Why the form on the page was refused. */
   readonly problem?: string | undefined
   readonly done?: string | undefined
@@ -42,10 +42,11 @@ export interface Viewer {
   readonly workspace?: WorkspaceOfMember | undefined
 }
 
-export type Section = 'claims' | 'connections' | 'developers' | 'members' | 'plugins' | 'account'
+export type Section = 'claims' | 'agents' | 'connections' | 'developers' | 'members' | 'plugins' | 'account'
 
 const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
   ['claims', 'Claims'],
+  ['agents', 'Agents'],
   ['connections', 'Connections'],
   ['developers', 'Developers'],
   ['members', 'Members'],
@@ -55,10 +56,14 @@ const FOR_OWNERS: typeof SECTIONS = [['plugins', 'Plugins']]
 
 export interface ConsolePageProps extends PlainPageProps {
   readonly viewer: Viewer
-  readonly section: Section
+  /** None, for an error. */
+  readonly section?: Section
   /** Buttons beside the heading. */
   readonly actions?: ComponentChildren
 }
+
+/** Where the header leads. On a narrow screen it is folded behind a button, which needs no script. */
+const WAYS = 'ways'
 
 /** A page for people who are signed in. */
 export function ConsolePage(props: ConsolePageProps) {
@@ -71,27 +76,32 @@ export function ConsolePage(props: ConsolePageProps) {
           <Logo /> Claimcheck
         </a>
         <WorkspaceMenu viewer={viewer} />
-        {workspace ? (
-          <nav class="sections" aria-label="Workspace">
-            {[...SECTIONS, ...(workspace.role === 'owner' ? FOR_OWNERS : [])].map(([name, label]) => (
-              <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
-                {label}
-              </a>
-            ))}
+        <button type="button" class="quiet fold" popovertarget={WAYS}>
+          Menu
+        </button>
+        <div class="ways" id={WAYS} popover="auto">
+          {workspace ? (
+            <nav class="sections" aria-label="Workspace">
+              {[...SECTIONS, ...(workspace.role === 'owner' ? FOR_OWNERS : [])].map(([name, label]) => (
+                <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
+                  {label}
+                </a>
+              ))}
+            </nav>
+          ) : null}
+          <nav class="person" aria-label="Account">
+            <a href={publicPaths.docs}>Documentation</a>
+            <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
+              {viewer.user.name}
+            </a>
+            <form method="post" action={paths.signOut}>
+              <CsrfField csrf={viewer.csrf} />
+              <button type="submit" class="quiet">
+                Sign out
+              </button>
+            </form>
           </nav>
-        ) : null}
-        <nav class="person" aria-label="Account">
-          <a href={publicPaths.docs}>Documentation</a>
-          <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
-            {viewer.user.name}
-          </a>
-          <form method="post" action={paths.signOut}>
-            <CsrfField csrf={viewer.csrf} />
-            <button type="submit" class="quiet">
-              Sign out
-            </button>
-          </form>
-        </nav>
+        </div>
       </header>
       <main id="main" tabIndex={-1}>
         <div class="heading">

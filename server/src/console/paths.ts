@@ -1,5 +1,17 @@
 /** The paths of the console. */
+import { parseUrl } from '@claimcheck/core'
+
 const ROOT = '/console'
+
+/** A segment `.` or `..` would lead elsewhere, however it is written: `~` stands before it. */
+function agentSegment(agentId: string): string {
+  return encodeURIComponent(/^~*\.\.?$/.test(agentId) ? `~${agentId}` : agentId)
+}
+
+/** The agent of a segment that `paths.agent` made. */
+export function agentOfSegment(segment: string): string {
+  return /^~+\.\.?$/.test(segment) ? segment.slice(1) : segment
+}
 
 function inWorkspace(rest: string) {
   return (workspaceId: string) => `${ROOT}/w/${encodeURIComponent(workspaceId)}/${rest}`
@@ -30,9 +42,13 @@ export const paths = {
   claims: inWorkspace('claims'),
   newClaim: inWorkspace('claims/new'),
   claim: (workspaceId: string, claimId: string) => inWorkspace(`claims/${encodeURIComponent(claimId)}`)(workspaceId),
+  claimsExport: (workspaceId: string, format: 'csv' | 'json') => inWorkspace(`claims.${format}`)(workspaceId),
+  agents: inWorkspace('agents'),
+  agent: (workspaceId: string, agentId: string) => inWorkspace(`agents/${agentSegment(agentId)}`)(workspaceId),
   connections: inWorkspace('connections'),
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
+  workspaceName: inWorkspace('name'),
   plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
   revokeKey: (workspaceId: string, id: string) =>
@@ -41,6 +57,10 @@ export const paths = {
     inWorkspace(`connections/new/${encodeURIComponent(provider)}`)(workspaceId),
   credentials: (workspaceId: string, id: string) =>
     inWorkspace(`connections/${encodeURIComponent(id)}/credentials`)(workspaceId),
+  connectionName: (workspaceId: string, id: string) =>
+    inWorkspace(`connections/${encodeURIComponent(id)}/name`)(workspaceId),
+  testConnection: (workspaceId: string, id: string) =>
+    inWorkspace(`connections/${encodeURIComponent(id)}/test`)(workspaceId),
   disconnect: (workspaceId: string, id: string) =>
     inWorkspace(`connections/${encodeURIComponent(id)}/disconnect`)(workspaceId),
 } as const
@@ -48,9 +68,14 @@ export const paths = {
 /** The prefix of all routes of a workspace. */
 export const WORKSPACE_PREFIX = `${ROOT}/w/:workspace`
 
+/** The workspace that a path of the console names. */
+export function workspaceIn(path: string): string | undefined {
+  return /^\/console\/w\/([^/?]+)/.exec(path)?.[1]
+}
+
 /** `next` if it is one of our own pages, else the start page. */
 export function returnPath(next: unknown): string {
-  if (typeof next !== 'string' || !URL.canParse(next, 'http://here.invalid')) return paths.home
+  if (typeof next !== 'string' || !parseUrl(next, 'http://here.invalid')) return paths.home
   const { origin, pathname, search } = new URL(next, 'http://here.invalid')
   const isOurs = pathname === ROOT || pathname.startsWith(`${ROOT}/`) || pathname.startsWith('/oauth/')
   // Built from the parsed parts: a browser may read the original text differently from URL.

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'
 import type { RelyingParty } from '../people/passkeys.ts'
-import { originOf } from './session.ts'
+import { originOf } from '../web/origin.ts'
 
 /** `problem`: why passkeys do not work there, in words. */
 export type PasskeyPlace = { readonly party: RelyingParty } | { readonly problem: string }

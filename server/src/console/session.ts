@@ -8,6 +8,7 @@ import type { App } from '../http/instance.ts'
 import { contentIssues } from '../http/text.ts'
 import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
 import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../people/sessions.ts'
+import { originOf } from '../web/origin.ts'
 import type { Viewer } from './page.tsx'
 import { signInPath } from './paths.ts'
 import { formOf } from './request-fields.ts'
@@ -33,14 +34,6 @@ export interface SessionOptions {
 
 /** Answers in place of a page or an error. */
 export type Answer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
-
-/** The origin of our pages, as the browser of this request names it. @throws HttpError 400 */
-export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
-  if (publicUrl !== undefined) return new URL(publicUrl).origin
-  const origin = `${request.protocol}://${request.host}`
-  if (!URL.canParse(origin)) throw new HttpError(400, 'the Host header names no host')
-  return origin
-}
 
 /** Of `app`: refuses texts that a database or a later reader would read differently. Pages check their own queries. */
 export function refuseUnclearText(app: App): void {

@@ -18,7 +18,7 @@ import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from '.
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
-import { createLimiters, type Limiter } from './rate-limit.ts'
+import { createLimiters, type Limiter, type Limiters } from './rate-limit.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -49,6 +49,10 @@ export interface AppOptions {
   }
   /** Adds the pages of the console. */
   readonly console?: (app: App) => Promise<void>
+  /** Adds the pages for everybody. */
+  readonly site?: (app: App, limiters: Limiters) => Promise<void>
+  /** The path of the page of a receipt, where there are such pages. */
+  readonly receiptPage?: (receiptId: string) => string
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
   /** In every version that is loaded. */
@@ -68,6 +72,8 @@ export interface AppOptions {
 
 /** Against slow senders: a request must arrive completely within this time. */
 const REQUEST_TIMEOUT_MS = 30_000
+/** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
+const MOST_OF_A_NAME = 256 * 4 * 3
 const EXPOSED_HEADERS = [
   'retry-after',
   'ratelimit',
@@ -85,6 +91,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: MOST_OF_A_NAME },
     // Answers open requests, and those that still arrive, while the server closes.
     return503OnClosing: false,
     frameworkErrors: answerUnroutable,
@@ -119,7 +126,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.receipts.count)
       open.addHook('onRequest', cachePublicly)
-      receiptRoutes(open, services.receipts)
+      receiptRoutes(open, services.receipts, options.receiptPage)
     })
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.log.count)
@@ -130,10 +137,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)
-    await docsRoutes(api)
+    docsRoutes(api)
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)
+  const { site } = options
+  if (site) await app.register((pages: App) => site(pages, limiters))
   addMethodRefusals()
   return app
 }

@@ -1,5 +1,5 @@
 /** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
-import { type Anchor, type Instant, type ProvenInclusion, toBase64url } from '@claimcheck/core'
+import { type Anchor, fromBase64url, type Instant, type ProvenInclusion, toBase64url } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import type { AnchoredLogState } from '../storage/log-state.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -52,6 +52,8 @@ export interface LogService {
   head(): Promise<{ readonly treeHead: string; readonly anchor: Anchor | null }>
   /** In ascending order; without `start` the newest entries. @throws ServiceError `not_found` when start is beyond the tree */
   entries(start: number | undefined, limit: number): Promise<EntriesPage>
+  /** Undefined when the log has no leaf with this hash. @param leafHash base64url */
+  leafIndexOf(leafHash: string): Promise<number | undefined>
   /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
   inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
   /** One proof for each leaf, at `state` or a newer state of the log. @throws RangeError when a leaf is not in the log */
@@ -114,6 +116,11 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
         createdAt: issuedAt,
       }))
       return { treeSize, entries, next: end < treeSize ? end : null }
+    },
+
+    async leafIndexOf(leafHash) {
+      const bytes = fromBase64url(leafHash)
+      return bytes && (await rows.leafByHash(bytes))?.leafIndex
     },
 
     async inclusion(leafIndex, requestedSize) {

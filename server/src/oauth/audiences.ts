@@ -1,4 +1,5 @@
 /** The audiences that tokens may have (RFC 8707): this service, and the resources in the configuration. */
+import { parseUrl } from '@claimcheck/core'
 
 export interface Audiences {
   readonly own: string
@@ -13,5 +14,5 @@ export function createAudiences(own: string, others: readonly string[]): Audienc
 }
 
 function normalize(resource: string): string {
-  return URL.canParse(resource) ? new URL(resource).href : resource
+  return parseUrl(resource)?.href ?? resource
 }

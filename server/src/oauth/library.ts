@@ -1,4 +1,5 @@
 /** Loads oidc-provider on first use, because it is large, and makes it work on Node 20, which it does not officially support. */
+import { parseUrl } from '@claimcheck/core'
 
 export type Library = typeof import('oidc-provider')
 
@@ -30,6 +31,6 @@ function addUrlParse(): void {
     configurable: true,
     enumerable: true,
     writable: true,
-    value: (text: string, base?: string) => (URL.canParse(text, base) ? new URL(text, base) : null),
+    value: (text: string, base?: string) => parseUrl(text, base) ?? null,
   })
 }

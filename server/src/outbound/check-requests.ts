@@ -12,6 +12,7 @@ import {
   type Instant,
   mergeReadings,
   NO_READINGS,
+  parseUrl,
   type Readings,
   type ResolvedAddress,
   readAnswer,
@@ -149,7 +150,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
       if (!isRedirect(response)) return response
       const { url } = admitted
       const location = response.headers.get('location')!
-      const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
+      const next = parseUrl(location, url.href)
       // A redirect to another origin would receive the credentials of this one.
       const isLast = redirects === MAX_REDIRECTS || requests === mostRequests
       if (next?.origin !== origin || isLast) throw await unexpected(response)

@@ -1,6 +1,7 @@
 /** Decides which addresses outgoing requests may reach: https and tls to public ones, and what the operator names in ALLOW_PRIVATE. */
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import { parseUrl } from '@claimcheck/core'
 import { isLiteral, type SocketAddress, unbracketed } from '../base/base-address.ts'
 import { isAllowed } from '../config/allow-private.ts'
 import { isPublicAddress } from './addresses.ts'
@@ -46,7 +47,7 @@ export function createGate(allowPrivate: readonly string[], resolver?: Lookup): 
 
   return {
     checkUrl(text, publicOnly = false) {
-      const url = URL.canParse(text) ? new URL(text) : undefined
+      const url = parseUrl(text)
       if (url?.username !== '' || url.password !== '') throw refusal('the URL is not valid, or contains credentials')
       checkHost(url.hostname)
       if (!publicOnly && isAllowed(url, allowPrivate)) {

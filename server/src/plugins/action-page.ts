@@ -1,6 +1,7 @@
 /** The page of an action, made from its profile: what a claim of it says, what it names, when it is judged, and what a receipt can say. Markdown. */
-import type { ActionProfile, JsonObject, JsonValue, Sentence } from '@claimcheck/core'
-import type { TSchema } from 'typebox'
+import type { ActionProfile, JsonObject, Sentence } from '@claimcheck/core'
+import { bulleted, code, fenced, listed, oneLine, page, table } from '../base/markdown.ts'
+import { choicesOf, isRequired, type Property, propertiesOf } from '../base/schema-properties.ts'
 import type { Registry } from './registry.ts'
 
 /** How a claim of the action can be read. */
@@ -9,21 +10,6 @@ export interface Readable {
   /** Of the connections: `GitHub`. */
   readonly through: readonly string[]
   readonly withoutConnection: boolean
-}
-
-/** What a page uses of the schema of a property. */
-interface Property {
-  readonly type?: string
-  readonly title?: string
-  readonly description?: string
-  readonly default?: JsonValue
-  readonly examples?: readonly JsonValue[]
-  readonly const?: JsonValue
-  readonly anyOf?: readonly Property[]
-  readonly items?: Property & { readonly properties?: Readonly<Record<string, Property>> }
-  readonly format?: string
-  readonly minimum?: number
-  readonly maximum?: number
 }
 
 /** The newest version of each action, in the order of the registry. */
@@ -42,12 +28,12 @@ export function readableActions(registry: Registry): Readable[] {
 export function actionPage({ profile, through, withoutConnection }: Readable): string {
   const { action, version, words, summary, target, params, facts, required, access, aliases = {} } = profile
   const names = Object.keys(aliases).map(code)
-  return `${[
-    `# ${words.title}`,
+  return page([
+    `# ${oneLine(words.title)}`,
     `\`${action}\`, version ${version}${names.length > 0 ? `. Also called ${listed(names)}` : ''}`,
-    summary,
+    oneLine(summary),
     '## The claim',
-    `**Target: ${lower(words.target)}.** ${(target as Property).description ?? ''}`.trim(),
+    oneLine(`**Target: ${lower(words.target)}.** ${(target as Property).description ?? ''}`),
     table(
       ['param', '', 'what it is'],
       propertiesOf(params).map(([name, property]) => [
@@ -79,13 +65,30 @@ export function actionPage({ profile, through, withoutConnection }: Readable): s
       ['fact', 'form', 'what it says'],
       propertiesOf(facts).map(([name, property]) => [code(name), formOf(property), meaningOf(property)]),
     ),
-  ].join('\n\n')}\n`
+  ])
+}
+
+/** The page that leads to those of the actions. */
+export function actionIndex(actions: readonly Readable[]): string {
+  return page([
+    '# What can be claimed',
+    `Each action has a page, made from its profile. \`npx claimcheck action\` lists what an installation offers, the actions of other plugins
+too.`,
+    table(
+      ['action', 'what a claim says', 'read through'],
+      actions.map(({ profile: { action, summary }, through, withoutConnection }) => [
+        `[\`${action}\`](${action}.md)`,
+        summary,
+        [...through, ...(withoutConnection ? ['no connection'] : [])].join(', '),
+      ]),
+    ),
+  ])
 }
 
 /** A claim as it is sent to the API. */
 function exampleOf({ action, target, params }: ActionProfile): JsonObject {
   const given = propertiesOf(params).flatMap(([name, property]) => {
-    const value = property.examples?.[0] ?? property.default ?? choicesOf(property)[0]
+    const value = property.examples?.[0] ?? property.default ?? choicesOf(property)?.[0]
     return value !== undefined && (isRequired(params, name) || property.examples) ? [[name, value] as const] : []
   })
   return {
@@ -96,18 +99,6 @@ function exampleOf({ action, target, params }: ActionProfile): JsonObject {
     params: Object.fromEntries(given),
     claimed_at: '2026-01-31T12:00:00Z',
   }
-}
-
-function propertiesOf(schema: TSchema): [string, Property][] {
-  return Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {})
-}
-
-function isRequired(schema: TSchema, name: string): boolean {
-  return (schema as { required?: readonly string[] }).required?.includes(name) === true
-}
-
-function choicesOf({ anyOf = [], const: value }: Property): JsonValue[] {
-  return [value, ...anyOf.map((one) => one.const)].filter((one) => one !== undefined)
 }
 
 function defaultOf({ default: value }: Property): string {
@@ -123,7 +114,7 @@ function meaningOf({ title = '', description = '', items }: Property): string {
 
 function formOf(property: Property): string {
   const choices = choicesOf(property)
-  if (choices.length > 0) return choices.map((choice) => code(JSON.stringify(choice))).join(', ')
+  if (choices) return choices.map((choice) => code(JSON.stringify(choice))).join(', ')
   if (property.format === 'date-time') return 'time'
   return property.type === 'string' ? 'text' : (property.type ?? 'value')
 }
@@ -146,27 +137,6 @@ function duration(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-function listed(texts: readonly string[]): string {
-  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
-}
-
 function lower(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
-}
-
-function code(text: string): string {
-  return `\`${text}\``
-}
-
-function bulleted(lines: readonly string[]): string {
-  return lines.map((line) => `- ${line}`).join('\n')
-}
-
-function fenced(language: string, text: string): string {
-  return `\`\`\`${language}\n${text}\n\`\`\``
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

@@ -11,6 +11,7 @@ import {
 } from '@claimcheck/core'
 import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
+import { PATTERN_HELP } from '../base/validation-wording.ts'
 import { queryProblem } from './graphql-query.ts'
 
 const text = Type.String({ minLength: 1 })
@@ -26,8 +27,11 @@ const Parts = Type.Object(
   },
   { additionalProperties: false },
 )
+const PROVIDER_HELP =
+  'write 1 to 64 lower-case letters, digits, underscores or dashes, and begin with a letter or digit'
+const ACTION_HELP = 'write three names with dots between them, such as acme.ticket.close'
 const ConnectionTypeData = Type.Object({
-  provider: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
+  provider: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$', [PATTERN_HELP]: PROVIDER_HELP }),
   title: text,
   help: text,
   options: Type.Object({ type: Type.Literal('object'), properties: Type.Object({}) }),
@@ -57,19 +61,26 @@ const VerifierData = Type.Object({
 // A name without a dot needs a port, or else a misspelt `connection` would be one.
 const HOST_PATTERN =
   '^(?:connection|target|options\\.[A-Za-z0-9_]+|(?:\\*\\.[a-z0-9-]+(?:\\.[a-z0-9-]+)*|[a-z0-9-]+(?:\\.[a-z0-9-]+)+)(?::[0-9]{1,5})?|[a-z0-9-]+:[0-9]{1,5})$'
+const HOST_HELP = 'write connection, target, options.<name>, or the name of a host, with its port where it has no dot'
 const names = Type.Optional(Type.Array(text))
 const Definition = Type.Object({
-  name: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' }),
+  name: Type.String({
+    pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
+    [PATTERN_HELP]:
+      'write 1 to 64 lower-case letters, digits, dots, underscores or dashes, and begin with a letter or digit',
+  }),
   options: Type.Object({ type: Type.Literal('object') }),
   manifest: Type.Object(
     {
-      hosts: Type.Array(Type.String({ pattern: HOST_PATTERN, maxLength: 260 })),
+      hosts: Type.Array(Type.String({ pattern: HOST_PATTERN, [PATTERN_HELP]: HOST_HELP, maxLength: 260 })),
       methods: Type.Optional(
         Type.Object(
           {
             jsonRpc: names,
             graphql: names,
-            paths: Type.Optional(Type.Array(Type.String({ pattern: '^/[^?#\\s]*$' }), { minItems: 1 })),
+            paths: Type.Optional(
+              Type.Array(Type.String({ pattern: '^/[^?#\\s]*$', examples: ['/api'] }), { minItems: 1 }),
+            ),
           },
           { additionalProperties: false },
         ),
@@ -175,7 +186,7 @@ function functionProblems(
   return wrong.map((name) => `${place}.${name}: should be a function`)
 }
 
-const actionName = Type.String({ pattern: ACTION_PATTERN, maxLength: 128 })
+const actionName = Type.String({ pattern: ACTION_PATTERN, [PATTERN_HELP]: ACTION_HELP, maxLength: 128 })
 const DAY_MS = 24 * 60 * 60_000
 const windowMs = Type.Integer({ minimum: 1 })
 const jsonSchema = (type: string) => Type.Object({ type: Type.Literal(type) })
@@ -184,7 +195,7 @@ const sentence = Type.Union([text, Type.Array(text, { minItems: 1 })])
 
 const Profile = Type.Object({
   action: actionName,
-  version: Type.String({ pattern: '^\\d+$' }),
+  version: Type.String({ pattern: '^\\d+$', [PATTERN_HELP]: 'write digits only, such as 1' }),
   summary: Type.String({ minLength: 1 }),
   aliases: Type.Optional(
     Type.Record(

@@ -9,13 +9,22 @@ import {
 } from '@claimcheck/core'
 
 /** An entry is a receipt or a change entry. */
-export type DocumentKind = 'entry' | 'tree_head' | 'consistency' | 'bundle' | 'evidence' | 'keys' | 'profiles'
+export type DocumentKind =
+  | 'entry'
+  | 'tree_head'
+  | 'inclusion'
+  | 'consistency'
+  | 'bundle'
+  | 'evidence'
+  | 'keys'
+  | 'profiles'
 
 /** What makes a document one of its kind; the first that fits counts. What fits none is taken for an entry, and refused as one. */
 const SIGNS: readonly (readonly [DocumentKind, (document: Readonly<Record<string, JsonValue>>) => boolean])[] = [
   ['bundle', ({ bundle }) => bundle === BUNDLE_FORMAT],
   // `/v1/log/head` answers with the tree head beside its anchor.
   ['tree_head', ({ tree_head }) => tree_head !== undefined],
+  ['inclusion', ({ leaf_hash, inclusion }) => leaf_hash !== undefined && inclusion !== undefined],
   ['consistency', ({ first, second }) => first !== undefined && second !== undefined],
   ['tree_head', ({ body }) => isJsonObject(body) && 'tree_size' in body && !('spec_version' in body)],
   ['evidence', ({ evidence_version }) => evidence_version !== undefined],
@@ -80,7 +89,7 @@ export function documentProblem(text: string): string | undefined {
   try {
     const { value } = parseStrictJson(text)
     if (isJsonObject(value) && ('body' in value || kindOf(text) !== 'entry')) return undefined
-    return 'this is not a receipt, a change entry, a tree head or a consistency document'
+    return 'this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document'
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     const { code, position } = error

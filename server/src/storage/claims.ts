@@ -1,30 +1,15 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core'
+import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
 import { type ClaimRow, checks, claims, keepChecks, UNDECIDED } from './claim-row.ts'
-import type { Binding, Db } from './db.ts'
+import type { Db } from './db.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { part, type RowOf } from './table.ts'
 
-const position = part(claims, 'submittedAt', 'claimId')
 const clientIds = part(claims, 'workspaceId', 'clientClaimId')
 
-export type ClaimPosition = RowOf<typeof position>
 /** A client's own id for a claim, which names one claim of its workspace. */
 export type ClaimIdentity = RowOf<typeof clientIds>
-
-export interface ClaimQuery {
-  readonly workspaceId: string
-  readonly limit: number
-  /** Only claims older than this one. */
-  readonly before?: ClaimPosition
-  /** Only this claim and newer ones. */
-  readonly from?: ClaimPosition
-  readonly agentId?: string
-  readonly action?: string
-  readonly target?: string
-  readonly verdict?: string
-  readonly state?: string
-}
 
 /** How many claims of one verdict were submitted within one period. */
 export interface ClaimCount {
@@ -33,6 +18,19 @@ export interface ClaimCount {
   /** null: not decided yet. */
   readonly verdict: VerdictValue | null
   readonly count: number
+}
+
+/** How many claims of one action have one verdict. */
+export interface ActionCount {
+  readonly action: string
+  /** null: not decided yet. */
+  readonly verdict: VerdictValue | null
+  readonly count: number
+}
+
+/** An agent, and where its newest claim is. */
+export interface LastClaim extends ClaimPosition {
+  readonly agentId: string
 }
 
 /** A claim's place in the queue. */
@@ -85,13 +83,11 @@ const DUE: Readonly<Record<DueKind, string>> = {
   looking: '(moment_at > ? OR moment_at IS NULL) ORDER BY due_at',
 }
 
-/** Columns that a list may be narrowed by, each by one value. */
-const FILTERS = { agentId: 'agent_id', action: 'action', target: 'target', verdict: 'verdict', state: 'state' } as const
-
 const NEWEST_FIRST = 'ORDER BY submitted_at DESC, claim_id DESC'
 
 export function claimReads(db: Db) {
   const { texts } = db.dialect
+  const narrowed = (query: Omit<ClaimQuery, 'limit'>) => conditionOf(db.dialect, query)
 
   return {
     async byId(workspaceId: string, claimId: string): Promise<ClaimRow | undefined> {
@@ -124,26 +120,54 @@ export function claimReads(db: Db) {
       const sql = `SELECT DISTINCT action FROM (${newest}) AS newest ORDER BY action`
       return (await db.query(sql, [workspaceId, count])).map(({ action }) => String(action))
     },
-    /** The position of the `count`th claim of a workspace, newest first; undefined when there are fewer. From the index alone. */
-    async position(
-      { workspaceId, before }: Pick<ClaimQuery, 'workspaceId' | 'before'>,
-      count: number,
-    ): Promise<ClaimPosition | undefined> {
-      const older = before ? 'AND (submitted_at, claim_id) < (?, ?)' : ''
-      const rest = `WHERE workspace_id = ? ${older} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`
-      const bindings = [workspaceId, ...(before ? [before.submittedAt, before.claimId] : []), count - 1]
-      return selectRow(db, position, rest, bindings)
+    /** The position of the `count`th claim of a scope, newest first; undefined when there are fewer. From the index alone. */
+    async position(scope: ClaimScope, count: number): Promise<ClaimPosition | undefined> {
+      const { condition, bindings } = narrowed(scope)
+      const rest = `WHERE ${condition} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`
+      return selectRow(db, position, rest, [...bindings, count - 1])
     },
-    /** Of the claims that were submitted since `since`, in periods of `periodMs`. A period without claims has no count. */
-    async counts(workspaceId: string, since: Instant, periodMs: number): Promise<ClaimCount[]> {
+    /** By verdict, in periods of `periodMs`. A period without claims has no count. */
+    async counts(query: Omit<ClaimQuery, 'limit'>, periodMs: number): Promise<ClaimCount[]> {
+      const { condition, bindings } = narrowed(query)
       const sql = `SELECT submitted_at / CAST(? AS bigint) AS bucket, verdict, COUNT(*) AS count FROM claims
-        WHERE workspace_id = ? AND submitted_at >= ? GROUP BY 1, 2`
-      const rows = await db.query(sql, [periodMs, workspaceId, since])
+        WHERE ${condition} GROUP BY 1, 2`
+      const rows = await db.query(sql, [periodMs, ...bindings])
       return rows.map((row) => ({
         bucket: Number(row.bucket),
         verdict: row.verdict as VerdictValue | null,
         count: Number(row.count),
       }))
+    },
+    async countsByAction(scope: ClaimScope): Promise<ActionCount[]> {
+      const { condition, bindings } = narrowed(scope)
+      const sql = `SELECT action, verdict, COUNT(*) AS count FROM claims WHERE ${condition} GROUP BY action, verdict`
+      const rows = await db.query(sql, bindings)
+      return rows.map((row) => ({
+        action: String(row.action),
+        verdict: row.verdict as VerdictValue | null,
+        count: Number(row.count),
+      }))
+    },
+    /** The agents whose newest claim is in the scope, the latest first. Each claim that is read costs one look into an index. */
+    async agents({ limit, ...scope }: Omit<ClaimScope, 'agentId'> & { readonly limit: number }): Promise<LastClaim[]> {
+      const { condition, bindings } = narrowed(scope)
+      const sql = `SELECT agent_id, submitted_at, claim_id FROM claims WHERE ${condition} AND NOT EXISTS (
+          SELECT 1 FROM claims AS newer WHERE newer.workspace_id = claims.workspace_id AND newer.agent_id = claims.agent_id
+            AND (newer.submitted_at, newer.claim_id) > (claims.submitted_at, claims.claim_id))
+        ${NEWEST_FIRST} LIMIT ?`
+      const rows = await db.query(sql, [...bindings, limit])
+      return rows.map((row) => ({
+        agentId: String(row.agent_id),
+        submittedAt: Number(row.submitted_at),
+        claimId: String(row.claim_id),
+      }))
+    },
+    /** When each of these claims was decided, of those that are. */
+    async decidedAt(claimIds: readonly string[]): Promise<Map<string, Instant>> {
+      const rows = await db.query(`SELECT claim_id, issued_at FROM receipts WHERE claim_id IN ${texts}`, [
+        JSON.stringify(claimIds),
+      ])
+      return new Map(rows.map((row) => [String(row.claim_id), Number(row.issued_at)]))
     },
     /** The claims of one kind that are due, without those that `busy` names by its workspace, key, origin or lane (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
@@ -183,27 +207,6 @@ export function claimReads(db: Db) {
       )
     },
   }
-}
-
-/** The condition of a list, and what it is given. */
-function narrowed({ workspaceId, before, from, ...filter }: Omit<ClaimQuery, 'limit'>) {
-  const conditions = ['workspace_id = ?']
-  const bindings: Binding[] = [workspaceId]
-  for (const [name, column] of Object.entries(FILTERS)) {
-    const value = filter[name as keyof typeof FILTERS]
-    if (value === undefined) continue
-    conditions.push(`${column} = ?`)
-    bindings.push(value)
-  }
-  if (before) {
-    conditions.push('(submitted_at, claim_id) < (?, ?)')
-    bindings.push(before.submittedAt, before.claimId)
-  }
-  if (from) {
-    conditions.push('(submitted_at, claim_id) >= (?, ?)')
-    bindings.push(from.submittedAt, from.claimId)
-  }
-  return { condition: conditions.join(' AND '), bindings }
 }
 
 export function claimWrites(db: Db) {

@@ -62,6 +62,7 @@ export const retiredLogs = table('retired_logs', ['logId'], {
 })
 
 const leaves = part(receipts, 'leafIndex', 'leafHash', 'issuedAt')
+const leafHashes = part(receipts, 'leafHash')
 const tilePlaces = part(tiles, 'level', 'index')
 
 export type ReceiptRow = RowOf<typeof receipts>
@@ -101,6 +102,12 @@ export function logReads(db: Db) {
     /** Ascending, `start` included, `end` not. */
     async leaves(start: number, end: number): Promise<LeafRow[]> {
       return selectRows(db, leaves, IN_RANGE, [start, end])
+    },
+    /** The first leaf with this hash. */
+    async leafByHash(leafHash: Uint8Array): Promise<LeafRow | undefined> {
+      const wanted = `(SELECT leaf_hash FROM ${rowsOf(db.dialect, leafHashes)} AS wanted)`
+      const rest = `WHERE leaf_hash = ${wanted} ORDER BY leaf_index LIMIT 1`
+      return selectRow(db, leaves, rest, [toJson(leafHashes, [{ leafHash }])])
     },
     /** The narrowest stored form of a tile that is at least `width` wide. */
     async tile(level: number, index: number, width: number): Promise<TileRow | undefined> {

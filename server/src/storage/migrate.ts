@@ -8,6 +8,9 @@ import * as consoleTables from './migrations/004-console.ts'
 import * as plainOrder from './migrations/005-plain-order.ts'
 import * as evidence from './migrations/006-evidence.ts'
 import * as shares from './migrations/007-shares.ts'
+import * as connectionNames from './migrations/008-connection-names.ts'
+import * as agents from './migrations/009-agents.ts'
+import * as leafHashes from './migrations/010-leaf-hashes.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -23,6 +26,9 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '005-plain-order': plainOrder,
   '006-evidence': evidence,
   '007-shares': shares,
+  '008-connection-names': connectionNames,
+  '009-agents': agents,
+  '010-leaf-hashes': leafHashes,
 }
 
 const TABLE = 'migrations'

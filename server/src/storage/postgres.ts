@@ -41,6 +41,8 @@ const expressions: Expressions = {
   unfold: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
   cell: (index, type) => (type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${type})`),
   texts: '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))',
+  // A language has its own idea of which letters are the same; C has that of ASCII.
+  matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
   clock: 'extract(epoch FROM clock_timestamp()) * 1000',
   lines: {
     character: (text) => `chr(${text.charCodeAt(0)})`,

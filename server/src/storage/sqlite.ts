@@ -31,6 +31,8 @@ const expressions: Expressions = {
   unfold: (binding) => `jsonb_each(CAST(${binding} AS text))`,
   cell: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
   texts: '(SELECT value FROM json_each(CAST(? AS text)))',
+  // A long pattern is bound as bytes.
+  matches: (column) => `${column} LIKE CAST(? AS text) ESCAPE '\\'`,
   clock: `unixepoch('subsec') * 1000`,
   lines: {
     character: (text) => `char(${text.charCodeAt(0)})`,

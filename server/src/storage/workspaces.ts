@@ -1,6 +1,6 @@
 /** Workspaces, their API keys and their connections, as rows. */
 import type { Instant, JsonObject } from '@claimcheck/core'
-import type { Db } from './db.ts'
+import { type Db, runAll } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, type RowOf, table, text } from './table.ts'
 
@@ -28,6 +28,8 @@ export type AddressVisibility = 'published' | 'withheld'
 export const connections = table('connections', ['id'], {
   id: text('id'),
   workspaceId: text('workspace_id'),
+  /** null: nobody has named it. */
+  name: nullable(text('name')),
   provider: text('provider'),
   /** The options that are not secret. */
   options: json<JsonObject>('options'),
@@ -75,6 +77,15 @@ export function workspaceWrites(db: Db) {
     async insert(workspace: WorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
       return (await insertRows(db, workspaces, [workspace], suffix)).length === 1
+    },
+    /** False when another workspace has the name. */
+    async rename(id: string, name: string): Promise<boolean> {
+      // Nobody else takes the name meanwhile.
+      await runAll(db, db.dialect.lockTables([workspaces.name]))
+      const holder = await selectRow(db, workspaces, 'WHERE name = ?', [name])
+      if (holder && holder.id !== id) return false
+      await db.table(workspaces.name).where({ id }).update({ name })
+      return true
     },
   }
 }
@@ -156,6 +167,16 @@ export function connectionWrites(db: Db) {
           notes: JSON.stringify(to.notes),
         })
       return changed === 1
+    },
+    /** What a trial of an active connection found out. Nothing, when the connection has other secrets than these by now. */
+    async tried({ id, sealedSecrets }: ConnectionRow, to: Pick<ConnectionRow, 'scopes' | 'notes'>): Promise<void> {
+      await active(id)
+        .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
+        .update({ scopes: JSON.stringify(to.scopes), notes: JSON.stringify(to.notes) })
+    },
+    /** False when there is no such active connection, in this workspace where one is named. */
+    async rename(id: string, name: string | null, workspaceId?: string): Promise<boolean> {
+      return (await active(id, workspaceId).update({ name })) === 1
     },
     /** Deletes its secrets, too. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {

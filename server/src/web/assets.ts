@@ -6,7 +6,19 @@ import { assetPath } from './paths.ts'
 const FOLDERS = { css: '../../assets/', svg: '../../assets/', js: '../browser/' } as const
 const TYPES = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml', js: 'text/javascript; charset=utf-8' } as const
 
-const FILES = ['console.css', 'icon.svg', 'copy.js', 'live.js', 'once.js', 'passkeys.js'] as const
+const FILES = [
+  'console.css',
+  'receipt.css',
+  'site.css',
+  'icon.svg',
+  'copy.js',
+  'docs-search.js',
+  'live.js',
+  'log-check.js',
+  'once.js',
+  'passkeys.js',
+  'receipt.js',
+] as const
 
 export function assetRoutes(app: App): void {
   for (const name of FILES) {

@@ -20,19 +20,26 @@ export interface DocumentProps {
   readonly scripts?: readonly Script[]
   /** Style sheets of this page, besides that of every page. */
   readonly styles?: readonly Style[]
-  /** Of its tab. */
+  /** The path of the icon of its tab. */
   readonly icon?: string
   /** Other elements of its head. */
   readonly head?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-export type Script = 'copy' | 'live' | 'once' | 'passkeys'
-export type Style = never
+export type Script = 'copy' | 'docs-search' | 'live' | 'log-check' | 'once' | 'passkeys' | 'receipt'
+export type Style = 'receipt' | 'site'
 
 const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']
 
-export function Document({ title, scripts = [], styles = [], icon = 'icon.svg', head, children }: DocumentProps) {
+export function Document({
+  title,
+  scripts = [],
+  styles = [],
+  icon = assetPath('icon.svg'),
+  head,
+  children,
+}: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -40,7 +47,7 @@ export function Document({ title, scripts = [], styles = [], icon = 'icon.svg', 
         <title>{`${title} · Claimcheck`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <link rel="icon" href={assetPath(icon)} type="image/svg+xml" />
+        <link rel="icon" href={icon} type="image/svg+xml" />
         {['console', ...styles].map((name) => (
           <link rel="stylesheet" href={assetPath(`${name}.css`)} />
         ))}

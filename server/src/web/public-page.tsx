@@ -1,4 +1,5 @@
 /** A page for everybody, without a session: the way to the documentation, the log and the console stands at the top. */
+import type { ComponentChildren } from 'preact'
 import { Document, type DocumentProps } from './document.tsx'
 import { Logo } from './parts/icons.tsx'
 import { publicPaths } from './paths.ts'
@@ -13,9 +14,16 @@ const SECTIONS: readonly (readonly [PublicSection, string])[] = [
 export interface PublicPageProps extends DocumentProps {
   /** The one that the page belongs to. */
   readonly section?: PublicSection
+  /** Stands beside the content. */
+  readonly side?: ComponentChildren
 }
 
-export function PublicPage({ section, children, ...document }: PublicPageProps) {
+export function PublicPage({ section, side, children, ...document }: PublicPageProps) {
+  const main = (
+    <main id="main" tabIndex={-1}>
+      {children}
+    </main>
+  )
   return (
     <Document {...document}>
       <header class="bar">
@@ -30,9 +38,7 @@ export function PublicPage({ section, children, ...document }: PublicPageProps) 
           ))}
         </nav>
       </header>
-      <main id="main" tabIndex={-1}>
-        {children}
-      </main>
+      {side ? <div class="with-side">{[side, main]}</div> : main}
     </Document>
   )
 }

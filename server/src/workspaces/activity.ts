@@ -66,6 +66,8 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
       scheduleFlush()
     },
     connectionRead(connectionId, record) {
+      // What is wrong with a claim says nothing of the connection.
+      if (!isRead(record) && record.failure.code === 'unsupported_target') return
       const note = connections.get(connectionId) ?? {}
       if (connections.size >= MAX_NOTES && !connections.has(connectionId)) return
       if (isRead(record)) note.readAt = record.answeredAt

@@ -25,7 +25,7 @@ export interface NotConnected {
   readonly isRefused: boolean
 }
 
-interface Probe {
+export interface Probe {
   readonly scopes: readonly string[]
   readonly notes: readonly string[]
   /** The code of the failure; null when the probe succeeded. */

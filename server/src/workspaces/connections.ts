@@ -4,16 +4,19 @@ import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
+import { readName } from '../base/names.ts'
 import type { Secrets } from '../base/secrets.ts'
 import type { HostedConnectionType } from '../plugins/hosted.ts'
 import type { Registry } from '../plugins/registry.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
 import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
+import { usualName } from './connection-names.ts'
 import {
   connectionTypeOf,
   createTrial,
   type NotConnected,
   notConnected,
+  type Probe,
   type TrialOptions,
   type Tried,
 } from './connection-trial.ts'
@@ -21,6 +24,10 @@ import {
 export interface ConnectionSummary {
   readonly id: string
   readonly workspaceId: string
+  /** What its owners call it, or else a name that says what it is. */
+  readonly name: string
+  /** What it is called while nobody has named it. */
+  readonly usualName: string
   readonly provider: string
   /** Without the secret ones. */
   readonly options: JsonObject
@@ -33,9 +40,10 @@ export interface ConnectionSummary {
   readonly connectedBy: string | null
   readonly connectedAt: Instant
   readonly disconnectedAt: Instant | null
+  /** Trials count as reads, here and below. */
   readonly lastReadAt: Instant | null
   readonly lastFailureAt: Instant | null
-  /** The code of the last failed read, including the probe while connecting. */
+  /** The code of the last failed read. */
   readonly lastFailure: string | null
   /** The actions that can be verified through it. */
   readonly actions: readonly string[]
@@ -53,6 +61,8 @@ export interface ConnectedBy {
   readonly userId: string | null
   readonly insists: boolean
   readonly address?: AddressVisibility
+  /** Blank, or left out: its usual name. */
+  readonly name?: string
 }
 
 /** A connection with its secrets. */
@@ -87,6 +97,14 @@ export interface ConnectionService {
     secrets: JsonObject,
     by: { readonly workspaceId?: string; readonly insists: boolean },
   ): Promise<Replaced | NotConnected>
+  /**
+   * Reads the destination once, as `connect` does, and notes what came of it.
+   * @returns the code of the failure; null when the destination could be read
+   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`
+   */
+  test(id: string, workspaceId?: string): Promise<string | null>
+  /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */
+  rename(id: string, name: string, workspaceId?: string): Promise<void>
   /** The active connections, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
   /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */
@@ -141,7 +159,9 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   function toSummary(row: ConnectionRow): ConnectionSummary {
     const { sealedSecrets: _, ...summary } = row
     const { provider } = row
-    return { ...summary, actions: registry.actionsFor(provider), aliases: registry.aliasesFor(provider) }
+    const usual = usualName(registry.connectionType(provider)?.title ?? provider, row.options)
+    const names = { name: row.name ?? usual, usualName: usual }
+    return { ...summary, ...names, actions: registry.actionsFor(provider), aliases: registry.aliasesFor(provider) }
   }
 
   function seal(id: string, type: HostedConnectionType, options: JsonObject): Readonly<Record<string, string>> {
@@ -152,7 +172,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   async function store(
     workspaceId: string,
     { type, options, scopes, notes, failure }: Tried,
-    { userId, address = 'withheld' }: ConnectedBy,
+    { userId, address = 'withheld', name }: ConnectedBy,
   ): Promise<ConnectionSummary> {
     const at = now()
     const id = newId('conn_', at)
@@ -160,6 +180,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     const row: ConnectionRow = {
       id,
       workspaceId,
+      name: readConnectionName(name),
       provider: type.provider,
       options: Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(sealedSecrets, name))),
       sealedSecrets,
@@ -169,7 +190,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       connectedBy: userId,
       connectedAt: at,
       disconnectedAt: null,
-      lastReadAt: null,
+      lastReadAt: failure === null ? at : null,
       lastFailureAt: failure === null ? null : at,
       lastFailure: failure,
     }
@@ -178,6 +199,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 
   const connect: ConnectionService['connect'] = async (workspaceId, provider, options, by) => {
+    readConnectionName(by.name)
     const tried = await tryOut(provider, options)
     return notConnected(tried, by.insists) ?? store(workspaceId, tried, by)
   }
@@ -188,9 +210,26 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     throw noSuchConnection(id)
   }
 
+  async function tryStored(row: ConnectionRow): Promise<Probe> {
+    try {
+      return await tryOut(row.provider, open(row).options)
+    } catch (error) {
+      // The plugin may require more than when it was connected.
+      if (error instanceof ServiceError && error.code === 'invalid')
+        return { ...NOTHING_FOUND, failure: 'misconfigured' }
+      throw error
+    }
+  }
+
+  async function note(tx: Writes, id: string, failure: string | null): Promise<true> {
+    if (failure === null) await tx.connections.wasRead(id, now())
+    else await tx.connections.failed(id, now(), failure)
+    return true
+  }
+
   return {
     async connect(workspaceId, provider, options, by) {
-      const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists, by.address])
+      const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists, by.address, by.name])
       const running = connecting.get(request)
       if (running) return running
       const connected = connect(workspaceId, provider, options, by).finally(() => connecting.delete(request))
@@ -214,7 +253,10 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       if (refusal) return refusal
       const { scopes, notes, failure } = tried
       const replaced = { ...row, sealedSecrets: { ...sealedSecrets, ...seal(id, type, given) }, scopes, notes }
-      if (!(await storage.write((tx) => tx.connections.replaceSecrets(row, replaced)))) {
+      const isReplaced = await storage.write(
+        async (tx) => (await tx.connections.replaceSecrets(row, replaced)) && note(tx, id, failure),
+      )
+      if (!isReplaced) {
         await requireActive(id, workspaceId)
         throw new ServiceError(
           'conflict',
@@ -223,6 +265,20 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       }
       opened.delete(id)
       return { connection: toSummary(replaced), failure }
+    },
+    async test(id, workspaceId) {
+      const row = await requireActive(id, workspaceId)
+      const tried = await tryStored(row)
+      await storage.write(async (tx) => {
+        if (tried.failure === null) await tx.connections.tried(row, tried)
+        await note(tx, id, tried.failure)
+      })
+      return tried.failure
+    },
+    async rename(id, name, workspaceId) {
+      const read = readConnectionName(name)
+      const renamed = await storage.write((tx) => tx.connections.rename(id, read, workspaceId))
+      if (!renamed) throw noSuchConnection(id)
     },
     async list(workspaceId) {
       return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
@@ -242,6 +298,18 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       return row && open(row)
     },
   }
+}
+
+const NOTHING_FOUND = { scopes: [], notes: [] } as const
+
+/** @throws ServiceError `bad_request` */
+function readConnectionName(name = ''): string | null {
+  return name.trim() === '' ? null : readName(name)
+}
+
+/** The last read of it failed. */
+export function isFailing({ lastReadAt, lastFailureAt }: ConnectionSummary): boolean {
+  return lastFailureAt !== null && lastFailureAt >= (lastReadAt ?? 0)
 }
 
 function replacementIssues(type: HostedConnectionType, given: JsonObject): Issue[] {

@@ -15,6 +15,8 @@ export interface WorkspaceService {
   create(name: string): Promise<Workspace>
   /** @throws ServiceError `not_found` */
   find(idOrName: string): Promise<Workspace>
+  /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
+  rename(id: string, name: string): Promise<void>
 }
 
 // A name must not begin with `ws_`, so that it is never mistaken for an id.
@@ -32,6 +34,10 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       const workspace = await storage.read.workspaces.byIdOrName(idOrName)
       if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
       return workspace
+    },
+    async rename(id, name) {
+      checkWorkspaceName(name)
+      if (!(await storage.write((tx) => tx.workspaces.rename(id, name)))) throw nameTaken(name)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { createClaimCounts } from '@claimcheck/server/claims/claim-counts'
+import type { ClaimChoice } from '@claimcheck/server/claims/claim-choice'
+import { createClaimCounts, sumOf } from '@claimcheck/server/claims/claim-counts'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import t, { type Test } from 'tap'
@@ -48,14 +49,14 @@ t.test('claims are counted by their verdict in the hour, and the day, that they 
   await add(NOON - 30 * DAY_MS, decided('unverifiable'))
   await add(NOON, { workspaceId: 'ws_2' })
 
-  const day = await counts.count('ws_1', 'day')
+  const { stretches: day } = await counts.count('ws_1', 'day')
   t.equal(day.length, 24)
   t.strictSame(day.at(-1), { start: NOON, counts: { verified: 2, queued: 1 } })
   t.strictSame(day.at(-2), { start: NOON - HOUR_MS, counts: { late: 1 } })
   t.strictSame(day[0], { start: NOON - 23 * HOUR_MS, counts: { failed: 1 } })
   t.strictSame(day[1]!.counts, {}, 'an hour without claims is there, too')
 
-  const month = await counts.count('ws_1', 'month')
+  const { stretches: month } = await counts.count('ws_1', 'month')
   t.equal(month.length, 30)
   t.strictSame(month.at(-1)!.counts, { verified: 2, late: 1, queued: 1 })
   t.strictSame(month.at(-2)!.counts, { failed: 1, mismatch: 1 })
@@ -73,7 +74,7 @@ t.test('the database is asked once for what many look at, and again some seconds
     },
   }
   const counts = createClaimCounts({ storage: { read: { claims } }, now: () => clock.now })
-  const now = async () => (await counts.count('ws_1', 'day')).at(-1)!.counts.queued ?? 0
+  const now = async () => (await counts.count('ws_1', 'day')).stretches.at(-1)!.counts.queued ?? 0
   t.equal(await now(), 0)
   await add(NOON)
   t.equal(await now(), 1, 'nothing is not kept: the first claim shows at once')
@@ -99,5 +100,44 @@ t.test('a count that failed is tried again', async (t) => {
   const counts = createClaimCounts({ storage: { read: { claims } }, now: () => clock.now })
   await t.rejects(counts.count('ws_1', 'day'))
   fails = false
-  t.strictSame((await counts.count('ws_1', 'day')).at(-1)!.counts, { queued: 1 })
+  t.strictSame((await counts.count('ws_1', 'day')).stretches.at(-1)!.counts, { queued: 1 })
+})
+
+t.test('a choice is counted alone, up to its end, and only among its newest claims', async (t) => {
+  const { add, counts } = await opened(t)
+  const verified = { state: 'decided', verdict: 'verified' } as const
+  for (let number = 0; number < 5; number++) await add(NOON - number, { ...verified, agentId: 'busy' })
+  await add(NOON - 2 * DAY_MS, { ...verified, target: 'elsewhere' })
+  await add(NOON, { agentId: 'busy', workspaceId: 'ws_2' })
+  const totals = async (choice: ClaimChoice, most?: number) => {
+    const { stretches, cutShort } = await counts.count('ws_1', 'month', choice, most)
+    return [stretches.reduce((sum, one) => sum + sumOf(one.counts), 0), cutShort]
+  }
+  t.strictSame(await totals({}), [6, false])
+  t.strictSame(await totals({ agentId: 'busy' }), [5, false])
+  t.strictSame(await totals({ agentId: 'busy' }, 3), [3, true])
+  t.strictSame(await totals({ target: 'elsewhere' }), [1, false])
+  t.strictSame(await totals({ target: 'elsewhere' }, 3), [0, true], 'it is older than the newest three')
+  t.strictSame(await totals({ target: 'elsewhere', until: NOON - DAY_MS }, 3), [1, false])
+  t.strictSame(await totals({ since: NOON - DAY_MS }), [5, false])
+  t.strictSame(await totals({ search: 'ELSE' }), [1, false])
+
+  const { stretches } = await counts.count('ws_1', 'day', { until: NOON - DAY_MS })
+  t.equal(stretches.at(-1)!.start, NOON - DAY_MS - HOUR_MS, 'the last stretch is the last of the choice')
+})
+
+t.test('what an agent claimed is counted by action, the most claimed first', async (t) => {
+  const { add, counts } = await opened(t)
+  await add(NOON, { agentId: 'one', action: 'a.b.c' })
+  await add(NOON, { agentId: 'one', action: 'b.c.d', state: 'decided', verdict: 'failed' })
+  await add(NOON, { agentId: 'one', action: 'b.c.d', state: 'decided', verdict: 'verified' })
+  await add(NOON - 31 * DAY_MS, { agentId: 'one', action: 'old.b.c' })
+  await add(NOON, { agentId: 'other', action: 'b.c.d' })
+  t.strictSame(await counts.countActions('ws_1', 'one'), {
+    actions: [
+      { action: 'b.c.d', counts: { failed: 1, verified: 1 } },
+      { action: 'a.b.c', counts: { queued: 1 } },
+    ],
+    cutShort: false,
+  })
 })

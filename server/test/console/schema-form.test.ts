@@ -23,6 +23,7 @@ const schema = Type.Object(
     sure: Type.Boolean(),
     size: Type.Optional(Type.Enum(['small', 'large'])),
     level: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)])),
+    since: Type.Optional(Type.String({ format: 'date-time', default: '2026-01-31T14:02:48.123Z' })),
     owners: Type.Optional(Type.Array(Type.String({ minLength: 2 }))),
     more: Type.Optional(Type.Object({ a: Type.Integer() })),
     any: Type.Optional(Type.Unknown()),
@@ -56,6 +57,7 @@ t.test('every property has one labelled field of its kind', async (t) => {
     deep: /^<input.*type="checkbox"/,
     size: /^<select/,
     level: /^<select/,
+    since: /^<input.* step="1".*type="datetime-local"/,
     owners: /^<textarea/,
     more: /^<textarea/,
     any: /^<textarea/,
@@ -96,6 +98,19 @@ t.test('what was given is shown again as text, and secrets are not', async (t) =
     t.match(control(html, key), 'aria-invalid="true"')
     t.match(control(html, key), new RegExp(`aria-describedby="[^"]*option\\.${key}-problem"`))
     t.match(html, `id="option.${key}-problem"`)
+  }
+})
+
+t.test('a time is chosen in UTC, to the second, and read as a timestamp', async (t) => {
+  t.match(control(fields(startingValues(schema, PREFIX)), 'since'), 'value="2026-01-31T14:02:48"')
+  t.match(fields(), /<label for="option.since">Since \(UTC\)/)
+  for (const [chosen, since] of [
+    ['2026-01-31T14:02', '2026-01-31T14:02:00Z'],
+    ['2026-01-31T14:02:48', '2026-01-31T14:02:48Z'],
+    ['2026-01-31T14:02:48+01:00', '2026-01-31T14:02:48+01:00'],
+    ['yesterday', 'yesterday'],
+  ] as const) {
+    t.match(read({ since: chosen }), { since })
   }
 })
 
@@ -163,7 +178,7 @@ t.test('problems are told at their fields, and others under no name', async (t) 
     'option.base_url': 'This is required.',
   })
   t.match(problemsByField(validator(schema)('x', ['options']), ['options'], PREFIX), {
-    '': 'This must be a JSON object.',
+    '': 'Enter a JSON object, such as {"name": "value"}.',
   })
   t.strictSame(
     problemsByField(issues, ['body', 'target'], PREFIX),

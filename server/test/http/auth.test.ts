@@ -64,6 +64,7 @@ t.test('connections are those of the workspace', async (t) => {
     connections: [
       {
         id: 'conn_1',
+        name: 'Git, acme',
         provider: 'github',
         scopes: ['contents:read'],
         connected_at: '2026-09-25T14:02:11.000Z',

@@ -1,5 +1,4 @@
 /** Each way in which a plugin can be wrong by what it says of itself has a row. The modules that export it are in `plugins.test.ts`. */
-
 import { Type } from '@claimcheck/core/plugin'
 import { definitionProblems, partsProblems, schemaProblem } from '@claimcheck/server/plugins/problems'
 import t from 'tap'

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { CheckRecord } from '@claimcheck/core'
+import { newId } from '@claimcheck/server/base/ids'
 import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
 import { laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
@@ -26,6 +27,9 @@ const MIGRATIONS = [
   '005-plain-order',
   '006-evidence',
   '007-shares',
+  '008-connection-names',
+  '009-agents',
+  '010-leaf-hashes',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
@@ -262,16 +266,17 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       const times = { connectedAt: NOON, disconnectedAt: null }
       await storage.write((tx) => tx.connections.insert({ ...row, ...UNREAD, ...times, address: 'published' }))
       await storage.close()
+      await query(url, 'DROP INDEX receipts_leaf_hash')
       await query(url, 'DROP TABLE evidence')
       await query(url, 'ALTER TABLE connections DROP COLUMN address')
       for (const index of ['due', 'moment', 'waiting']) await query(url, `DROP INDEX claims_${index}`)
       for (const column of ['origin', 'submitted_by', 'moment_at'])
         await query(url, `ALTER TABLE claims DROP COLUMN ${column}`)
       await query(url, `CREATE INDEX claims_due ON claims (due_at) WHERE state = 'queued'`)
-      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares')`)
+      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes')`)
 
       const later = await opened(t, url)
-      t.strictSame(later.migrated, ['006-evidence', '007-shares'])
+      t.strictSame(later.migrated, ['006-evidence', '007-shares', '010-leaf-hashes'])
       const { deadlineAt } = claimNumber(0)
       const waiting = { origin: null, submittedBy: '', momentAt: deadlineAt }
       t.match(await later.read.claims.byId('ws_1', 'clm_0'), waiting, 'its claim waits on')
@@ -388,6 +393,111 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       before = page.at(-1)!
     }
     t.strictSame(seen, ['clm_5', 'clm_4', 'clm_3', 'clm_2', 'clm_1'])
+  })
+
+  t.test('a search finds a part of what a claim says, in either case, and takes no wildcard for one', async (t) => {
+    const rows = [
+      claimNumber(1, { target: 'Acme/API_v2', agentId: 'Release-Bot', clientClaimId: 'run-77' }),
+      claimNumber(2, { target: '100%', params: { path: 'C:\\x', note: 'say "hi"', n: 4711 } }),
+      claimNumber(3, { target: 'ÉCLAIR Straße', receiptId: 'rcpt_abcdef' }),
+      claimNumber(4, { target: 'plain', params: { nested: { deep: ['Needle'] } } }),
+    ]
+    const { read } = await begin(t, await fresh(t), rows)
+    const found: [search: string, numbers: number[]][] = [
+      ['acme/api', [1]],
+      ['API_V2', [1]],
+      ['i_v', [1]],
+      ['e%i', []],
+      ['%', [2]],
+      ['_', [4, 3, 2, 1]],
+      ['p_ain', []],
+      ['release-BOT', [1]],
+      ['RUN-77', [1]],
+      ['clm_3', [3]],
+      ['CDEF', [3]],
+      ['éclair', [3]],
+      ['ÉCLAIR STRASS', []],
+      ['straße', [3]],
+      ['C:\\x', [2]],
+      ['c:\\\\x', []],
+      ['say "hi"', [2]],
+      ['4711', [2]],
+      ['needle', [4]],
+      ["' OR 1=1 --", []],
+      ['\\'.repeat(400), []],
+    ]
+    for (const [search, numbers] of found) {
+      const page = await read.claims.list({ workspaceId: 'ws_1', limit: 10, search })
+      t.strictSame(
+        page.map(({ claimId }) => claimId),
+        numbers.map((number) => `clm_${number}`),
+        search,
+      )
+    }
+  })
+
+  t.test('a whole id of a claim or of a receipt is looked up, in either case, in its workspace alone', async (t) => {
+    const claimId = newId('clm_', NOON)
+    const receiptId = newId('rcpt_', NOON)
+    const rows = [claimNumber(1, { claimId }), claimNumber(2, { params: { about: claimId } })]
+    const storage = await begin(t, await fresh(t), rows)
+    const grown = { from: LOG, to: { ...LOG, treeSize: 1, rootHash: Buffer.from([1]), issuedAt: NOON + 1 } }
+    await storage.apply({ log: grown, receipts: [{ ...receipt(0), claimId, receiptId }], heads: [head(1)] })
+    t.strictSame(await storage.read.claims.decidedAt([claimId, 'clm_2']), new Map([[claimId, NOON]]))
+    for (const search of [claimId, claimId.toLowerCase(), receiptId, receiptId.toLowerCase()]) {
+      const ids = async (workspaceId: string) =>
+        (await storage.read.claims.list({ workspaceId, limit: 10, search })).map((row) => row.claimId)
+      t.strictSame(await ids('ws_1'), [claimId], search)
+      t.strictSame(await ids('ws_2'), [], search)
+    }
+  })
+
+  t.test('claims are listed and counted from one moment to before another', async (t) => {
+    const rows = [0, 1, 2, 3].map((number) => claimNumber(number))
+    const { read } = await begin(t, await fresh(t), rows)
+    const range = { workspaceId: 'ws_1', since: NOON + 1, until: NOON + 3 }
+    const page = await read.claims.list({ ...range, limit: 10 })
+    t.strictSame(
+      page.map(({ claimId }) => claimId),
+      ['clm_2', 'clm_1'],
+    )
+    t.match(await read.claims.counts(range, 1000), [{ bucket: NOON / 1000, verdict: null, count: 2 }])
+    t.match(await read.claims.position(range, 2), { claimId: 'clm_1' })
+    t.equal(await read.claims.position(range, 3), undefined)
+  })
+
+  t.test('agents are listed once, by their newest claim', async (t) => {
+    const by = (number: number, agentId: string) => claimNumber(number, { agentId, submittedAt: NOON + (number >> 1) })
+    const rows = [by(1, 'a'), by(2, 'b'), by(3, 'b'), by(4, 'a'), by(5, 'c'), by(6, 'a')]
+    const { read } = await begin(t, await fresh(t), rows)
+    const names = async (more: object) =>
+      (await read.claims.agents({ workspaceId: 'ws_1', limit: 10, ...more })).map(({ agentId }) => agentId)
+    t.strictSame(await names({}), ['a', 'c', 'b'])
+    t.strictSame(await names({ limit: 1 }), ['a'])
+    const c = (await read.claims.agents({ workspaceId: 'ws_1', limit: 2 }))[1]!
+    t.match(c, { agentId: 'c', claimId: 'clm_5', submittedAt: NOON + 2 })
+    t.strictSame(await names({ before: c }), ['b'], 'a has a newer claim')
+    t.strictSame(await names({ from: c }), ['a', 'c'])
+  })
+
+  t.test('the claims of an agent are counted by action and verdict', async (t) => {
+    const decided = { state: 'decided', verdict: 'late', dueAt: null } as const
+    const rows = [
+      claimNumber(1, decided),
+      claimNumber(2, decided),
+      claimNumber(3),
+      claimNumber(4, { agentId: 'other' }),
+    ]
+    const { read } = await begin(t, await fresh(t), rows)
+    const counts = await read.claims.countsByAction({ workspaceId: 'ws_1', agentId: 'agent' })
+    const action = 'test.outcome.reach'
+    t.same(
+      counts.toSorted((one, other) => other.count - one.count),
+      [
+        { action, verdict: 'late', count: 2 },
+        { action, verdict: null, count: 1 },
+      ],
+    )
   })
 
   t.test('a removed connection keeps no secret, and a revocation its first time', async (t) => {

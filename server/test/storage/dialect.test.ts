@@ -5,8 +5,14 @@ import t from 'tap'
 
 const SERVER = resolve('server/src')
 
-/** Where a database is named: in its own file, and where the scheme of the URL is read and picks the file. */
-const NAMED_IN = ['storage/sqlite.ts', 'storage/postgres.ts', 'storage/open.ts', 'config/database-url.ts']
+/** Where a database is named: in its own file, where the scheme of the URL is read and picks the file, and in the list of documentation. */
+const NAMED_IN = [
+  'storage/sqlite.ts',
+  'storage/postgres.ts',
+  'storage/open.ts',
+  'config/database-url.ts',
+  'site/docs/contents.ts',
+]
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
 const NAME = /sqlite|postgres|\bpg\b|\bpg_|knex\/lib/i

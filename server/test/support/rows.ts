@@ -5,6 +5,7 @@ export const UNUSED = { createdBy: null, lastUsedAt: null } as const
 
 /** A connection that the command line made, and nothing was read through. */
 export const UNREAD = {
+  name: null,
   connectedBy: null,
   address: 'withheld',
   notes: [],

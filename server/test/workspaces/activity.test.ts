@@ -48,7 +48,7 @@ function read(at: Instant): CheckRecord {
   return { sentAt: at, answeredAt: at, observation: { kind: 'absent', facts: {} }, clockOffsetMs: 0 }
 }
 
-function failed(at: Instant, code: 'timeout' | 'forbidden'): CheckRecord {
+function failed(at: Instant, code: 'timeout' | 'forbidden' | 'unsupported_target'): CheckRecord {
   return { sentAt: at, answeredAt: at, failure: { code } }
 }
 
@@ -86,6 +86,9 @@ t.test('a connection shows its last good read, and its last failure with the rea
   await close()
   t.match(await connection(), { lastReadAt: NOON + 3, lastFailureAt: NOON + 2, lastFailure: 'forbidden' })
   t.equal(writes(), 2)
+  connectionRead('conn_1', failed(NOON + 4, 'unsupported_target'))
+  await close()
+  t.match(await connection(), { lastFailureAt: NOON + 2 }, 'what is wrong with a claim is no failure of the connection')
 })
 
 t.test('of two hosts the latest stands, whichever writes last', async (t) => {

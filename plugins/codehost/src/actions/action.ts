@@ -14,6 +14,7 @@ import {
 } from '@claimcheck/core/plugin'
 import type { FoundRepository, Provider, Reader, Readers, RepositoryQuery } from '../code-host.ts'
 import { isWithin, namespaceOf } from '../connection-options.ts'
+import { isMadeAfter } from '../forgetting.ts'
 import { atLast } from '../times.ts'
 
 /** Read without credentials, for claims of workspaces that have no connection. */
@@ -90,7 +91,7 @@ export function defineAction<
         refuseAnotherRepository(found, query)
         refuseAnotherOwner(found, query, context.connection, provider)
         const observation = await observe(found, claim, query)
-        return isYoung(found, query) ? withoutBlame(observation) : observation
+        return isMadeAfter(query, found.repositoryCreatedAt) ? withoutBlame(observation) : observation
       },
     })
   }
@@ -138,11 +139,6 @@ function refuseAnotherOwner(
   if (!isTrusted(repositoryName) || !isTrusted(repository)) throw new DestinationError('ambiguous_claim')
 }
 
-/** It was made after the claim: the one that was claimed may have had its name, and been deleted. */
-function isYoung({ repositoryCreatedAt }: FoundRepository, { claimedAt }: RepositoryQuery): boolean {
-  return repositoryCreatedAt !== undefined && repositoryCreatedAt > claimedAt
-}
-
 /** Of a place that forgets what was there before. */
 function withoutBlame<F>(observation: Observation<F>): Observation<F> {
   const { stays, ...seen } = observation
@@ -161,9 +157,4 @@ export function repositoryFactsOf({ repositoryName, repositoryId }: FoundReposit
     ...(repositoryName === undefined ? {} : { repository: repositoryName }),
     ...(repositoryId === undefined ? {} : { repository_id: repositoryId }),
   }
-}
-
-/** Without the members that have no value. */
-export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never
 }

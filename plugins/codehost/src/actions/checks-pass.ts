@@ -2,9 +2,8 @@
  * The action `codehost.checks.pass`: the checks of a commit passed. A name alone proves little: whoever may write can post a green status
  * under any name. So a claim names each check and who reports it; of a claim that names none, only what the host ran itself counts.
  */
-import { type ActionProfile, type Observation, type Static, Type } from '@claimcheck/core/plugin'
+import { type ActionProfile, isLateLook, type Observation, type Static, Type } from '@claimcheck/core/plugin'
 import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { ClaimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
 

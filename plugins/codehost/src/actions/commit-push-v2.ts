@@ -9,6 +9,7 @@ import { BranchName, Host } from './fields.ts'
 export const Slug = Type.String({
   pattern: '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/[A-Za-z0-9_.-]{1,100}$',
   not: { pattern: '/\\.{1,2}$|\\.git$' },
+  'x-pattern-help': 'enter owner/repo, without .git at its end',
   maxLength: 201,
   description: 'The repository, `<owner>/<repo>`.',
   examples: ['octo-org/hello-world'],
@@ -22,6 +23,7 @@ export const paramsV1 = {
   sha: Type.String({
     title: 'Commit',
     pattern: '^[0-9a-fA-F]{40}$',
+    'x-pattern-help': 'enter the full id of the commit, 40 hexadecimal characters',
     description: 'The full id of the commit, 40 hexadecimal characters.',
     examples: ['0123456789abcdef0123456789abcdef01234567'],
   }),

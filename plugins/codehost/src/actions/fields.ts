@@ -17,6 +17,7 @@ const NO_BRANCH_PATTERN = '^-|^@$|^refs/heads/|(?:^|/)(?:\\.|/|$)|\\.\\.|\\.$|@\
 export const RepositoryPath = Type.String({
   pattern: PATH_PATTERN,
   not: { pattern: NO_PATH_PATTERN },
+  'x-pattern-help': 'enter owner/repo, without .git at its end',
   maxLength: 512,
   description: 'The repository, `<owner>/<repo>`; with the groups between them where the host nests them.',
   examples: ['octo-org/hello-world'],
@@ -28,6 +29,7 @@ export const Sha = Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$' })
 /** As claims may write it. */
 export const ClaimedSha = {
   pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+  'x-pattern-help': 'enter the full id of the commit, 40 or 64 hexadecimal characters',
   examples: ['0123456789abcdef0123456789abcdef01234567'],
 }
 
@@ -62,6 +64,8 @@ export const Host = Type.Optional(
   Type.String({
     title: 'Code host',
     pattern: HOST_PATTERN,
+    // No example: claims that are shown as examples name no host.
+    'x-pattern-help': 'enter the name of the host alone, `github.com` instead of `https://github.com`',
     maxLength: 1024,
     description:
       'The code host: `github.com`, or `git.example.com/team` where the connection has a path. Needed when several connections fit.',

@@ -1,8 +1,7 @@
 /** The action `codehost.issue.close`: an issue was closed. A pull request is no issue, though some hosts number them together. */
-import { type ActionProfile, Type } from '@claimcheck/core/plugin'
+import { type ActionProfile, isLateLook, isLongBefore, Type } from '@claimcheck/core/plugin'
 import type { Issue, RepositoryQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
-import { atLast, isOld, shownTime } from '../times.ts'
+import { atLast, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, Timestamp } from './fields.ts'
 
@@ -95,7 +94,7 @@ export const issueClose = defineAction({
         ...(state === undefined ? {} : { state }),
         ...(reason === undefined ? {} : { closed_as: reason }),
         ...(closedAt ? { closed_at: shownTime(closedAt) } : {}),
-        ...(isOld(closedAt, found, query) ? { preexisting: true as const } : {}),
+        ...(isLongBefore(closedAt, found, query) ? { preexisting: true as const } : {}),
       },
       ...(ageMs === undefined ? {} : { ageMs }),
     }

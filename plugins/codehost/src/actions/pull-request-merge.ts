@@ -1,6 +1,6 @@
 /** The action `codehost.pull_request.merge`: a pull request was merged, and what came of it is on its base. */
-import { type ActionProfile, Type } from '@claimcheck/core/plugin'
-import { isOld, shownTime } from '../times.ts'
+import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
+import { shownTime } from '../times.ts'
 import { defineAction } from './action.ts'
 import { ClaimedSha, MINUTE_MS, RepositoryPath, Sha, Timestamp } from './fields.ts'
 import { differing, pullRequestFacts, pullRequestFactsOf, pullRequestParams, pullRequestWords } from './pull-request.ts'
@@ -94,7 +94,7 @@ export const pullRequestMerge = defineAction({
       ...shown,
       ...(mergeCommit === undefined ? {} : { merge_commit: mergeCommit, merge_commit_on_base: onBase }),
       ...(mergedAt ? { merged_at: shownTime(mergedAt) } : {}),
-      ...(isOld(mergedAt, found, query) ? { preexisting: true as const } : {}),
+      ...(isLongBefore(mergedAt, found, query) ? { preexisting: true as const } : {}),
     }
     if (!onBase) return { kind: 'absent', facts, ...aged, mark: 'may_have_been' }
     const isOther = params.merge_commit !== undefined && params.merge_commit !== mergeCommit

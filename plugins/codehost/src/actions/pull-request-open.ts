@@ -1,6 +1,5 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
-import { type ActionProfile, Type } from '@claimcheck/core/plugin'
-import { isOld } from '../times.ts'
+import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { defineAction } from './action.ts'
 import { MINUTE_MS, RepositoryPath } from './fields.ts'
 import {
@@ -88,7 +87,7 @@ export const pullRequestOpen = defineAction({
       return {
         ...pullRequestFactsOf(found),
         ...(pullRequest?.isDraft === undefined ? {} : { draft: pullRequest.isDraft }),
-        ...(isOld(pullRequest?.openedAt, found, query) ? { preexisting: true as const } : {}),
+        ...(isLongBefore(pullRequest?.openedAt, found, query) ? { preexisting: true as const } : {}),
       }
     }
   },

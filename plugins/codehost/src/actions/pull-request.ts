@@ -1,9 +1,8 @@
 /** What the actions about pull requests share: the params and facts, and how the claimed base and head are compared. */
-import { Type } from '@claimcheck/core/plugin'
+import { isLateLook, Type } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, PullRequest, RepositoryQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
 import { shownTime } from '../times.ts'
-import { defined, repositoryFactsOf } from './action.ts'
+import { repositoryFactsOf } from './action.ts'
 import {
   BranchName,
   ClaimedSha,
@@ -67,15 +66,14 @@ export const pullRequestWords = {
 /** What the host shows, as facts. */
 export function pullRequestFactsOf(found: FoundPullRequest) {
   const { pullRequest } = found
+  if (!pullRequest) return repositoryFactsOf(found)
+  const { state, base, head, openedAt } = pullRequest
   return {
     ...repositoryFactsOf(found),
-    ...(pullRequest &&
-      defined({
-        state: pullRequest.state,
-        base: isBranchName(pullRequest.base) ? pullRequest.base : undefined,
-        head_sha: pullRequest.head,
-        opened_at: pullRequest.openedAt && shownTime(pullRequest.openedAt),
-      })),
+    state,
+    ...(isBranchName(base) ? { base } : {}),
+    ...(head === undefined ? {} : { head_sha: head }),
+    ...(openedAt === undefined ? {} : { opened_at: shownTime(openedAt) }),
   }
 }
 

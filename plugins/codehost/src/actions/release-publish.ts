@@ -1,8 +1,7 @@
 /** The action `codehost.release.publish`: a release was published for a tag, with the named commit and files. A tag alone is no release. */
-import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
+import { type ActionProfile, isLateLook, isLongBefore, type Static, Type } from '@claimcheck/core/plugin'
 import type { Release, RepositoryQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
-import { atLast, isOld, shownTime } from '../times.ts'
+import { atLast, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   ClaimedSha,
@@ -130,7 +129,7 @@ export const releasePublish = defineAction({
       prerelease: isPrerelease,
       ...(publishedAt ? { published_at: shownTime(publishedAt) } : {}),
       ...(missing === undefined ? {} : { assets_missing: missing }),
-      ...(isOld(publishedAt, found, query) ? { preexisting: true as const } : {}),
+      ...(isLongBefore(publishedAt, found, query) ? { preexisting: true as const } : {}),
     }
     const differs = differing(release, params)
     if (differs.length > 0) {

@@ -1,7 +1,6 @@
 /** Reads a pull request at Bitbucket Data Center. */
-import { type CheckContext, DestinationError, type Instant, type LogTime } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type Instant, isLateLook, type LogTime } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
 import { PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
 import { AGE_MS, branchOf, openRepository, type Repository } from './repository.ts'

@@ -1,9 +1,8 @@
 /** Reads a repository at Bitbucket Data Center. Each question has the one endpoint whose answer is reliable for it. */
-import { type CheckContext, DestinationError, Value } from '@claimcheck/core/plugin'
+import { type CheckContext, clockBehindMs, DestinationError, Value } from '@claimcheck/core/plugin'
 import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { clockBehindMs } from '../times.ts'
 import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnswer } from './answers.ts'
 import { createServerApi, type ServerAccess, type ServerApi } from './api.ts'
 

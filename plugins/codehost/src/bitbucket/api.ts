@@ -4,6 +4,7 @@ import {
   type CheckContext,
   DestinationError,
   type JsonAnswer,
+  parseUrl,
   type Static,
   type TSchema,
 } from '@claimcheck/core/plugin'
@@ -65,6 +66,7 @@ export function createBitbucketApi(
 /** Takes only the query from the link to the next page, and never the address: behind a proxy that is another one. */
 export function linkedPage({ next }: { readonly next?: string }): string | undefined {
   if (next === undefined) return undefined
-  if (!URL.canParse(next)) throw new DestinationError('unexpected_response', { status: 200 })
-  return new URL(next).search.slice(1)
+  const url = parseUrl(next)
+  if (!url) throw new DestinationError('unexpected_response', { status: 200 })
+  return url.search.slice(1)
 }

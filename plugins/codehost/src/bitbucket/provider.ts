@@ -1,7 +1,15 @@
 /** Connections to Bitbucket Cloud. */
 import { bearer, defineConnectionType, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
 import { defineProvider } from '../code-host.ts'
-import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import {
+  baseUrl,
+  excessWarnings,
+  fitsClaim,
+  grantedScopes,
+  hostName,
+  Owners,
+  withoutTrailingSlash,
+} from '../connection-options.ts'
 import type { BitbucketAccess } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
@@ -56,19 +64,13 @@ export const bitbucket = defineProvider<BitbucketAccess>({
       await response.body?.cancel()
       // Tokens of a repository, a project or a workspace may not see an account: they are accepted and refused.
       if (response.status !== 200 && response.status !== 403) throw statusError(response, now())
-      const granted = response.headers.get('x-oauth-scopes')
-      if (response.status === 403 && granted === null) throw statusError(response, now())
-      const scopes = (granted ?? '')
-        .split(',')
-        .map((scope) => scope.trim())
-        .filter(Boolean)
-      const writing = scopes.filter((scope) => !isReadScope(scope))
+      const granted = grantedScopes(response.headers)
+      if (response.status === 403 && granted === undefined) throw statusError(response, now())
+      const scopes = granted ?? []
       return {
         scopes,
         warnings: [
-          ...(writing.length > 0
-            ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`]
-            : []),
+          ...excessWarnings(scopes, isReadScope),
           ...(scopes.length === 0 ? ['It is not known what this token can do: make sure that it can only read.'] : []),
         ],
       }

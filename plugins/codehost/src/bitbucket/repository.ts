@@ -1,8 +1,8 @@
 /** Reads a repository at Bitbucket Cloud. Each question has the one endpoint whose answer is reliable for it. */
-import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
+import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { clockBehindMs, logTime } from '../times.ts'
+import { logTime } from '../times.ts'
 import {
   BranchAnswer,
   BranchesAnswer,

@@ -24,6 +24,8 @@ const Options = Type.Object(
         minLength: 1,
         maxLength: 256,
         pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
+        'x-pattern-help': 'enter the name alone, without a colon',
+        examples: ['reader'],
         description: 'The name of the user or of the token, without a colon.',
       }),
     ),

@@ -5,6 +5,7 @@
  */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import { isMadeAfter } from '../forgetting.ts'
 import { KEEPS_OBJECTS_MS } from '../git/find-commit.ts'
 import { logTime } from '../times.ts'
 import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
@@ -59,9 +60,10 @@ async function hasCommit(repository: Repository, sha: string): Promise<boolean> 
 }
 
 /** A commit that no branch has stays for longer than a day, unless the server is set up otherwise. */
-function absence({ createdAt }: Repository, { claimedAt, previous }: ChecksQuery, { now }: CheckContext): Mark {
+function absence({ createdAt }: Repository, query: ChecksQuery, { now }: CheckContext): Mark {
+  const { claimedAt, previous } = query
   const wasSeen = previous.some(({ observation }) => observation.facts.commit_found === true)
-  const isKept = now() - claimedAt <= KEEPS_OBJECTS_MS && createdAt <= claimedAt
+  const isKept = now() - claimedAt <= KEEPS_OBJECTS_MS && !isMadeAfter(query, createdAt)
   return isKept && !wasSeen ? 'never_before' : 'may_have_been'
 }
 

@@ -2,12 +2,12 @@
  * Where Gitea or Forgejo has a commit. The API tells the tip of the branch; whether an older commit is on it, git tells, by the branch's
  * own history. The API's answers about single commits are not asked: it answers for commits that no branch has.
  */
-import { type CheckContext, isDestinationError, type Stay } from '@claimcheck/core/plugin'
+import { type CheckContext, isDestinationError, isLongBefore, type Stay } from '@claimcheck/core/plugin'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
+import { isMadeAfter } from '../forgetting.ts'
 import { findCommit as findInGit } from '../git/find-commit.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { openGitRepository } from '../git/repository.ts'
-import { isOld } from '../times.ts'
 import type { Activity } from './answers.ts'
 import { brings, currentRun, type Push, pushesTo, readActivities } from './push-log.ts'
 import { type GiteaAccess, type Repository, readShared, readTip } from './repository.ts'
@@ -68,7 +68,7 @@ function describePush({ at, actor }: Push, { repository, query }: Look): Partial
   const { pusher } = query
   return {
     pushedAt: Math.floor(at.notAfter / 1000) * 1000,
-    ...(isOld(at, repository.found, query) ? { preexisting: true } : {}),
+    ...(isLongBefore(at, repository.found, query) ? { preexisting: true } : {}),
     ...(actor === undefined || pusher === undefined
       ? {}
       : { pusherMatches: actor.toLowerCase() === pusher.toLowerCase() }),
@@ -124,7 +124,7 @@ function newestActivities({ repository, context }: Look): Promise<readonly Activ
 async function forgotten(seen: FoundCommit, look: Look): Promise<Pick<FoundCommit, 'mark'>> {
   const { repository, query } = look
   if (seen.mark === 'may_have_been') return {}
-  const mayHaveBeen = repository.createdAt > query.claimedAt || (await wasPushed(look))
+  const mayHaveBeen = isMadeAfter(query, repository.createdAt) || (await wasPushed(look))
   return mayHaveBeen ? { mark: 'may_have_been' } : {}
 }
 

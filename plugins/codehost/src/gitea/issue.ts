@@ -1,7 +1,6 @@
 /** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported. */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
 import type { FoundIssue, NumberQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 

@@ -12,7 +12,7 @@ import {
   Value,
 } from '@claimcheck/core/plugin'
 import { defineProvider, type Provider } from '../code-host.ts'
-import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import { baseUrl, excessWarnings, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { FailureAnswer, UserAnswer, VersionAnswer } from './answers.ts'
 import { readChecks } from './checks.ts'
@@ -35,6 +35,10 @@ type Options = Static<typeof Options>
 const HELP = `Create an access token under Settings, Applications, with the permissions "repository: read" and "issue: read" and no others, for
 an account that can only read the repositories concerned: their code, pull requests, issues and releases. Public repositories need no token.
 The account must see all branches.`
+
+function isReadScope(scope: string): boolean {
+  return scope.startsWith('read:') || scope === 'public-only'
+}
 
 export function createGiteaProvider(repositories: Repositories): Provider {
   return defineProvider<GiteaAccess>({
@@ -85,11 +89,10 @@ async function rightsOf(access: GiteaAccess, { fetch, now }: ProbeContext): Prom
   const canReadAccount = response.status === 200 && Value.Check(UserAnswer, body)
   const [, told] = /token scope=([a-z:,_-]+)/.exec(message) ?? []
   const scopes = told?.split(',').filter(Boolean) ?? []
-  const excess = scopes.filter((scope) => !scope.startsWith('read:') && scope !== 'public-only')
   return {
     scopes,
     warnings: [
-      ...(excess.length > 0 ? [`This token can also write (${excess.join(', ')}), which is more than is needed.`] : []),
+      ...excessWarnings(scopes, isReadScope),
       ...(canReadAccount ? ['This token can read the account, which is more than is needed.'] : []),
       ...(scopes.length > 0
         ? []

@@ -1,7 +1,6 @@
 /** Reads pull requests. What the host shows of one that is not open needs a second look: other branches and other people's dates are in it. */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { logTime, notAfter } from '../times.ts'

@@ -3,6 +3,7 @@ import {
   type Auth,
   basic,
   type CheckContext,
+  clockBehindMs,
   DestinationError,
   header,
   type Instant,
@@ -13,7 +14,7 @@ import {
 import type { FoundRepository } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import type { GitAccess } from '../git/repository.ts'
-import { clockBehindMs, logTime } from '../times.ts'
+import { logTime } from '../times.ts'
 import { BranchAnswer, BranchesAnswer, RepositoryAnswer } from './answers.ts'
 
 export interface GiteaAccess {

@@ -3,6 +3,7 @@ import {
   bearer,
   type CheckContext,
   DestinationError,
+  parseUrl,
   readJson,
   type Static,
   type TSchema,
@@ -116,7 +117,7 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
 export function nextLink(link: string | null): URL | undefined {
   const next = link?.split(',').find((part) => /;\s*rel="next"/.test(part))
   const url = next?.match(/<([^>]+)>/)?.[1]
-  return url !== undefined && URL.canParse(url) ? new URL(url) : undefined
+  return url === undefined ? undefined : parseUrl(url)
 }
 
 /** The message in the body of an error; empty when there is none. */

@@ -1,6 +1,7 @@
 /** What GitHub shows of a commit's checks: of the three lists that have them, those that a claim needs. */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import { isMadeAfter } from '../forgetting.ts'
 import { CheckRunsAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import { checkRunsOf, checksOfRuns, checksOfStatuses, type Seen, statusesOf } from './check-runs.ts'
@@ -95,13 +96,14 @@ function hasAll(checks: readonly Check[], wanted: Wanted): boolean {
 /** The repository does not have the commit. @throws DestinationError `forbidden` where its checks may not be read */
 async function markOfUnknown(
   { api, repository }: ClaimedRepository,
-  { claimedAt, previous }: ChecksQuery,
+  query: ChecksQuery,
   { now }: CheckContext,
 ): Promise<Mark> {
+  const { claimedAt, previous } = query
   const branch = encodeURIComponent(`heads/${repository.defaultBranch}`)
   // An empty repository has no branch, and says so to who may read it.
   await api.get(`${repository.root}/commits/${branch}/check-runs?per_page=1`, CheckRunsAnswer, [409, 422])
   const wasSeen = previous.some(({ observation }) => observation.facts.commit_found === true)
-  const wasThere = wasSeen || repository.createdAt > claimedAt || now() - claimedAt > KEEPS_OBJECTS_MS
-  return wasThere ? 'may_have_been' : 'never_before'
+  const isKept = now() - claimedAt <= KEEPS_OBJECTS_MS && !isMadeAfter(query, repository.createdAt)
+  return isKept && !wasSeen ? 'never_before' : 'may_have_been'
 }

@@ -3,13 +3,14 @@ import {
   type CheckContext,
   DestinationError,
   isDestinationError,
+  isLongBefore,
   type LogTime,
   type Stay,
 } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { markOf } from '../forgetting.ts'
+import { isMadeAfter, markOf } from '../forgetting.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
@@ -80,9 +81,7 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
   const log = await readLog(repository, query, onBranch, context)
   const contains = comparisons(repository, sha, head, onBranch)
   const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
-  // A repository that was made after the claim may have taken the name of the one that was claimed, whose log went with it.
-  const isYoung = repository.createdAt > claimedAt
-  const isGapless = history !== undefined && history.since <= logFrom && !isYoung
+  const isGapless = history !== undefined && history.since <= logFrom && !isMadeAfter(query, repository.createdAt)
   const told = history ? toldBy(history, isGapless, repository, query) : {}
   if (onBranch) return { place: { at: 'branch' }, ...told }
   // The log has it there now, and the answer about the branch is an older one.
@@ -145,7 +144,7 @@ async function arrivalAtHead(
     return isExact ? asTip : undefined
   }
 
-  const old = run.find(({ at }) => isOld(at, repository, query))
+  const old = run.find(({ at }) => isLongBefore(at, repository, query))
   const recent = old ? run.slice(0, run.indexOf(old)) : run
   const before = await has(old?.after ?? start.before)
   if (before !== false) return before && old ? 'earlier' : undefined
@@ -154,14 +153,8 @@ async function arrivalAtHead(
   return (await has(newest.before)) === false ? newest : undefined
 }
 
-/** More than the tolerance before the claim, also when the log's clock is behind as its answers say. */
-function isOld(at: LogTime, { clockBehindMs }: Repository, { claimedAt, inTimeUntil }: CommitQuery): boolean {
-  if (clockBehindMs === undefined) return false
-  return at.notAfter + Math.max(clockBehindMs, 0) < claimedAt - (inTimeUntil - claimedAt)
-}
-
 function preexisting(at: LogTime, repository: Repository, query: CommitQuery): Pick<Finding, 'preexisting'> {
-  return isOld(at, repository, query) ? { preexisting: true } : {}
+  return isLongBefore(at, repository, query) ? { preexisting: true } : {}
 }
 
 function matchPusher(actor: string | undefined, { pusher }: CommitQuery): Partial<Finding> {

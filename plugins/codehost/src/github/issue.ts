@@ -1,7 +1,7 @@
 /** What GitHub shows of an issue, or whether there ever was one with this number. */
-import { type CheckContext, DestinationError, isDestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, isDestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
-import { isLateLook, wasSeen } from '../forgetting.ts'
+import { wasSeen } from '../forgetting.ts'
 import { logTime } from '../times.ts'
 import { IssueAnswer, IssueEventsAnswer, NumbersAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'

@@ -1,7 +1,15 @@
 /** Connections to GitHub: github.com or an Enterprise server. */
 import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { defineProvider } from '../code-host.ts'
-import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import {
+  baseUrl,
+  excessWarnings,
+  fitsClaim,
+  grantedScopes,
+  hostName,
+  Owners,
+  withoutTrailingSlash,
+} from '../connection-options.ts'
 import { RateLimitAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -53,20 +61,14 @@ export const github = defineProvider<GitHubAccess>({
       const api = createGitHubApi(access(options), context)
       // An Enterprise server without rate limits answers 404, but only after it has accepted the token.
       const answer = await api.get('/rate_limit', RateLimitAnswer, [404])
-      const granted = 'value' in answer ? answer.headers.get('x-oauth-scopes') : null
-      const scopes = (granted ?? '')
-        .split(',')
-        .map((scope) => scope.trim())
-        .filter(Boolean)
-      const writing = scopes.filter((scope) => !isReadScope(scope))
+      const granted = 'value' in answer ? grantedScopes(answer.headers) : undefined
+      const scopes = granted ?? []
       return {
         scopes,
         warnings: [
-          ...(writing.length > 0
-            ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`]
-            : []),
+          ...excessWarnings(scopes, isReadScope),
           // Only of classic tokens GitHub tells the scopes.
-          ...(granted === null && options.token !== undefined ? [UNKNOWN_RIGHTS] : []),
+          ...(granted === undefined && options.token !== undefined ? [UNKNOWN_RIGHTS] : []),
         ],
       }
     },

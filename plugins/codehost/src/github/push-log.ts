@@ -1,5 +1,6 @@
 /** GitHub's push log of a branch: from when and until when the branch had a commit. */
-import { DestinationError, type Instant, type LogTime } from '@claimcheck/core/plugin'
+import type { Instant, LogTime } from '@claimcheck/core/plugin'
+import { logTime } from '../times.ts'
 import type { ActivityAnswer } from './answers.ts'
 
 export interface LogEntry {
@@ -63,11 +64,8 @@ export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog
 }
 
 function toEntry({ before, after, timestamp, activity_type, actor }: ActivityAnswer[number]): LogEntry {
-  const notBefore = Date.parse(timestamp)
-  if (Number.isNaN(notBefore)) throw new DestinationError('unexpected_response')
-  const notAfter = timestamp.includes('.') ? notBefore : notBefore + 999
   const fastForward = FAST_FORWARDS.has(activity_type) && before !== NO_COMMIT
-  return { before, after, at: { notBefore, notAfter }, fastForward, ...(actor ? { actor: actor.login } : {}) }
+  return { before, after, at: logTime(timestamp), fastForward, ...(actor ? { actor: actor.login } : {}) }
 }
 
 /**

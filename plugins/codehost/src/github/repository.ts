@@ -1,9 +1,13 @@
 /** Reads a repository at GitHub. Each question has the one endpoint whose answer is reliable for it. */
-import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
+import {
+  type CheckContext,
+  clockBehindMs as clockBehind,
+  DestinationError,
+  type Instant,
+} from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { clockBehindMs as clockBehind } from '../times.ts'
 import {
   ActivityAnswer,
   BranchesAnswer,

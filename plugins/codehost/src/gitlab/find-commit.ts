@@ -1,9 +1,14 @@
 /** Where GitLab has a commit: on the claimed branch (and since when at the latest), on another, or nowhere that can be seen. */
-import { type CheckContext, DestinationError, isDestinationError, type Stay } from '@claimcheck/core/plugin'
+import {
+  type CheckContext,
+  DestinationError,
+  isDestinationError,
+  isLongBefore,
+  type Stay,
+} from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
-import { markOf } from '../forgetting.ts'
-import { isOld } from '../times.ts'
+import { isMadeAfter, markOf } from '../forgetting.ts'
 import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
 import { type Project, readProject, requireCode } from './project.ts'
 import {
@@ -63,7 +68,7 @@ async function findOnBranch(look: Look): Promise<Finding> {
   const log = await readLog(look, isInTime ? 1 : MAX_LOG_PAGES)
   if (!log) return { place: { at: 'branch' } }
   const has = tipsHolding(look, log, isInTime ? MAX_COMPARISONS_IN_TIME : MAX_COMPARISONS)
-  const isEnough = ({ arrival }: LoggedStay) => isOld({ notAfter: arrival.at }, look.project.found, query)
+  const isEnough = ({ arrival }: LoggedStay) => isLongBefore({ notAfter: arrival.at }, look.project.found, query)
   const history = await historyOf(log, has, isEnough)
   const current = history.stays.find(({ removal }) => removal === undefined)
   // Seen in time, it came in time, whatever the log says: that only adds facts.
@@ -140,8 +145,7 @@ function tipsHolding(
 
 /** The log has all moves of the branch that count, and whether each tip had the commit is known. */
 function isGapless({ since }: BranchLog, { isWhole }: History, { project, query }: Look): boolean {
-  // A project that was made after the claim may have taken the name of the one that was claimed, whose log went with it.
-  return isWhole && since <= query.logFrom && project.madeBy <= query.claimedAt
+  return isWhole && since <= query.logFrom && !isMadeAfter(query, project.madeBy)
 }
 
 function staysOf({ stays }: History, isGapless: boolean): Pick<Finding, 'stays'> {
@@ -162,7 +166,7 @@ function described({ arrival, isExact, removal }: LoggedStay, { project, query }
   return {
     ...(isExact ? { pushedAt: at } : {}),
     ...(removal ? { removedAt: removal.at } : {}),
-    ...(isOld({ notAfter: at }, project.found, query) ? { preexisting: true } : {}),
+    ...(isLongBefore({ notAfter: at }, project.found, query) ? { preexisting: true } : {}),
     ...(isTold ? { pusherMatches: by.toLowerCase() === query.pusher!.toLowerCase() } : {}),
   }
 }

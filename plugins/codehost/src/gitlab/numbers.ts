@@ -1,7 +1,6 @@
 /** Merge requests and issues that GitLab does not show: whether their numbers were ever given out. */
-import { DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { DestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
 import type { NumberQuery } from '../code-host.ts'
-import { isLateLook } from '../forgetting.ts'
 import { NumbersAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'

@@ -1,7 +1,6 @@
 /** Reads a project at GitLab, and what it shows of the rights of these credentials. */
-import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
+import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
-import { clockBehindMs } from '../times.ts'
 import { ProjectAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 

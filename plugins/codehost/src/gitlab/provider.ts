@@ -1,7 +1,7 @@
 /** Connections to GitLab: gitlab.com or a server of one's own. */
 import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { defineProvider } from '../code-host.ts'
-import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import { baseUrl, excessWarnings, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
 import { AnyAnswer, AnyListAnswer, TokenAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -62,13 +62,10 @@ export const gitlab = defineProvider<GitLabAccess>({
         return { scopes: [], warnings: [UNKNOWN_SCOPES, UNKNOWN_ROLE] }
       }
       const { scopes } = token
-      const writing = scopes.filter((scope) => !isReadScope(scope))
       return {
         scopes,
         warnings: [
-          ...(writing.length > 0
-            ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`]
-            : []),
+          ...excessWarnings(scopes, isReadScope),
           ...(scopes.includes('read_api') || scopes.includes('api')
             ? []
             : ['This token cannot read the API: it needs the scope read_api.']),

@@ -1,6 +1,6 @@
 /** Downloads a package's file and computes its digest: the one in the registry's answers is what its publisher sent along. */
 import { createHash } from 'node:crypto'
-import { DestinationError } from '@claimcheck/core/plugin'
+import { DestinationError, parseUrl } from '@claimcheck/core/plugin'
 import type { Place } from '../ecosystem.ts'
 import { algorithmOf } from '../integrity.ts'
 import { bodyOf, type Read, type Reader } from '../reader.ts'
@@ -15,7 +15,7 @@ const GZIP = [0x1f, 0x8b] as const
  */
 export async function hashTarball(url: string, integrity: string, place: Place, reader: Reader): Promise<Read<string>> {
   const algorithm = algorithmOf(integrity)
-  const isSameOrigin = URL.canParse(url) && new URL(url).origin === new URL(place.baseUrl).origin
+  const isSameOrigin = parseUrl(url)?.origin === new URL(place.baseUrl).origin
   if (!isSameOrigin) throw new DestinationError('unsupported_target')
   const read = await reader.get(url, {
     as: algorithm,

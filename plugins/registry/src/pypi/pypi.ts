@@ -10,7 +10,16 @@ export const PUBLIC_PYPI = 'https://pypi.org'
 
 const Options = Type.Object(
   {
-    username: Type.Optional(Type.String({ title: 'User name', minLength: 1, maxLength: 200, pattern: '^[^:]+$' })),
+    username: Type.Optional(
+      Type.String({
+        title: 'User name',
+        minLength: 1,
+        maxLength: 200,
+        pattern: '^[^:]+$',
+        'x-pattern-help': 'enter the name alone, without a colon',
+        examples: ['reader'],
+      }),
+    ),
     password: Type.Optional(secret({ title: 'Password', description: 'The password, or a token in its place.' })),
     base_url: Type.Optional(baseUrl('The address of the index, below which `/simple/` and `/pypi/` are.', PUBLIC_PYPI)),
     ...common,

@@ -1,11 +1,11 @@
-/** `claimcheck connection`: connects destinations, replaces credentials, lists and disconnects. */
+/** `claimcheck connection`: connects destinations, names them, tests them, replaces credentials, lists and disconnects. */
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { Claimcheck } from '../../container.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
-import type { ConnectionSummary } from '../../workspaces/connections.ts'
+import { type ConnectionSummary, isFailing } from '../../workspaces/connections.ts'
 import { type AddressInReceipts, addressInReceipts } from '../../workspaces/sources.ts'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
@@ -19,6 +19,7 @@ interface TriedOptions extends OutputOptions {
 interface AddOptions extends TriedOptions {
   readonly workspace: string
   readonly publishAddress: boolean
+  readonly name?: string
 }
 
 const PUBLISH =
@@ -41,6 +42,7 @@ export function addConnectionCommands(program: Command): void {
     .argument('<provider>')
     .requiredOption('--workspace <workspace>', 'id or name')
     .option('--set <name=value...>', 'options of the provider; for a value of @FILE the file is read', [])
+    .option('--name <name>', 'what people call it; made of the kind and the options when left out')
     .option('--publish-address', PUBLISH, false)
     .option('--untested', UNTESTED, false)
     .action(async (provider: string, options: AddOptions) => {
@@ -49,7 +51,7 @@ export function addConnectionCommands(program: Command): void {
           const { id } = await workspaces.find(options.workspace)
           const settings = parseSettings(options.set, registry.connectionType(provider))
           const address = options.publishAddress ? 'published' : 'withheld'
-          const by = { userId: null, insists: options.untested, address } as const
+          const by = { userId: null, insists: options.untested, address, name: options.name ?? '' } as const
           const connected = await connections.connect(id, provider, settings, by)
           return 'isRefused' in connected ? connected : withAddress(connected, { registry, sources })
         },
@@ -57,9 +59,9 @@ export function addConnectionCommands(program: Command): void {
       )
       if ('isRefused' in added) throw notConnected('Nothing was connected', added)
       const notes = notesOn(added)
-      const { id, scopes, actions, shown } = added
-      print(options, { id, provider, address: shown, scopes, actions, notes }, [
-        `Connected ${provider} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
+      const { id, name, scopes, actions, shown } = added
+      print(options, { id, name, provider, address: shown, scopes, actions, notes }, [
+        `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
         ADDRESS_WORDS[shown],
         ...notes.map((note) => `Note: ${note}`),
       ])
@@ -76,8 +78,35 @@ export function addConnectionCommands(program: Command): void {
         },
         { plugins: true },
       )
-      const rows = listed.map((item) => [item.id, item.workspaceId, item.provider, item.shown, item.actions.join(' ')])
-      print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'ACTIONS'], rows))
+      const rows = listed.map((item) => [
+        ...[item.id, item.name, item.workspaceId, item.provider, item.shown],
+        healthOf(item),
+        item.actions.join(' '),
+      ])
+      const head = ['ID', 'NAME', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'LAST READ', 'ACTIONS']
+      print(options, listed.map(toJson), table(head, rows))
+    })
+
+  subcommand(connection, 'rename', 'give a connection another name')
+    .argument('<id>')
+    .argument('<name>', 'an empty one: the name that is made of its kind and options')
+    .action(async (id: string, name: string, options: OutputOptions) => {
+      const renamed = await withClaimcheck(
+        async ({ connections }) => {
+          await connections.rename(id, name)
+          return (await connections.list()).find((one) => one.id === id)?.name ?? name
+        },
+        { plugins: true },
+      )
+      print(options, { id, name: renamed }, [`The connection ${id} is called ${renamed} now.`])
+    })
+
+  subcommand(connection, 'test', 'read the destination of a connection once, and say whether that works')
+    .argument('<id>')
+    .action(async (id: string, options: OutputOptions) => {
+      const failure = await withClaimcheck(({ connections }) => connections.test(id), { plugins: true })
+      if (failure !== null) throw new CommandError('not_connected', `The destination could not be read (${failure}).`)
+      print(options, { id, failure }, ['The destination was read just now.'])
     })
 
   subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
@@ -162,8 +191,15 @@ function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'last
   return lastFailure === null ? [...notes] : [`The destination could not be read just now (${lastFailure}).`]
 }
 
+/** Of the last read. */
+function healthOf(connection: ConnectionSummary): string {
+  if (isFailing(connection)) return String(connection.lastFailure)
+  return connection.lastReadAt === null ? '-' : 'ok'
+}
+
 function toJson(connection: Addressed) {
-  const { id, workspaceId, provider, shown, scopes, connectedAt, actions } = connection
+  const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions } = connection
   const connected_at = new Date(connectedAt).toISOString()
-  return { id, workspace_id: workspaceId, provider, address: shown, scopes, connected_at, actions }
+  const last_read = healthOf(connection)
+  return { id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at, last_read, actions }
 }

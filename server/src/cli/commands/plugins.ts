@@ -1,5 +1,6 @@
 /** `claimcheck plugins`: loads the configured plugins, and lists what they are and may do. */
 import type { Command } from 'commander'
+import { visible } from '../../base/plain-text.ts'
 import {
   hostWords,
   ISOLATION_WORDS,
@@ -11,7 +12,7 @@ import {
 } from '../../plugins/overview.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 import { type Fact, factLines } from '../verify/facts.ts'
-import { paintFor, visible } from '../verify/style.ts'
+import { paintFor } from '../verify/style.ts'
 
 export function addPluginsCommand(program: Command): void {
   subcommand(

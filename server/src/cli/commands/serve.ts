@@ -43,7 +43,7 @@ export function addServeCommand(program: Command): void {
       `Claimcheck ${VERSION} is running on ${server.url}`,
       `  database  ${describeDatabase(config.databaseUrl)}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
-      `  API       ${address}/docs`,
+      `  docs      ${address}/docs`,
       `  console   ${address}${paths.home}`,
       ...(setupUrl ? ['Next: open this link to become the owner. It works once, for 24 hours:', `  ${setupUrl}`] : []),
     ])

@@ -2,6 +2,7 @@
 import {
   checkBundle,
   checkConsistency,
+  checkInclusion,
   checkTreeHead,
   isReceipt,
   type JsonValue,
@@ -18,7 +19,7 @@ import { type AnchorOptions, anchorCheck } from '../verify/anchor-check.ts'
 import { entryReport } from '../verify/entry-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
 import { type Gathered, type GatherOptions, gather, keysBeside, readKeys } from '../verify/gather.ts'
-import { consistencyReport, treeHeadReport } from '../verify/log-report.ts'
+import { consistencyReport, inclusionReport, treeHeadReport } from '../verify/log-report.ts'
 import type { IssuerWords } from '../verify/receipt-summary.ts'
 import { isUrl, readSource } from '../verify/source.ts'
 import { paintFor } from '../verify/style.ts'
@@ -42,7 +43,7 @@ export function addVerifyCommand(program: Command): void {
   subcommand(
     program,
     'verify',
-    'check a receipt, a bundle, a change entry, a tree head or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
+    'check a receipt, a bundle, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
   )
     .argument('<document>', 'a file or a URL')
     .option(
@@ -80,9 +81,9 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   }
   const text = await readSource(source)
   const kind = kindOf(text)
-  if (kind === 'consistency' || kind === 'tree_head') {
+  if (kind === 'tree_head' || kind === 'inclusion' || kind === 'consistency') {
     refuseOptions(options, OF_ENTRIES)
-    return kind === 'consistency' ? checkedConsistency(text) : checkedTreeHead(text, source, options)
+    return LOG_DOCUMENTS[kind](text, source, options)
   }
   const gathered = await gather(text, source, options)
   const { bundle, keys } = gathered
@@ -159,6 +160,17 @@ function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_ENTRIES>
   if (given.length === 0) return
   const listed = given.map(([, option]) => option).join(', ')
   throw new CommandError('could_not_check', `This document has nothing that ${listed} could check: leave it out.`)
+}
+
+const LOG_DOCUMENTS = {
+  tree_head: checkedTreeHead,
+  inclusion: checkedInclusion,
+  consistency: checkedConsistency,
+} as const
+
+function checkedInclusion(text: string): Checked {
+  const report = checkInclusion(text)
+  return { report, lines: inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
 }
 
 function checkedConsistency(text: string): Checked {

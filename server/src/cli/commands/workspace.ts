@@ -1,4 +1,4 @@
-/** `claimcheck workspace`: makes workspaces, and invites people to them. */
+/** `claimcheck workspace`: makes and renames workspaces, and invites people to them. */
 import { type Command, Option } from 'commander'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
@@ -20,6 +20,18 @@ export function addWorkspaceCommands(program: Command): void {
         owner ? `Its owner is ${owner.name} (${owner.email}), who set this service up.` : noOwner(name, hasAccounts),
         `Next: npx claimcheck key create --workspace ${quoted(name)}`,
       ])
+    })
+
+  subcommand(workspace, 'rename', 'give a workspace another name; its id stays')
+    .argument('<workspace>', 'id or name')
+    .argument('<name>')
+    .action(async (idOrName: string, name: string, options: OutputOptions) => {
+      const renamed = await withClaimcheck(async ({ workspaces }) => {
+        const { id, name: before } = await workspaces.find(idOrName)
+        await workspaces.rename(id, name)
+        return { id, before }
+      })
+      print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
     })
 
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')

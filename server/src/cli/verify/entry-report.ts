@@ -1,5 +1,6 @@
 /** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
 import { type BundleReport, isReceipt, type JsonObject, type JsonValue, type Report } from '@claimcheck/core'
+import { visible } from '../../base/plain-text.ts'
 import {
   ANCHOR_PROBLEMS,
   CHECK_FAILURES,
@@ -13,7 +14,7 @@ import { evidenceLine } from './evidence-report.ts'
 import { type Fact, factLines } from './facts.ts'
 import type { Gathered } from './gather.ts'
 import { type IssuerWords, receiptSummary, type Summary } from './receipt-summary.ts'
-import { type Paint, visible } from './style.ts'
+import type { Paint } from './style.ts'
 
 export interface EntryReportOptions {
   readonly report: BundleReport

@@ -1,7 +1,8 @@
 /** What the check of the evidence found, in a line for a person. */
 import type { EvidenceFinding } from '@claimcheck/core'
+import { visible } from '../../base/plain-text.ts'
 import { EVIDENCE_LIMIT, evidenceProblem, RULES_WORDS } from '../../receipt/check-words.ts'
-import { type Paint, visible } from './style.ts'
+import type { Paint } from './style.ts'
 
 /**
  * @param finding undefined where the receipt signs none

@@ -1,7 +1,7 @@
 /** Whether a receipt was read where its reader expects, as the options of `verify` ask for it. */
-import type { WireSource } from '@claimcheck/core'
+import { parseUrl, type WireSource } from '@claimcheck/core'
+import { visible } from '../../base/plain-text.ts'
 import { CommandError } from '../errors.ts'
-import { visible } from './style.ts'
 
 export interface SourceOptions {
   readonly expectSource?: string
@@ -19,19 +19,19 @@ export function sourceProblem(source: WireSource | undefined, options: SourceOpt
   if (options.listed && !source.listed) return 'its issuer does not list the place where it was read'
   if (expected === undefined) return undefined
   if ('source_id' in source) return `it withholds the address where it was read, and ${expected} was expected`
-  const found = URL.canParse(source.base_url) ? placeOf(source.base_url) : source.base_url
+  const found = parseUrl(source.base_url) ? placeOf(source.base_url) : source.base_url
   return found === expected ? undefined : `it was read at ${visible(found)}, and ${expected} was expected`
 }
 
 /** Host, port and path: a host alone is not a path on it, which somebody else may own. */
 function placeOf(text: string): string {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`
-  if (!URL.canParse(address) || /[\s?#@]/.test(text)) {
+  const url = parseUrl(address)
+  if (!url || /[\s?#@]/.test(text)) {
     throw new CommandError(
       'could_not_check',
       '--expect-source takes a host, such as api.github.com or git.example.com/team.',
     )
   }
-  const url = new URL(address)
   return url.host + url.pathname.replace(/\/+$/, '')
 }

@@ -1,7 +1,8 @@
-/** What the check of a tree head or a consistency document found, in lines for a person. */
+/** What the check of a tree head, an inclusion document or a consistency document found, in lines for a person. */
 import { isTreeHead, type JsonObject, type JsonValue, type TreeHeadReport } from '@claimcheck/core'
+import { visible } from '../../base/plain-text.ts'
 import { factLines } from './facts.ts'
-import { type Paint, visible } from './style.ts'
+import type { Paint } from './style.ts'
 
 const HEAD_FAILURES: Readonly<Record<keyof TreeHeadReport['checks'], string>> = {
   shape: 'a member is missing, malformed or not allowed',
@@ -24,6 +25,24 @@ export function treeHeadReport(report: TreeHeadReport, head: JsonValue, paint: P
       ['root', visible(root_hash)],
       ['issued at', visible(issued_at)],
       ['key', visible(head.signature.key_id)],
+    ]),
+  ]
+}
+
+export function inclusionReport(isValid: boolean, document: JsonValue, paint: Paint): string[] {
+  if (!isValid) {
+    const problem = 'the proof does not lead from the leaf to the root, or a member is missing or malformed'
+    return [paint('bad', `NOT valid, as an inclusion document: ${problem}.`)]
+  }
+  const { log_id, leaf_index, leaf_hash, tree_size, root_hash } = document as JsonObject
+  return [
+    paint('good', `Valid inclusion document: leaf ${leaf_index} is in the tree with ${entries(tree_size)}.`),
+    paint('doubtful', 'It is not signed: compare the root with a signed tree head of the log.'),
+    '',
+    ...factLines([
+      ['log', visible(String(log_id))],
+      ['leaf', visible(String(leaf_hash))],
+      ['root', `${visible(String(root_hash))} (${entries(tree_size)})`],
     ]),
   ]
 }

@@ -25,7 +25,7 @@ export function Passkeys({ csrf, now, passkeys, place }: PasskeysProps) {
         guess or trick you into telling.
       </p>
       {passkeys.length === 0 ? null : (
-        <Table label="Passkeys" head={['Name', 'Added', 'Last used', 'Remove']}>
+        <Table stacks label="Passkeys" head={['Name', 'Added', 'Last used', 'Remove']}>
           {passkeys.map(({ id, name, createdAt, lastUsedAt }) => (
             <tr>
               <td class="wide">{name}</td>
@@ -138,7 +138,7 @@ export function Sessions({ csrf, now, sessions, sessionId }: SessionsProps) {
     <>
       <h2>Sessions</h2>
       <p>Where you are signed in. An ended session is refused at its next request.</p>
-      <Table label="Sessions" head={['Browser', 'Address', 'Signed in', 'Last seen', 'End']}>
+      <Table stacks label="Sessions" head={['Browser', 'Address', 'Signed in', 'Last seen', 'End']}>
         {sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => (
           <tr>
             <td title={userAgent}>

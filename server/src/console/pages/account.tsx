@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
+import { sentence } from '../../web/words.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
@@ -115,8 +116,10 @@ type AccountProps = Shown &
 
 function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   const { user, csrf } = viewer
+  // What is wrong with the name stands at its field.
+  const notice = name === undefined ? { problem, done } : {}
   return (
-    <ConsolePage title="Account" viewer={viewer} section="account" problem={problem} done={done} scripts={['passkeys']}>
+    <ConsolePage title="Account" viewer={viewer} section="account" {...notice} scripts={['passkeys']}>
       <p>
         You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
         <a href={paths.applications}>Connected applications</a>.
@@ -129,6 +132,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
               name="name"
               label="Your name"
               value={name ?? user.name}
+              problem={name === undefined ? undefined : problem && sentence(problem)}
               required
               maxLength={100}
               autocomplete="name"

@@ -43,7 +43,11 @@ function Applications({ viewer, list, now, done }: ApplicationsProps) {
           <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
         </Empty>
       ) : (
-        <Table label="Connected applications" head={['Application', 'Workspace', 'It may', 'For', 'Since', 'Action']}>
+        <Table
+          stacks
+          label="Connected applications"
+          head={['Application', 'Workspace', 'It may', 'For', 'Since', 'Action']}
+        >
           {list.map((application) => (
             <Row application={application} csrf={viewer.csrf} now={now} />
           ))}

@@ -1,17 +1,21 @@
 /** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
-import { type ActionProfile, type Instant, VERDICTS } from '@claimcheck/core'
-import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
-import type { ClaimPage, ClaimStatus } from '../../claims/claims.ts'
+import type { Instant } from '@claimcheck/core'
+import { nameTurns } from '../../base/turned-text.ts'
+import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
+import type { Counted, Span, Standing } from '../../claims/claim-counts.ts'
+import type { ClaimPage, ListedClaim } from '../../claims/claims.ts'
 import { Empty, Table } from '../../web/parts/table.tsx'
-import { Code, readableUtc, Time, Verdict } from '../../web/parts/values.tsx'
+import { readableUtc, Time, Verdict } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
-import { type ListQuery, listPath } from '../claims/list-query.ts'
-import { firstClaimCommand } from '../first-claim.ts'
+import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
+import { MOST_EXPORTED } from '../claims/export.ts'
+import { claimChoiceOf, exportPath, type ListQuery, listPath, type TableFilter } from '../claims/list-query.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { Field, Select } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { VerdictChart } from '../parts/verdict-chart.tsx'
 import { paths } from '../paths.ts'
+import { Filters } from './claim-filters.tsx'
+import { FirstSteps, type FirstStepsState } from './first-steps.tsx'
 
 interface ListProps {
   readonly viewer: Viewer
@@ -20,26 +24,26 @@ interface ListProps {
   /** The cursor of the page before this one; undefined: that is the first page. */
   readonly newerCursor: string | undefined
   /** None on later pages. */
-  readonly stretches: readonly Stretch[]
+  readonly counted: Counted | undefined
   /** Those that plugins check, and those of the workspace's claims. Others may be in the address. */
   readonly actions: readonly string[]
   /** What people call an action; undefined where no loaded plugin checks it. */
   readonly titleOf: (action: string) => string | undefined
-  /** For the example command. */
-  readonly profile: ActionProfile | undefined
-  readonly origin: string
-  readonly mostExamined: number
+  /** What claims say. */
+  readonly profileOf: ProfileOf
+  /** Of a workspace without any claim. */
+  readonly firstSteps: FirstStepsState | undefined
   readonly now: Instant
   readonly isOwner: boolean
   readonly done: string | undefined
 }
 
 export function ClaimListPage(props: ListProps) {
-  const { viewer, query, page, stretches, actions, titleOf, isOwner, done } = props
+  const { viewer, query, counted, actions, titleOf, firstSteps, now, isOwner, done } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span, problems } = query
   const isFirst = cursor === undefined
-  const hasNone = isFirst && page.claims.length === 0 && Object.keys(filter).length === 0
+  const hasNone = firstSteps !== undefined
   return (
     <ConsolePage
       title={isFirst ? 'Claims' : 'Older claims'}
@@ -61,13 +65,15 @@ export function ClaimListPage(props: ListProps) {
         </p>
       ))}
       {isFirst ? <LiveStatus /> : null}
-      {isFirst ? (
+      {counted ? (
         <Live id="chart" on>
           {hasNone ? null : (
             <VerdictChart
-              stretches={stretches}
+              counted={counted}
+              most={MOST_EXAMINED}
               span={span}
-              path={(standing) => listPath(workspaceId, { filter: filterOf(standing), span })}
+              lastDay={lastDayOf(filter, now)}
+              path={(standing) => listPath(workspaceId, { filter: filterOf(filter, standing), span })}
             >
               <Spans workspaceId={workspaceId} query={query} />
             </VerdictChart>
@@ -76,14 +82,20 @@ export function ClaimListPage(props: ListProps) {
       ) : null}
       {hasNone ? null : <Filters workspaceId={workspaceId} query={query} actions={actions} titleOf={titleOf} />}
       <Live id="claims" on={isFirst}>
-        {hasNone ? <NoClaims {...props} /> : <Claims {...props} />}
+        {firstSteps ? <FirstSteps viewer={viewer} isOwner={isOwner} {...firstSteps} /> : <Claims {...props} />}
       </Live>
     </ConsolePage>
   )
 }
 
-function filterOf(standing: Standing): ListQuery['filter'] {
-  return standing === 'queued' ? { state: 'queued' } : { verdict: standing }
+function filterOf({ verdict: _, state: __, ...filter }: TableFilter, standing: Standing): TableFilter {
+  return standing === 'queued' ? { ...filter, state: 'queued' } : { ...filter, verdict: standing }
+}
+
+/** Undefined: the days that are asked for reach to today. */
+function lastDayOf(filter: TableFilter, now: Instant): string | undefined {
+  const { until } = claimChoiceOf(filter)
+  return until === undefined || until > now ? undefined : filter.to
 }
 
 /** For a cursor that is not one of ours. */
@@ -119,63 +131,41 @@ function Spans({ workspaceId, query }: { readonly workspaceId: string; readonly 
   )
 }
 
-interface FiltersProps extends Pick<ListProps, 'titleOf'> {
-  readonly workspaceId: string
-  readonly query: ListQuery
-  readonly actions: readonly string[]
-}
-
-function Filters({ workspaceId, query: { filter, span }, actions, titleOf }: FiltersProps) {
-  const { verdict, state, action, agentId, target } = filter
-  const listed = action === undefined || actions.includes(action) ? actions : [...actions, action]
-  const named = (name: string) => {
-    const title = titleOf(name)
-    return [name, title === undefined ? name : `${title} (${name})`] as const
-  }
-  return (
-    <search>
-      <form method="get" action={paths.claims(workspaceId)} class="inline filters">
-        {span === 'day' ? null : <input type="hidden" name="span" value={span} />}
-        <Select name="verdict" label="Verdict" options={choices('Any', VERDICTS)} value={verdict} />
-        <Select name="state" label="State" options={choices('Any', ['queued', 'decided'])} value={state} />
-        <Select name="action" label="Action" options={[['', 'Any'], ...listed.map(named)]} value={action} />
-        <Field name="agent_id" label="Agent" value={agentId} autocomplete="off" spellcheck={false} />
-        <Field name="target" label="Target" value={target} autocomplete="off" spellcheck={false} />
-        <button type="submit" class="quiet">
-          Filter
-        </button>
-        {Object.keys(filter).length > 0 ? <a href={listPath(workspaceId, { span })}>Clear the filters</a> : null}
-      </form>
-    </search>
-  )
-}
-
-function choices(any: string, values: readonly string[]): (readonly [string, string])[] {
-  return [['', any], ...values.map((value) => [value, value] as const)]
-}
-
-const HEAD = ['Verdict', 'Target', 'Action', 'Agent', 'Claimed', 'Checks', 'Next check']
+const HEAD = ['Verdict', 'Claim', 'Agent', 'Submitted, newest first']
+/** While something is queued. */
+const HEAD_OF_QUEUED = ['Checks', 'Next check']
 
 function Claims(props: ListProps) {
-  const { viewer, query, page, newerCursor, mostExamined, titleOf, now } = props
+  const { viewer, query, page, newerCursor, profileOf, now } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span } = query
   const isFirst = cursor === undefined
-  const newest = isFirst
-    ? `the ${mostExamined.toLocaleString('en')} newest`
-    : `${mostExamined.toLocaleString('en')} older`
+  const most = MOST_EXAMINED.toLocaleString('en')
+  const waits = page.claims.some(({ state }) => state === 'queued')
   return (
     <>
       {page.claims.length > 0 ? (
-        <Table label="Claims" head={HEAD}>
-          {page.claims.map((claim) => (
-            <ClaimRow workspaceId={workspaceId} claim={claim} title={titleOf(claim.action)} now={now} />
-          ))}
-        </Table>
+        <div class="records">
+          <Table label="Claims" head={waits ? [...HEAD, ...HEAD_OF_QUEUED] : HEAD}>
+            {page.claims.map((claim) => (
+              <ClaimRow
+                workspaceId={workspaceId}
+                claim={claim}
+                words={claimWords(profileOf, claim)}
+                waits={waits}
+                now={now}
+              />
+            ))}
+          </Table>
+        </div>
       ) : (
         <NoMatch {...props} />
       )}
-      {page.cutShort ? <p class="help">These filters were applied to {newest} claims only.</p> : null}
+      {page.cutShort ? (
+        <p class="help">
+          These filters were applied to {isFirst ? `the ${most} newest` : `${most} older`} claims only.
+        </p>
+      ) : null}
       <nav class="pager" aria-label="Pages of claims">
         {isFirst ? null : (
           <>
@@ -193,48 +183,68 @@ function Claims(props: ListProps) {
           </a>
         )}
       </nav>
+      <p class="help">
+        Export {Object.keys(filter).length > 0 ? 'what the filters show' : 'these claims'}, the{' '}
+        {MOST_EXPORTED.toLocaleString('en')} newest at most:{' '}
+        <a id="export-csv" href={exportPath(workspaceId, 'csv', filter)} download>
+          CSV
+        </a>
+        ,{' '}
+        <a id="export-json" href={exportPath(workspaceId, 'json', filter)} download>
+          JSON
+        </a>
+      </p>
     </>
   )
 }
 
 interface RowProps {
   readonly workspaceId: string
-  readonly claim: ClaimStatus
-  /** Of its action. */
-  readonly title: string | undefined
+  readonly claim: ListedClaim
+  /** What it says. */
+  readonly words: string
+  /** Whether the table has the columns of queued claims. */
+  readonly waits: boolean
   readonly now: Instant
 }
 
-function ClaimRow({ workspaceId, claim, title, now }: RowProps) {
-  const { claimId, verdict, target, action, agentId, claimedAt, attempts, nextCheckAt } = claim
-  const name = `${target}: ${verdict ?? 'queued'}, claimed ${readableUtc(claimedAt)}`
+function ClaimRow({ workspaceId, claim, words, waits, now }: RowProps) {
+  const { claimId, verdict, agentId, submittedAt, attempts, state, nextCheckAt } = claim
+  const agent = nameTurns(agentId)
   return (
     <tr id={claimId}>
       <td>
         <Verdict value={verdict} />
       </td>
       <td class="wide">
-        <a class="clamp" href={paths.claim(workspaceId, claimId)} aria-label={name}>
-          {target}
+        <a
+          class="clamp"
+          href={paths.claim(workspaceId, claimId)}
+          aria-label={`${words} ${verdict ?? 'queued'}, submitted ${readableUtc(submittedAt)}`}
+        >
+          {words}
         </a>
       </td>
       <td>
-        <span class="clip" title={action}>
-          {title ?? action}
-        </span>
+        <a class="clip" href={paths.agent(workspaceId, agentId)} title={agent}>
+          {agent}
+        </a>
       </td>
-      <td>
-        <span class="clip" title={agentId}>
-          {agentId}
-        </span>
+      <td class="when">
+        <Time at={submittedAt} now={now} />
       </td>
-      <td>
-        <Time at={claimedAt} now={now} />
-      </td>
-      <td>{attempts}</td>
-      <td>
-        <Time at={nextCheckAt} now={now} />
-      </td>
+      {waits ? (
+        <>
+          {state === 'queued' ? <td data-label="Checks">{attempts}</td> : <td />}
+          {state === 'queued' ? (
+            <td data-label="Next check">
+              <Time at={nextCheckAt} now={now} />
+            </td>
+          ) : (
+            <td />
+          )}
+        </>
+      ) : null}
     </tr>
   )
 }
@@ -254,24 +264,6 @@ function NoMatch({ viewer, query: { cursor, span, filter }, page }: ListProps) {
           Clear the filters
         </a>
       </p>
-    </Empty>
-  )
-}
-
-function NoClaims({ viewer, profile, origin, now, isOwner }: ListProps) {
-  const { id: workspaceId } = viewer.workspace!
-  return (
-    <Empty heading="No claims yet">
-      <p>
-        Agents submit claims with a key. Owners make keys under <a href={paths.developers(workspaceId)}>Developers</a>.
-        In this command, replace <code>KEY</code> and the example with your key and what your agent did:
-      </p>
-      <Code text={firstClaimCommand({ origin, key: 'KEY', profile, now })} label="the command" />
-      {isOwner ? (
-        <p>
-          Or <a href={paths.newClaim(workspaceId)}>submit one by hand</a>.
-        </p>
-      ) : null}
     </Empty>
   )
 }

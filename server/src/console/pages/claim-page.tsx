@@ -1,17 +1,20 @@
 /** The page of a claim: what was claimed, what happened since, and the receipt. */
 import { type ActionProfile, claimSentence, factSentences, type Instant, type Receipt } from '@claimcheck/core'
+import { plainText } from '../../base/plain-text.ts'
 import { pluginWords } from '../../base/plugin-words.ts'
 import { sourceWords } from '../../base/source-words.ts'
-import { outcomeWords, vouchedFor } from '../../base/verdict-words.ts'
+import { vouchedFor } from '../../base/verdict-words.ts'
 import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
+import { Comparison } from '../../web/parts/comparison.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
-import { ActionName, Code, Codes, ExactTime, Hash, Time, Verdict, verdictMeaning } from '../../web/parts/values.tsx'
+import { ActionName, Code, Codes, Copy, ExactTime, Hash, Time, Verdict } from '../../web/parts/values.tsx'
+import { publicPaths } from '../../web/paths.ts'
 import { listPath } from '../claims/list-query.ts'
+import { standingOf } from '../claims/standing.ts'
 import type { Moment } from '../claims/story.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
-import { ObjectFacts } from '../parts/object-facts.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { paths } from '../paths.ts'
 
@@ -34,12 +37,18 @@ interface ClaimPageProps {
 }
 
 export function ClaimPage(props: ClaimPageProps) {
-  const { viewer, detail, profile, choice, receipt, titleOf, story, origin, now, done } = props
+  const { viewer, detail, profile, choice, receipt, story, origin, now, done } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
+  const { headline, reason, fields } = standingOf(props)
   return (
     <ConsolePage
-      title={`Claim on ${claim.target}`}
+      title={headline}
+      heading={
+        <span id="headline" data-live={isLive ? '' : undefined}>
+          {headline}
+        </span>
+      }
       viewer={viewer}
       section="claims"
       scripts={isLive ? ['live'] : []}
@@ -48,27 +57,38 @@ export function ClaimPage(props: ClaimPageProps) {
       {isLive ? <LiveStatus /> : null}
       <Live id="claim" on={isLive}>
         <p class="standing">
-          <Verdict value={claim.verdict} /> {standingOf(props)}
+          <Verdict value={claim.verdict} /> {reason}
         </p>
         {claim.nextCheckAt === null ? null : (
           <p>
-            Queued. Next check: <Time at={claim.nextCheckAt} now={now} />
+            Next check: <Time at={claim.nextCheckAt} now={now} />. Deadline: <ExactTime at={claim.deadlineAt} />.
           </p>
         )}
         {choice ? <ChooseHost choice={choice} /> : null}
         <div class="columns">
           <div>
-            <h2>What was claimed</h2>
-            <ClaimFacts {...props} />
+            <h2>Claimed and found</h2>
+            {profile ? (
+              <p>
+                The agent says: {plainText(claimSentence(profile, { target: claim.target, params: detail.params }))}
+              </p>
+            ) : null}
+            <Comparison fields={fields} isMissing={missingBy(detail, profile)} />
+            {receipt ? <WhatWasRead {...props} receipt={receipt} /> : null}
             <h2>What happened</h2>
             <Timeline moments={story} claim={claim} profile={profile} now={now} />
           </div>
           <div>
             {receipt ? (
-              <WhatWasRead receipt={receipt} profile={profile} titleOf={titleOf} access={detail.access} />
-            ) : null}
-            <h2>Receipt</h2>
-            {receipt ? <ReceiptText receipt={receipt} origin={origin} /> : <p>{NO_RECEIPT[claim.state]}</p>}
+              <ReceiptCard receipt={receipt} origin={origin} />
+            ) : (
+              <section class="card">
+                <h2>Receipt</h2>
+                <p>{NO_RECEIPT[claim.state]}</p>
+              </section>
+            )}
+            <h2>The claim</h2>
+            <ClaimFacts {...props} />
           </div>
         </div>
       </Live>
@@ -76,11 +96,10 @@ export function ClaimPage(props: ClaimPageProps) {
   )
 }
 
-/** What was found, in one sentence. */
-function standingOf({ detail: { claim, params }, profile, receipt }: ClaimPageProps): string {
-  if (claim.verdict === null) return verdictMeaning(null)
-  const facts = receipt?.body.observation.facts ?? {}
-  return outcomeWords(claim.verdict, claim.reasonCode ?? undefined, profile, { target: claim.target, params, facts })
+/** Of the fields that must match: a claim that failed found none of them. */
+function missingBy({ claim }: ClaimDetail, profile: ActionProfile | undefined): (name: string) => boolean {
+  const { required = {} } = profile ?? {}
+  return (name) => claim.verdict === 'failed' && Object.hasOwn(required, name)
 }
 
 const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
@@ -91,32 +110,31 @@ const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
 
 function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
   const { id: workspaceId } = viewer.workspace!
-  const { claim, params } = detail
+  const { claim } = detail
   const { target, action, agentId } = claim
-  const hasParams = Object.keys(params).length > 0
   return (
-    <>
-      {profile ? <p>{claimSentence(profile, { target, params })}</p> : null}
-      <Facts
-        rows={[
-          [profile?.words.target ?? 'Target', <a href={listPath(workspaceId, { filter: { target } })}>{target}</a>],
-          [
-            'Action',
-            <a href={listPath(workspaceId, { filter: { action } })}>
-              <ActionName action={action} title={profile?.words.title} />
-            </a>,
-          ],
-          ['Params', hasParams ? <ObjectFacts object={params} schema={profile?.params} /> : 'none'],
-          ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{agentId}</a>],
-          ['Claimed at', <ExactTime at={claim.claimedAt} />],
-          ['Deadline', <ExactTime at={claim.deadlineAt} />],
-          ['Client claim ID', <code>{claim.clientClaimId}</code>],
-          ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
-          ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
-          ['Connection', provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />],
-        ]}
-      />
-    </>
+    <Facts
+      rows={[
+        [
+          profile?.words.target ?? 'Target',
+          <a href={listPath(workspaceId, { filter: { target } })}>{plainText(target)}</a>,
+        ],
+        [
+          'Action',
+          <a href={listPath(workspaceId, { filter: { action } })}>
+            <ActionName action={action} title={profile?.words.title} />
+          </a>,
+        ],
+        ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{plainText(agentId)}</a>],
+        ['Claimed at', <ExactTime at={claim.claimedAt} />],
+        ['In time until', profile ? <ExactTime at={claim.claimedAt + profile.toleranceMs} /> : null],
+        ['Deadline', <ExactTime at={claim.deadlineAt} />],
+        ['Client claim ID', <code>{plainText(claim.clientClaimId)}</code>],
+        ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
+        ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
+        ['Connection', provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />],
+      ]}
+    />
   )
 }
 
@@ -156,13 +174,12 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
   )
 }
 
-interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile'> {
+interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'titleOf' | 'detail'> {
   readonly receipt: Receipt
-  readonly titleOf: (provider: string) => string
-  readonly access: ClaimDetail['access']
 }
 
-function WhatWasRead({ receipt: { body }, profile, titleOf, access }: WhatWasReadProps) {
+/** Where, who chose the place, who checked, and what the facts say beyond the comparison. */
+function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }: WhatWasReadProps) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
   const told = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
@@ -172,13 +189,13 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, access }: WhatWasRea
   if (!source && told.length === 0 && vouched === undefined && checkedBy === undefined) return null
   return (
     <>
-      <h2>What the receipt says</h2>
-      {source ? <p>Read at {sourceWords(source, { title: titleOf(source.provider), chosenBy })}.</p> : null}
-      {checkedBy === undefined ? null : <p>Checked by {checkedBy}.</p>}
+      <h2>Where it was read</h2>
+      {source ? <p>Read at {plainText(sourceWords(source, { title: titleOf(source.provider), chosenBy }))}.</p> : null}
+      {checkedBy === undefined ? null : <p>Checked by {plainText(checkedBy)}.</p>}
       {told.length > 0 ? (
         <ul>
           {told.map((sentence) => (
-            <li>{sentence}</li>
+            <li>{plainText(sentence)}</li>
           ))}
         </ul>
       ) : null}
@@ -187,21 +204,41 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, access }: WhatWasRea
   )
 }
 
-function ReceiptText({ receipt, origin }: { readonly receipt: Receipt; readonly origin: string }) {
-  const path = `/v1/receipts/${receipt.body.receipt_id}`
+interface ReceiptCardProps {
+  readonly receipt: Receipt
+  readonly origin: string
+}
+
+function ReceiptCard({ receipt, origin }: ReceiptCardProps) {
+  const { receipt_id: id, observation } = receipt.body
+  const document = `/v1/receipts/${encodeURIComponent(id)}`
+  const page = publicPaths.receipt(id)
   return (
-    <>
+    <section class="card receipt-card">
+      <h2>Receipt</h2>
+      <p>Anyone can open it, and check it without trusting this service.</p>
+      <div class="actions">
+        <a class="button" href={page}>
+          Open
+        </a>
+        <Copy value={`${origin}${page}`} label="link" text="Copy link" />
+        <a class="button quiet" href={document} download={`${id}.json`}>
+          Download
+        </a>
+      </div>
       <p>
-        Public address: <a href={path}>{receipt.body.receipt_id}</a>
+        <Hash value={id} label="the receipt ID" ends={15} />
       </p>
-      {receipt.body.observation.evidence_digest === undefined ? null : (
+      <Code text={`npx claimcheck verify ${origin}${document}`} label="the command" />
+      {observation.evidence_digest === undefined ? null : (
         <p>
-          <a href={`${path}/evidence`}>The evidence</a>: every check, from which anyone can recompute the verdict.
+          <a href={`${document}/evidence`}>The evidence</a>: every check, from which anyone can recompute the verdict.
         </p>
       )}
-      <p>Anyone can check it with this command, without trusting this service:</p>
-      <Code text={`npx claimcheck verify ${origin}${path}`} label="the command" />
-      <Code text={JSON.stringify(receipt, null, 2)} label="the receipt" />
-    </>
+      <details id="receipt-json">
+        <summary>The receipt as JSON</summary>
+        <Code text={JSON.stringify(receipt, null, 2)} label="the receipt" />
+      </details>
+    </section>
   )
 }

@@ -1,28 +1,32 @@
 /** The routes of the claim list and of the page of each claim. */
-import { type ActionProfile, isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
+import { Readable } from 'node:stream'
+import { type ActionProfile, formatInstant, isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
 import { ServiceError } from '../../base/errors.ts'
+import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
 import type { App } from '../../http/instance.ts'
 import { isId } from '../../http/route.ts'
 import { sendPage } from '../../web/document.tsx'
-import { readListQuery } from '../claims/list-query.ts'
+import { originOf } from '../../web/origin.ts'
+import { profilesOf } from '../claims/claim-words.ts'
+import { exported, exportType } from '../claims/export.ts'
+import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { queryOf } from '../request-fields.ts'
-import { isOwner, originOf, viewerOf, workspaceOf } from '../session.ts'
+import { isOwner, viewerOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
+import { firstStepsOf } from './first-steps.tsx'
 
 type ClaimServices = Pick<
   ConsoleDependencies,
-  'claims' | 'claimCounts' | 'receipts' | 'log' | 'connections' | 'registry' | 'sources' | 'now' | 'config'
+  'claims' | 'claimCounts' | 'receipts' | 'log' | 'keys' | 'connections' | 'registry' | 'sources' | 'now' | 'config'
 >
 
 const PAGE_SIZE = 50
-/** A filter is applied to so many claims per page: to read all of a large workspace would slow down claims. */
-const MOST_EXAMINED = 10_000
 
 export function claimRoutes(app: App, services: ClaimServices): void {
   const { claims, claimCounts, receipts, log, connections, registry, sources, now, config } = services
@@ -34,17 +38,16 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     const { id: workspaceId } = workspaceOf(request)
     const query = readListQuery(queryOf(request))
     const { filter, cursor, span } = query
-    const isFiltered = Object.keys(filter).length > 0
-    const bounds = { limit: PAGE_SIZE, ...(isFiltered ? { mostExamined: MOST_EXAMINED } : {}) }
-    const [page, newerCursor, stretches, claimedActions] = await Promise.all([
-      claims.list(workspaceId, { ...filter, ...bounds, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
-      cursor === undefined
-        ? undefined
-        : claims.newerCursor(workspaceId, { ...filter, ...bounds, cursor }).catch(orLost),
-      cursor === undefined ? claimCounts.count(workspaceId, span) : [],
+    const choice = claimChoiceOf(filter)
+    const asked = { ...choice, limit: PAGE_SIZE, ...(isSifted(filter) ? { mostExamined: MOST_EXAMINED } : {}) }
+    const [page, newerCursor, counted, claimedActions] = await Promise.all([
+      claims.list(workspaceId, { ...asked, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
+      cursor === undefined ? undefined : claims.newerCursor(workspaceId, { ...asked, cursor }).catch(orLost),
+      cursor === undefined ? claimCounts.count(workspaceId, span, choice) : undefined,
       claimCounts.actions(workspaceId),
     ])
     if (!page) return sendPage(reply, <LostPlace viewer={viewer} query={query} />, 400)
+    const hasNone = page.claims.length === 0 && cursor === undefined && Object.keys(filter).length === 0
     return sendPage(
       reply,
       <ClaimListPage
@@ -52,18 +55,39 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         query={query}
         page={page}
         newerCursor={newerCursor}
-        stretches={stretches}
+        counted={counted}
         actions={[...new Set([...loadedActions, ...claimedActions])]}
         titleOf={(action) => actionTitle(registry, action)}
-        profile={registry.profiles()[0]}
-        origin={originOf(request, config.publicUrl)}
-        mostExamined={MOST_EXAMINED}
+        profileOf={profilesOf(registry)}
+        firstSteps={
+          hasNone ? await firstStepsOf(workspaceId, originOf(request, config.publicUrl), services) : undefined
+        }
         now={now()}
         isOwner={isOwner(request)}
         done={queryOf(request).done}
       />,
     )
   })
+
+  for (const format of ['csv', 'json'] as const) {
+    app.get(`/claims.${format}`, async (request, reply) => {
+      const { id: workspaceId } = workspaceOf(request)
+      const { filter, problems } = readListQuery(queryOf(request))
+      // A file cannot say that a filter was ignored.
+      if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+      const origin = originOf(request, config.publicUrl)
+      const rows = exported(format, claimChoiceOf(filter), {
+        list: (choice) => claims.list(workspaceId, choice),
+        decidedAt: (claimIds) => claims.decidedAt(claimIds),
+        receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
+      })
+      const name = `claims-${formatInstant(now()).slice(0, 10)}.${format}`
+      return reply
+        .type(exportType(format))
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .send(Readable.from(rows))
+    })
+  }
 
   app.get<{ Params: { claim_id: string } }>('/claims/:claim_id', async (request, reply) => {
     const { claim_id: claimId } = request.params

@@ -1,4 +1,4 @@
-/** The routes of connections: list, connect, replace credentials, disconnect. */
+/** The routes of connections: list, connect, test, rename, replace credentials, disconnect. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
@@ -6,6 +6,7 @@ import { propertiesOf } from '../../base/schema-properties.ts'
 import type { App } from '../../http/instance.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import { sendPage } from '../../web/document.tsx'
+import { sentence } from '../../web/words.tsx'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { addressInReceipts } from '../../workspaces/sources.ts'
@@ -13,10 +14,20 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
 import { paths } from '../paths.ts'
+import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import type { KeepsField } from '../unsent.tsx'
-import { ConnectForm, INSIST, type Outcome, PREFIX, PUBLISH, ReplaceForm } from './connections/connect-form.tsx'
+import {
+  ConnectForm,
+  INSIST,
+  NAME,
+  type Outcome,
+  PREFIX,
+  PUBLISH,
+  RenameForm,
+  ReplaceForm,
+} from './connections/connect-form.tsx'
 import { Connections, Disconnect } from './connections/list.tsx'
 
 type ConnectionServices = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'sources' | 'now'>
@@ -79,7 +90,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
   const keepsOptions: KeepsField = (name, request) => {
     const type = registry.connectionType((request.params as ProviderPath['Params']).provider)
     const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
-    return name === INSIST || name === PUBLISH || open.some(([key]) => name === PREFIX + key)
+    return name === NAME || name === INSIST || name === PUBLISH || open.some(([key]) => name === PREFIX + key)
   }
   const connecting = { preHandler: ownersOnly, config: { keepsField: keepsOptions } }
 
@@ -92,6 +103,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
       userId: sessionOf(request).user.id,
       insists: form[INSIST] !== undefined,
       address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
+      name: form[NAME] ?? '',
     }
     const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by))
     if ('id' in connected) return sendKept(request, reply, 'connected', connected.lastFailure, connected)
@@ -131,6 +143,34 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
     },
   )
 
+  app.post<ConnectionPath>('/connections/:connection/test', { preHandler: ownersOnly }, async (request, reply) => {
+    const { connection: id } = request.params
+    const workspaceId = workspaceOf(request).id
+    const failure = await connections.test(id, workspaceId)
+    const done = failure === null ? 'connection-tested' : 'connection-failed'
+    return reply.redirect(`${paths.connections(workspaceId)}?done=${done}`, 303)
+  })
+
+  app.get<ConnectionPath>('/connections/:connection/name', { preHandler: ownersOnly }, async (request, reply) => {
+    const connection = await requireConnection(request, request.params.connection)
+    return sendPage(reply, <RenameForm viewer={viewerOf(request)} connection={connection} />)
+  })
+
+  const renaming = { preHandler: ownersOnly, config: { keepsField: (name: string) => name === NAME } }
+
+  app.post<ConnectionPath>('/connections/:connection/name', renaming, async (request, reply) => {
+    const connection = await requireConnection(request, request.params.connection)
+    const workspaceId = workspaceOf(request).id
+    const name = formOf(request)[NAME] ?? ''
+    try {
+      await connections.rename(connection.id, name, workspaceId)
+    } catch (error) {
+      const shown = { viewer: viewerOf(request), connection, name, problem: sentence(refusalOf(error)) }
+      return sendPage(reply, <RenameForm {...shown} />, 422)
+    }
+    return reply.redirect(`${paths.connections(workspaceId)}?done=connection-renamed`, 303)
+  })
+
   app.get<ConnectionPath>('/connections/:connection/disconnect', { preHandler: ownersOnly }, async (request, reply) => {
     const connection = await requireConnection(request, request.params.connection)
     const type = registry.connectionType(connection.provider)
@@ -154,7 +194,9 @@ async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Pro
     const outcome = await work
     return 'isRefused' in outcome ? { failed: outcome } : outcome
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'invalid') throw error
+    if (!(error instanceof ServiceError)) throw error
+    if (error.code === 'bad_request') return { problems: { [NAME]: sentence(error.message) } }
+    if (error.code !== 'invalid') throw error
     return { problems: problemsByField(error.issues, ['options'], PREFIX) }
   }
 }

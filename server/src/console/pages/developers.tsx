@@ -5,26 +5,34 @@ import { ServiceError } from '../../base/errors.ts'
 import type { QuotaState } from '../../claims/quotas.ts'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
+import { originOf } from '../../web/origin.ts'
 import { Empty, Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
+import { sentence } from '../../web/words.tsx'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { firstClaimCommand } from '../first-claim.ts'
+import { firstClaimCommand, firstProfile } from '../first-claim.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { isOwner, originOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type DeveloperServices = Pick<ConsoleDependencies, 'keys' | 'quotas' | 'members' | 'registry' | 'now' | 'config'>
+type DeveloperServices = Pick<
+  ConsoleDependencies,
+  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'now' | 'config'
+>
 
 type KeyPath = { Params: { key: string } }
 
 const COMMAND_LINE = 'command line'
 
-export function developerRoutes(app: App, { keys, quotas, members, registry, now, config }: DeveloperServices): void {
+export function developerRoutes(
+  app: App,
+  { keys, quotas, members, connections, registry, now, config }: DeveloperServices,
+): void {
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const { id } = workspaceOf(request)
     const [listed, quota] = await Promise.all([keys.list(id), quotas.state(id)])
@@ -49,8 +57,9 @@ export function developerRoutes(app: App, { keys, quotas, members, registry, now
     const { name = '' } = formOf(request)
     try {
       const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id)
-      const [profile] = registry.profiles()
-      const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile, now: now() })
+      const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
+      const profile = firstProfile(registry, providers)
+      const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile })
       return sendPage(reply, <NewKey viewer={viewerOf(request)} secret={key} command={command} />, 201)
     } catch (error) {
       const problem = `no key was made: ${refusalOf(error)}`
@@ -85,7 +94,7 @@ interface DevelopersProps {
 
 function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, done }: DevelopersProps) {
   return (
-    <ConsolePage title="Developers" viewer={viewer} section="developers" problem={problem} done={done}>
+    <ConsolePage title="Developers" viewer={viewer} section="developers" done={done}>
       <h2>API keys</h2>
       <p>
         Programs submit claims and read this workspace with a key. A key gives full access to the API. Revoked keys stay
@@ -108,7 +117,7 @@ function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, d
               name="name"
               label="Name"
               value={name}
-              problem={problem}
+              problem={problem && sentence(problem)}
               help="What will use it: a program, a machine, a pipeline."
               autocomplete="off"
               required
@@ -142,7 +151,7 @@ type KeyTableProps = Pick<DevelopersProps, 'viewer' | 'isOwner' | 'keys' | 'name
 function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
   const head = ['Name', 'Key', 'State', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Revoke'] : [])]
   return (
-    <Table label="API keys" head={head}>
+    <Table stacks label="API keys" head={head}>
       {keys.map((key) => (
         <tr>
           <th scope="row" class="wide">

@@ -1,6 +1,7 @@
 /** The start page, and making a workspace. */
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
+import { sentence } from '../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
@@ -32,10 +33,18 @@ export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'mem
 
 function NewWorkspace({ viewer, name, problem }: { viewer: Viewer; name?: string; problem?: string }) {
   return (
-    <ConsolePage title="New workspace" viewer={viewer} section="account" problem={problem}>
+    <ConsolePage title="New workspace" viewer={viewer} section="account">
       <p>A workspace owns keys, connections and claims. Only its members see them.</p>
       <PostForm action={paths.newWorkspace} csrf={viewer.csrf}>
-        <Field name="name" label="Name" value={name} required maxLength={64} help="Letters, digits, spaces, . - _" />
+        <Field
+          name="name"
+          label="Name"
+          value={name}
+          problem={problem && sentence(problem)}
+          required
+          maxLength={64}
+          help="Letters, digits, spaces, . - _"
+        />
         <button type="submit">Create the workspace</button>
       </PostForm>
     </ConsolePage>

@@ -1,10 +1,10 @@
-/** The lists of the members page: members and open invitations. */
+/** The parts of the members page: the name of the workspace, its members and open invitations. */
 import type { Instant } from '@claimcheck/core'
 import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
 import { Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
 import type { Viewer } from '../page.tsx'
-import { PostForm, RowForm, Select } from '../parts/form.tsx'
+import { Field, PostForm, RowForm, Select } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { ROLE_WORDS } from '../words.ts'
 
@@ -18,13 +18,37 @@ export interface MembersProps {
   /** Just made, and shown only now. */
   readonly invitation?: { readonly link: string; readonly role: Role }
   readonly problem?: string
+  /** A new name for the workspace that was refused, and why. */
+  readonly refusedName?: { readonly name: string; readonly problem: string }
   readonly done?: string | undefined
+}
+
+export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps) {
+  return (
+    <>
+      <h2>Workspace</h2>
+      <PostForm action={paths.workspaceName(workspaceId)} csrf={viewer.csrf} class="inline">
+        <Field
+          name="name"
+          label="Name"
+          value={refusedName?.name ?? viewer.workspace!.name}
+          problem={refusedName?.problem}
+          required
+          maxLength={64}
+          autocomplete="off"
+        />
+        <button type="submit" class="quiet">
+          Rename
+        </button>
+      </PostForm>
+    </>
+  )
 }
 
 export function MemberList({ viewer, workspaceId, isOwner, now, members }: MembersProps) {
   const list = paths.members(workspaceId)
   return (
-    <Table label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
+    <Table stacks label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
       {members.map((member) => (
         <tr>
           <td>
@@ -37,7 +61,7 @@ export function MemberList({ viewer, workspaceId, isOwner, now, members }: Membe
           </td>
           <td>
             <div class="actions">
-              {isOwner ? <RoleForm {...{ list, member, csrf: viewer.csrf }} /> : null}
+              {isOwner ? <RoleLink {...{ list, member }} /> : null}
               <RemoveLink {...{ list, member, isOwner, isSelf: member.userId === viewer.user.id }} />
             </div>
           </td>
@@ -52,15 +76,18 @@ interface OfMember {
   readonly member: MemberOfWorkspace
 }
 
-function RoleForm({ list, member, csrf }: OfMember & { readonly csrf: string }) {
-  const role: Role = member.role === 'owner' ? 'member' : 'owner'
+function RoleLink({ list, member }: OfMember) {
+  const role = otherRole(member)
   return (
-    <PostForm action={`${list}/${member.id}/role`} csrf={csrf} class="row">
-      <button type="submit" class="quiet" name="role" value={role} aria-label={`Make ${role}: ${member.name}`}>
-        Make {role}
-      </button>
-    </PostForm>
+    <a class="button quiet" href={`${list}/${member.id}/role`} aria-label={`Make ${role}: ${member.name}`}>
+      Make {role}
+    </a>
   )
+}
+
+/** The one that a member gets by a change. */
+export function otherRole({ role }: Pick<MemberOfWorkspace, 'role'>): Role {
+  return role === 'owner' ? 'member' : 'owner'
 }
 
 function RemoveLink({
@@ -109,7 +136,7 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation 
       {invitations.length === 0 ? null : (
         <>
           <h2>Open invitations</h2>
-          <Table label="Open invitations" head={['Role', 'By', 'Made', 'Expires', 'Withdraw']}>
+          <Table stacks label="Open invitations" head={['Role', 'By', 'Made', 'Expires', 'Withdraw']}>
             {invitations.map(({ id, role, createdBy, createdAt, expiresAt }) => (
               <tr>
                 <td>{role}</td>

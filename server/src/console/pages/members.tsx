@@ -1,34 +1,46 @@
-/** The members page. Owners invite, change roles and remove; every member may leave. */
+/** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ComponentChildren } from 'preact'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
 import type { MemberOfWorkspace, Role } from '../../people/members.ts'
 import { sendPage } from '../../web/document.tsx'
+import { originOf } from '../../web/origin.ts'
+import { sentence } from '../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage } from '../page.tsx'
+import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { isOwner, originOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
-import { Invitations, MemberList, type MembersProps } from './members-parts.tsx'
+import { ROLE_WORDS } from '../words.ts'
+import { Invitations, MemberList, type MembersProps, otherRole, WorkspaceName } from './members-parts.tsx'
 
-type MembersServices = Pick<ConsoleDependencies, 'accounts' | 'members' | 'config' | 'now'>
+type MembersServices = Pick<ConsoleDependencies, 'accounts' | 'members' | 'workspaces' | 'config' | 'now'>
 
 type OfMember = { Params: { member: string } }
+
+/** A member whom somebody wants to change. */
+interface Asked {
+  readonly member: MemberOfWorkspace
+  /** No other member is an owner: they stay. */
+  readonly isOnlyOwner: boolean
+}
 
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: MembersServices): void {
-  const { accounts, members, config } = services
+  const { accounts, members, workspaces, config } = services
 
-  async function requireMember(request: FastifyRequest<OfMember>): Promise<MemberOfWorkspace> {
+  async function requireMember(request: FastifyRequest<OfMember>): Promise<Asked> {
     const listed = await members.list(workspaceOf(request).id)
     const member = listed.find(({ id }) => id === request.params.member)
     // Only owners remove others.
     const isSelf = member?.userId === sessionOf(request).user.id
-    if (member && (isSelf || isOwner(request))) return member
+    const hasOther = listed.some(({ id, role }) => role === 'owner' && id !== member?.id)
+    if (member && (isSelf || isOwner(request))) return { member, isOnlyOwner: !hasOther }
     throw new ServiceError('not_found', 'there is no such page')
   }
 
@@ -62,6 +74,23 @@ export function memberRoutes(app: App, services: MembersServices): void {
     return change(request, reply, withdraw, `${paths.members(id)}?done=invitation-withdrawn`)
   })
 
+  app.post('/name', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const name = formOf(request).name?.trim() ?? ''
+    try {
+      await workspaces.rename(id, name)
+    } catch (error) {
+      const refusedName = { name, problem: sentence(refusalOf(error)) }
+      return sendMembers(request, reply, services, { refusedName })
+    }
+    return reply.redirect(`${paths.members(id)}?done=workspace-renamed`, 303)
+  })
+
+  app.get<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) => {
+    const { member, isOnlyOwner } = await requireMember(request)
+    return sendPage(reply, <ChangeRole viewer={viewerOf(request)} member={member} isOnlyOwner={isOnlyOwner} />)
+  })
+
   app.post<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const role = readRole(formOf(request).role)
@@ -70,13 +99,13 @@ export function memberRoutes(app: App, services: MembersServices): void {
   })
 
   app.get<OfMember>('/members/:member/remove', async (request, reply) => {
-    const member = await requireMember(request)
-    return sendPage(reply, <Remove viewer={viewerOf(request)} member={member} />)
+    const { member, isOnlyOwner } = await requireMember(request)
+    return sendPage(reply, <Remove viewer={viewerOf(request)} member={member} isOnlyOwner={isOnlyOwner} />)
   })
 
   app.post<OfMember>('/members/:member/remove', async (request, reply) => {
     const { id } = workspaceOf(request)
-    const member = await requireMember(request)
+    const { member } = await requireMember(request)
     const isSelf = member.userId === sessionOf(request).user.id
     const next = isSelf ? paths.home : `${paths.members(id)}?done=member-removed`
     return change(request, reply, () => members.remove(id, member.id), next)
@@ -93,7 +122,7 @@ async function sendMembers(
   request: FastifyRequest,
   reply: FastifyReply,
   { members, now }: MembersServices,
-  shown: Pick<MembersProps, 'problem' | 'done' | 'invitation'>,
+  shown: Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>,
 ): Promise<FastifyReply> {
   const { id } = workspaceOf(request)
   const props: MembersProps = {
@@ -105,7 +134,8 @@ async function sendMembers(
     members: await members.list(id),
     invitations: isOwner(request) ? await members.invitations(id) : [],
   }
-  return sendPage(reply, <Members {...props} />, shown.problem === undefined ? 200 : 422)
+  const isRefused = shown.problem !== undefined || shown.refusedName !== undefined
+  return sendPage(reply, <Members {...props} />, isRefused ? 422 : 200)
 }
 
 function Members(props: MembersProps) {
@@ -118,27 +148,98 @@ function Members(props: MembersProps) {
       </p>
       <MemberList {...props} />
       {props.isOwner ? <Invitations {...props} /> : null}
+      {props.isOwner ? <WorkspaceName {...props} /> : null}
     </ConsolePage>
   )
 }
 
-function Remove({ viewer, member }: Pick<MembersProps, 'viewer'> & { readonly member: MemberOfWorkspace }) {
+interface AskProps extends Asked {
+  readonly viewer: Viewer
+}
+
+function Remove({ viewer, member, isOnlyOwner }: AskProps) {
   const workspace = viewer.workspace!
   const isSelf = member.userId === viewer.user.id
-  const list = paths.members(workspace.id)
   return (
-    <ConsolePage
-      title={isSelf ? `Leave ${workspace.name}?` : `Remove ${member.name}?`}
+    <Ask
       viewer={viewer}
-      section="members"
+      title={isSelf ? `Leave ${workspace.name}?` : `Remove ${member.name}?`}
+      action={`${paths.members(workspace.id)}/${member.id}/remove`}
+      button={isSelf ? 'Leave' : 'Remove'}
+      isDangerous
+      stays={
+        isOnlyOwner
+          ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
+          : undefined
+      }
     >
-      <p>
-        {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
-        invitations that {isSelf ? 'you' : 'they'} made end. Keys and connections stay.
-      </p>
-      <PostForm action={`${list}/${member.id}/remove`} csrf={viewer.csrf} class="actions">
-        <button type="submit" class="danger">
-          {isSelf ? 'Leave' : 'Remove'}
+      {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
+      invitations that {isSelf ? 'you' : 'they'} made end. Keys and connections stay. Only an invitation by an owner
+      lets {isSelf ? 'you' : 'them'} in again.
+    </Ask>
+  )
+}
+
+function ChangeRole({ viewer, member, isOnlyOwner }: AskProps) {
+  const { id } = viewer.workspace!
+  const role = otherRole(member)
+  const isSelf = member.userId === viewer.user.id
+  const who = isSelf ? 'You' : `${member.name} (${member.email})`
+  return (
+    <Ask
+      viewer={viewer}
+      title={`Make ${isSelf ? 'yourself' : member.name} ${ROLE_WORDS[role]}?`}
+      action={`${paths.members(id)}/${member.id}/role`}
+      button={`Make ${role}`}
+      value={['role', role]}
+      isDangerous={role === 'member'}
+      stays={
+        isOnlyOwner && role === 'member'
+          ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
+          : undefined
+      }
+    >
+      {role === 'owner'
+        ? `${who} can then change everything here: invite and remove people, you too, connect and disconnect destinations, make and revoke keys, and submit claims.`
+        : `${who} can then still read everything here, and change nothing. Open invitations that ${isSelf ? 'you' : 'they'} made end.`}
+    </Ask>
+  )
+}
+
+interface QuestionProps {
+  readonly viewer: Viewer
+  readonly title: string
+  readonly action: string
+  readonly button: string
+  /** What the form says besides. */
+  readonly value?: readonly [name: string, value: string]
+  readonly isDangerous: boolean
+  /** Why it is not possible now. */
+  readonly stays: string | undefined
+  /** What it means. */
+  readonly children: ComponentChildren
+}
+
+/** Asks before a change, and says what it means. */
+function Ask({ viewer, title, action, button, value, isDangerous, stays, children }: QuestionProps) {
+  const list = paths.members(viewer.workspace!.id)
+  if (stays !== undefined) {
+    return (
+      <ConsolePage title={title} viewer={viewer} section="members" problem={`this is not possible now. ${stays}`}>
+        <p>
+          Make another member an owner first. If there is no other member, invite one as an owner: both are under{' '}
+          <a href={list}>Members</a>.
+        </p>
+      </ConsolePage>
+    )
+  }
+  return (
+    <ConsolePage title={title} viewer={viewer} section="members">
+      <p>{children}</p>
+      <PostForm action={action} csrf={viewer.csrf} class="actions">
+        {value ? <input type="hidden" name={value[0]} value={value[1]} /> : null}
+        <button type="submit" class={isDangerous ? 'danger' : undefined}>
+          {button}
         </button>
         <a class="button quiet" href={list}>
           Cancel

@@ -7,6 +7,7 @@ import type { App } from '../../http/instance.ts'
 import { claimReader } from '../../http/wire/claim.ts'
 import { sendPage } from '../../web/document.tsx'
 import { ActionName } from '../../web/parts/values.tsx'
+import { Prose } from '../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
@@ -17,6 +18,7 @@ import {
   SchemaFields,
   startingValues,
 } from '../parts/schema-form.tsx'
+import { TimeField, utcOf } from '../parts/time-field.tsx'
 import { paths } from '../paths.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
@@ -24,6 +26,7 @@ import { KEEPS_ALL } from '../unsent.tsx'
 
 const PREFIX = 'params.'
 const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const
+const TIMES: ReadonlySet<string> = new Set(['claimed_at', 'deadline_at'])
 
 type Problems = Readonly<Record<string, string>>
 
@@ -69,7 +72,9 @@ export function newClaimRoutes(
 
 /** The body of the same request to the API. Empty fields are left out. */
 function bodyOf({ action, params }: ActionProfile, values: FormValues) {
-  const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const).filter(([, text]) => text !== '')
+  const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const)
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => [name, TIMES.has(name) ? utcOf(text) : text] as const)
   return { action, params: readSchemaForm(params, values, PREFIX), ...Object.fromEntries(given) }
 }
 
@@ -137,7 +142,7 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
           name="target"
           label={words.target}
           value={values.target}
-          help={(target as { description?: string }).description}
+          help={<Prose text={(target as { description?: string }).description ?? ''} />}
           problem={problems.target}
           required
           {...text}
@@ -152,22 +157,20 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
           required
           {...text}
         />
-        <Field
+        <TimeField
           name="claimed_at"
           label="Claimed at"
           value={values.claimed_at}
-          help="When the agent did it, in UTC."
+          help="When the agent did it."
           problem={problems.claimed_at}
           required
-          {...text}
         />
-        <Field
+        <TimeField
           name="deadline_at"
           label="Deadline"
           value={values.deadline_at}
-          help={`Until when the destination is checked, in UTC: at most ${inWords(maxDeadlineMs)} after “Claimed at”. If empty: ${inWords(deadlineMs)}.`}
+          help={`Until when the destination is checked: at most ${inWords(maxDeadlineMs)} after “Claimed at”. If empty: ${inWords(deadlineMs)}.`}
           problem={problems.deadline_at}
-          {...text}
         />
         <Field
           name="client_claim_id"

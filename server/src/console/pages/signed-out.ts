@@ -1,10 +1,12 @@
 /** Answers to forms whose session has ended or was replaced. What was typed is kept where the route allows it. */
+import { parseUrl } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/errors.ts'
+import { originOf } from '../../web/origin.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { paths, returnPath } from '../paths.ts'
 import { formOf } from '../request-fields.ts'
-import { originOf, sessionOf } from '../session.ts'
+import { sessionOf } from '../session.ts'
 import { carriedForm, sendConfirmation, unsentFormOf } from '../unsent.tsx'
 import { sendSignIn } from './sign-in.tsx'
 
@@ -34,7 +36,7 @@ export function answerStale(request: FastifyRequest, reply: FastifyReply): Fasti
 /** The page of the form, from the Referer, which our pages let browsers send. */
 function pageOf(request: FastifyRequest, publicUrl: string | undefined): string {
   const { referer = '' } = request.headers
-  if (!URL.canParse(referer)) return paths.home
+  if (!parseUrl(referer)) return paths.home
   const { origin, pathname, search } = new URL(referer)
   return origin === originOf(request, publicUrl) ? returnPath(pathname + search) : paths.home
 }

@@ -22,3 +22,21 @@ const WORDS: Readonly<Record<FailureCode | 'unexpected_error', string>> = {
 export function failureInWords(code: string): string {
   return Object.hasOwn(WORDS, code) ? WORDS[code as keyof typeof WORDS] : code
 }
+
+const TEST_AGAIN = 'Check that the destination is up and that its address is right, then test the connection again.'
+const ASK_OPERATOR = 'Test it again. If it fails again, ask the operator of this service.'
+
+const ADVICE: Readonly<Record<string, string>> = {
+  unauthorized: 'Replace the credentials.',
+  forbidden: 'Give the credentials read access at the destination, or replace them.',
+  rate_limited: 'Wait some minutes, then test it again.',
+  unavailable: TEST_AGAIN,
+  timeout: TEST_AGAIN,
+  unexpected_response: TEST_AGAIN,
+  misconfigured: 'Disconnect it, and connect the destination again with options that fit.',
+}
+
+/** What an owner of the workspace does about it. */
+export function failureAdvice(code: string): string {
+  return Object.hasOwn(ADVICE, code) ? ADVICE[code]! : ASK_OPERATOR
+}

@@ -1,5 +1,7 @@
 /** Forms: fields, tied to their labels, help and mistakes for screen readers. */
-import type { ComponentChildren, JSX } from 'preact'
+import { type ComponentChildren, createContext, type JSX } from 'preact'
+import { useContext } from 'preact/hooks'
+import { Prose } from '../../web/words.tsx'
 
 /** Every form of a session has it. */
 export function CsrfField({ csrf }: { readonly csrf: string }) {
@@ -9,7 +11,7 @@ export function CsrfField({ csrf }: { readonly csrf: string }) {
 export interface FieldProps {
   readonly name: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password'
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
   /** What is wrong with the value. */
@@ -19,14 +21,17 @@ export interface FieldProps {
   readonly minLength?: number | undefined
   readonly maxLength?: number | undefined
   readonly pattern?: string | undefined
+  /** What a browser adds where the pattern does not match. */
+  readonly title?: string | undefined
   readonly multiline?: boolean
   readonly spellcheck?: boolean
   readonly inputmode?: 'numeric' | 'decimal'
+  readonly step?: number
 }
 
 export function Field(props: FieldProps) {
   const { name, label, type = 'text', value, help, problem, required = false, multiline = false, ...rest } = props
-  const common = { id: name, name, required, ...rest, ...notesOf(props) }
+  const common = { id: name, name, required, ...rest, ...useNotes(props) }
   return (
     <div class="field">
       <label for={name}>
@@ -55,10 +60,11 @@ export interface SelectProps {
 }
 
 export function Select({ name, label, options, value, help, problem }: SelectProps) {
+  const notes = useNotes({ name, help, problem })
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <select id={name} name={name} {...notesOf({ name, help, problem })}>
+      <select id={name} name={name} {...notes}>
         {options.map(([option, text]) => (
           <option value={option} selected={option === value}>
             {text}
@@ -72,12 +78,19 @@ export function Select({ name, label, options, value, help, problem }: SelectPro
 
 type Notes = Pick<FieldProps, 'name' | 'help' | 'problem'>
 
-/** Ties a field to its `FieldNotes`. */
-export function notesOf({ name, help, problem }: Notes) {
+/** Whether a field of the form has the focus already: browsers give it to one. */
+const Focus = createContext<{ isGiven: boolean } | undefined>(undefined)
+
+/** Ties a field to its `FieldNotes`, and gives the first wrong field of a form the focus. Called once for each field, in their order. */
+export function useNotes({ name, help, problem }: Notes) {
+  const focus = useContext(Focus)
+  const isFirst = Boolean(problem) && focus?.isGiven === false
+  if (focus && isFirst) focus.isGiven = true
   const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
   return {
     'aria-describedby': described || undefined,
     'aria-invalid': problem ? ('true' as const) : undefined,
+    autofocus: isFirst || undefined,
   }
 }
 
@@ -87,7 +100,7 @@ export function FieldNotes({ name, help, problem }: Notes) {
     <>
       {problem ? (
         <p class="mistake" id={`${name}-problem`}>
-          {problem}
+          <Prose text={problem} />
         </p>
       ) : null}
       {help ? (
@@ -110,7 +123,7 @@ export function PostForm({ action, csrf, children, class: className = 'form' }: 
   return (
     <form method="post" action={action} class={className}>
       {csrf === undefined ? null : <CsrfField csrf={csrf} />}
-      {children}
+      <Focus.Provider value={{ isGiven: false }}>{children}</Focus.Provider>
     </form>
   )
 }

@@ -15,6 +15,10 @@ const DONE: Readonly<Record<string, string>> = {
     'The credentials are replaced. The destination can be read, but see the warning at the connection.',
   'replaced-unread':
     'The credentials are replaced, but the destination could not be read just now: see the reason at the connection.',
+  'connection-tested': 'Tested: the destination was read just now.',
+  'connection-failed': 'Tested: the destination could not be read just now. The reason is at the connection.',
+  'connection-renamed': 'The connection is renamed.',
+  'workspace-renamed': 'The workspace is renamed.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-revoked': 'The key is revoked. Requests with it are refused from now on.',
   'application-revoked': 'The application is stopped. Its tokens no longer work.',

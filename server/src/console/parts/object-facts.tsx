@@ -1,6 +1,7 @@
 /** The members of an object, with the titles of its schema. */
 import type { JsonObject } from '@claimcheck/core'
 import type { TSchema } from 'typebox'
+import { plainText } from '../../base/plain-text.ts'
 import { propertiesOf, written } from '../../base/schema-properties.ts'
 
 interface ObjectFactsProps {
@@ -17,9 +18,9 @@ export function ObjectFacts({ object, schema }: ObjectFactsProps) {
     <dl class="facts">
       {entries.map(([name, value]) => (
         <>
-          <dt title={titles.get(name) === undefined ? undefined : name}>{titles.get(name) ?? name}</dt>
+          <dt title={titles.get(name) === undefined ? undefined : name}>{titles.get(name) ?? plainText(name)}</dt>
           <dd>
-            <code>{written(value)}</code>
+            <code>{plainText(written(value))}</code>
           </dd>
         </>
       ))}

@@ -4,9 +4,11 @@ import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../base/errors.ts'
 import { choicesOf, isRequired, labelOf, type Property, propertiesOf, written } from '../../base/schema-properties.ts'
-import { Prose } from '../../web/words.tsx'
-import { Field, FieldNotes, notesOf, Select } from './form.tsx'
+import { counted, formInWords } from '../../base/validation-wording.ts'
+import { Prose, sentence } from '../../web/words.tsx'
+import { Field, FieldNotes, Select, useNotes } from './form.tsx'
 import { type Kind, kindOf } from './schema-properties.ts'
+import { TimeField, utcOf } from './time-field.tsx'
 
 /** The fields of a form by name. */
 export type FormValues = Readonly<Record<string, string | undefined>>
@@ -106,12 +108,13 @@ const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> =
       autocomplete="off"
       spellcheck={false}
       minLength={property.minLength}
-      pattern={browserPattern(property.pattern)}
+      {...browserPattern(property)}
     />
   ),
   secret: ({ property: _, value: __, ...field }) => (
     <Field {...field} type="password" autocomplete="off" spellcheck={false} />
   ),
+  time: ({ property: _, ...field }) => <TimeField {...field} />,
   integer: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="numeric" />,
   number: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="decimal" />,
   boolean: Checkbox,
@@ -134,17 +137,11 @@ const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> =
 }
 
 function Checkbox({ name, label, help, problem, value }: ShownProps) {
+  const notes = useNotes({ name, help, problem })
   return (
     <div class="field">
       <div class="choice">
-        <input
-          type="checkbox"
-          id={name}
-          name={name}
-          value="true"
-          checked={value === 'true'}
-          {...notesOf({ name, help, problem })}
-        />
+        <input type="checkbox" id={name} name={name} value="true" checked={value === 'true'} {...notes} />
         <label for={name}>{label}</label>
       </div>
       <FieldNotes name={name} help={help} problem={problem} />
@@ -165,6 +162,7 @@ function withHint(help: ComponentChildren, hint: string) {
 const READ: Readonly<Record<Exclude<Kind, 'boolean'>, (text: string, property: Property) => JsonValue>> = {
   text: (text) => text,
   secret: (text) => text,
+  time: utcOf,
   integer: readNumber,
   number: readNumber,
   choice: (text, property) => choicesOf(property)!.find((choice) => written(choice) === text) ?? text,
@@ -186,6 +184,7 @@ const READ: Readonly<Record<Exclude<Kind, 'boolean'>, (text: string, property: P
 const WRITTEN: Readonly<Record<Kind, (value: JsonValue) => string>> = {
   text: written,
   secret: () => '',
+  time: written,
   integer: written,
   number: written,
   boolean: (value) => (value === true ? 'true' : ''),
@@ -206,22 +205,28 @@ function readNumber(text: string): JsonValue {
 // other pattern differently.
 const SAME_IN_BROWSERS = /^\^((?:(?:\w|\[(?:[A-Za-z0-9]-[A-Za-z0-9]|\w)+\])(?:[+*?]|\{\d+(?:,\d*)?\})?)+)\$$/
 
-function browserPattern(pattern: string | undefined): string | undefined {
-  return pattern === undefined ? undefined : SAME_IN_BROWSERS.exec(pattern)?.[1]
+function browserPattern(property: Property): { readonly pattern?: string; readonly title?: string } {
+  const pattern = property.pattern === undefined ? undefined : SAME_IN_BROWSERS.exec(property.pattern)?.[1]
+  return pattern === undefined ? {} : { pattern, title: formInWords({ ...property }).replaceAll('`', '') }
 }
 
 /** For people, in place of the messages for programs. */
-const IN_WORDS: Readonly<Record<string, string>> = {
-  missing: 'This is required.',
-  string_pattern_mismatch: 'This does not have the required form.',
-  int_type: 'This must be a whole number.',
-  int_from_float: 'This must be a whole number.',
-  float_type: 'This must be a number.',
-  literal_error: 'Choose one of the options.',
-  dict_type: 'This must be a JSON object.',
-  list_type: 'This must be a JSON array.',
+const IN_WORDS: Readonly<Record<string, (ctx: Readonly<Record<string, unknown>>) => string>> = {
+  missing: () => 'This is required.',
+  int_type: () => 'Enter a whole number, such as 3.',
+  int_from_float: () => 'Enter a whole number, such as 3.',
+  float_type: () => 'Enter a number, such as 0.5.',
+  greater_than_equal: ({ ge }) => `Enter ${ge} or more.`,
+  less_than_equal: ({ le }) => `Enter ${le} or less.`,
+  string_too_short: ({ min_length }) => `Enter at least ${counted(min_length, 'character')}.`,
+  string_too_long: ({ max_length }) => `Enter at most ${counted(max_length, 'character')}.`,
+  too_short: ({ min_length }) => `Enter at least ${counted(min_length, 'item')}.`,
+  too_long: ({ max_length }) => `Enter at most ${counted(max_length, 'item')}.`,
+  literal_error: () => 'Choose one of the options.',
+  dict_type: () => 'Enter a JSON object, such as {"name": "value"}.',
+  list_type: () => 'Enter a JSON array, such as ["one", "two"].',
 }
 
-function inWords({ type, msg }: Issue): string {
-  return IN_WORDS[type] ?? `${msg}.`
+function inWords({ type, msg, ctx = {} }: Issue): string {
+  return IN_WORDS[type]?.(ctx) ?? sentence(msg)
 }

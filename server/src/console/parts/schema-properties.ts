@@ -3,7 +3,7 @@ import { type ConnectionType, isSecret, secretNames } from '@claimcheck/core'
 import type { TSchema } from 'typebox'
 import { choicesOf, type Property } from '../../base/schema-properties.ts'
 
-export type Kind = 'text' | 'secret' | 'integer' | 'number' | 'boolean' | 'choice' | 'lines' | 'json'
+export type Kind = 'text' | 'secret' | 'time' | 'integer' | 'number' | 'boolean' | 'choice' | 'lines' | 'json'
 
 const PLAIN_KINDS: Readonly<Record<string, Kind>> = {
   string: 'text',
@@ -15,6 +15,7 @@ const PLAIN_KINDS: Readonly<Record<string, Kind>> = {
 export function kindOf(property: Property): Kind {
   if (isSecret(property)) return 'secret'
   if (choicesOf(property)) return 'choice'
+  if (property.type === 'string' && property.format === 'date-time') return 'time'
   if (property.type === 'array' && property.items?.type === 'string') return 'lines'
   return PLAIN_KINDS[property.type ?? ''] ?? 'json'
 }

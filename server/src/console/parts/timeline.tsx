@@ -1,10 +1,12 @@
 /** The time line of a claim: what happened, what each check saw, and what is still to come. */
-import { type ActionProfile, type CheckRecord, type Instant, isRead } from '@claimcheck/core'
+import { type ActionProfile, type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
+import { plainText } from '../../base/plain-text.ts'
 import { propertyLabel } from '../../base/schema-properties.ts'
 import { REASON_WORDS } from '../../base/verdict-words.ts'
 import type { ClaimStatus } from '../../claims/claims.ts'
-import { Hash, Time, Verdict } from '../../web/parts/values.tsx'
+import { offset } from '../../receipt/durations.ts'
+import { Hash, readableUtc, Verdict } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
 import { failureInWords } from './failures.ts'
@@ -19,18 +21,21 @@ interface TimelineProps {
 }
 
 export function Timeline({ moments, claim, profile, now }: TimelineProps) {
+  const instants = moments.flatMap(({ at }) => at ?? [])
   return (
     <ol class="timeline">
-      {moments.map((moment) => {
+      {moments.map((moment, index) => {
         const tell = TELLERS[moment.kind] as Tell<Moment>
         const isToCome = moment.kind === 'unanchored' ? moment.isToCome : moment.at !== null && moment.at > now
         return (
           <li class={isToCome ? 'to-come' : undefined}>
             <p class="when">
-              {moment.at === null ? null : <Time at={moment.at} now={now} />}
+              {moment.at === null ? null : (
+                <When at={moment.at} claimedAt={claim.claimedAt} before={instants[index - 1]} />
+              )}
               {isToCome ? <small> to come</small> : null}
             </p>
-            <div>{tell(moment, { claim, profile, now })}</div>
+            <div>{tell(moment, { claim, profile })}</div>
           </li>
         )
       })}
@@ -38,13 +43,41 @@ export function Timeline({ moments, claim, profile, now }: TimelineProps) {
   )
 }
 
-type Around = Omit<TimelineProps, 'moments'>
+interface WhenProps {
+  readonly at: Instant
+  readonly claimedAt: Instant
+  /** The moment before it in the list. */
+  readonly before?: Instant | undefined
+}
+
+/** By the clock, with the distance to the claim: relative times are all alike after a day. */
+function When({ at, claimedAt, before }: WhenProps) {
+  const [day, time] = partsOf(at)
+  return (
+    <>
+      {before !== undefined && partsOf(before)[0] === day ? null : <span class="day">{day} </span>}
+      <time dateTime={formatInstant(at)} title={readableUtc(at)}>
+        {time} UTC
+      </time>{' '}
+      {at === claimedAt ? null : <small class="offset">{offset(at - claimedAt)}</small>}
+    </>
+  )
+}
+
+/** `2026-01-31` and `14:02:48`. */
+function partsOf(at: Instant): readonly [day: string, time: string] {
+  const text = formatInstant(at)
+  return [text.slice(0, 10), text.slice(11, 19)]
+}
+
+type Around = Omit<TimelineProps, 'moments' | 'now'>
+
 type Tell<M> = (moment: M, around: Around) => ComponentChildren
 
 const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   claimed: (_, { claim: { agentId } }) => (
     <p>
-      <strong>Claimed</strong> by {agentId}
+      <strong>Claimed</strong> by {plainText(agentId)}
     </p>
   ),
   tolerance: () => (
@@ -57,7 +90,7 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
       <strong>Submitted</strong>
     </p>
   ),
-  checks: ({ checks }, { profile, now }) => <Checks checks={checks} profile={profile} now={now} />,
+  checks: ({ checks }, { profile, claim }) => <Checks checks={checks} profile={profile} claimedAt={claim.claimedAt} />,
   next: () => (
     <p>
       <strong>Next check</strong>
@@ -100,44 +133,37 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   ),
 }
 
-interface ChecksProps extends Pick<Around, 'profile' | 'now'> {
+interface ChecksProps extends Pick<Around, 'profile'> {
+  readonly claimedAt: Instant
   readonly checks: readonly NumberedCheck[]
 }
 
-function Checks({ checks, profile, now }: ChecksProps) {
-  const [first, ...more] = checks
+/** Those with the same result stand together. */
+function Checks({ checks, profile, claimedAt }: ChecksProps) {
+  const [first, last] = [checks[0]!, checks.at(-1)!]
+  const { record } = first
   return (
     <>
-      <Check check={first!} profile={profile} />
-      {more.length > 0 ? (
-        <details id={`checks-${first!.number}`}>
+      <p>
+        <strong>{checks.length === 1 ? `Check ${first.number}` : `Checks ${first.number} to ${last.number}`}</strong>:{' '}
+        {shown(record, profile)}
+      </p>
+      {isRead(record) ? <ObjectFacts object={record.observation.facts} schema={profile?.facts} /> : null}
+      {checks.length > 1 ? (
+        <details id={`checks-${first.number}`}>
           <summary>
-            {more.length} more {more.length === 1 ? 'check' : 'checks'} with the same result
+            {checks.length} checks with this result, the last at{' '}
+            <When at={last.record.answeredAt} claimedAt={claimedAt} before={record.answeredAt} />
           </summary>
           <ul>
-            {more.map(({ number, record }) => (
+            {checks.map(({ number, record }) => (
               <li>
-                Check {number}, <Time at={record.answeredAt} now={now} />
+                Check {number}, <When at={record.answeredAt} claimedAt={claimedAt} before={first.record.answeredAt} />
               </li>
             ))}
           </ul>
         </details>
       ) : null}
-    </>
-  )
-}
-
-interface CheckProps extends Pick<Around, 'profile'> {
-  readonly check: NumberedCheck
-}
-
-function Check({ check: { number, record }, profile }: CheckProps) {
-  return (
-    <>
-      <p>
-        <strong>Check {number}</strong>: {shown(record, profile)}
-      </p>
-      {isRead(record) ? <ObjectFacts object={record.observation.facts} schema={profile?.facts} /> : null}
     </>
   )
 }

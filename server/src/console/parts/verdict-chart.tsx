@@ -1,7 +1,7 @@
 /** A chart of verdicts over time. The bars differ in pattern and colour; a table has the same numbers. */
 import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
-import type { Span, Standing, Stretch } from '../../claims/claim-counts.ts'
+import { type Counted, type Span, type Standing, type Stretch, sumOf } from '../../claims/claim-counts.ts'
 import { Table } from '../../web/parts/table.tsx'
 import { readableUtc } from '../../web/parts/values.tsx'
 
@@ -10,14 +10,14 @@ const STANDINGS: readonly Standing[] = [...VERDICTS, 'queued']
 
 interface Wording {
   readonly unit: string
-  readonly total: string
+  readonly long: string
   /** The beginning of a stretch. */
   readonly written: (at: Instant) => string
 }
 
 const WORDING: Readonly<Record<Span, Wording>> = {
-  day: { unit: 'hour', total: 'in the last 24 hours', written: (at) => `${formatInstant(at).slice(11, 16)} UTC` },
-  month: { unit: 'day', total: 'in the last 30 days', written: (at) => formatInstant(at).slice(0, 10) },
+  day: { unit: 'hour', long: '24 hours', written: (at) => `${formatInstant(at).slice(11, 16)} UTC` },
+  month: { unit: 'day', long: '30 days', written: (at) => formatInstant(at).slice(0, 10) },
 }
 
 const WIDTH = 480
@@ -26,17 +26,23 @@ const HEIGHT = 120
 const LEAST = 3
 
 interface ChartProps {
-  readonly stretches: readonly Stretch[]
+  readonly counted: Counted
+  /** Of how many claims the counts are, where they were cut short. */
+  readonly most: number
   readonly span: Span
+  /** The last day that is counted; undefined: today. */
+  readonly lastDay: string | undefined
   /** Where claims of one verdict are listed. */
   readonly path: (standing: Standing) => string
   /** Beside the heading. */
   readonly children: ComponentChildren
 }
 
-export function VerdictChart({ stretches, span, path, children }: ChartProps) {
-  const { unit, total, written } = WORDING[span]
-  const sums = stretches.map(sumOf)
+export function VerdictChart({ counted, most: mostCounted, span, lastDay, path, children }: ChartProps) {
+  const { stretches, cutShort } = counted
+  const { unit, long, written } = WORDING[span]
+  const total = lastDay === undefined ? `in the last ${long}` : `in the ${long} up to ${lastDay}`
+  const sums = stretches.map(({ counts }) => sumOf(counts))
   const most = Math.max(...sums)
   const all = sums.reduce((sum, count) => sum + count, 0)
   return (
@@ -48,7 +54,7 @@ export function VerdictChart({ stretches, span, path, children }: ChartProps) {
         {children}
       </div>
       <div class="chart-body">
-        <div>
+        <div class="bars">
           <p class="help">
             {most === 0 ? `None in any ${unit}` : `At most ${most.toLocaleString('en')} in one ${unit}`}
           </p>
@@ -62,7 +68,7 @@ export function VerdictChart({ stretches, span, path, children }: ChartProps) {
           <p class="chart-axis help">
             <span>{written(stretches[0]!.start)}</span>
             <span>{written(stretches[Math.floor(stretches.length / 2)]!.start)}</span>
-            <span>now</span>
+            <span>{lastDay ?? 'now'}</span>
           </p>
         </div>
         <ul class="legend">
@@ -75,6 +81,11 @@ export function VerdictChart({ stretches, span, path, children }: ChartProps) {
           ))}
         </ul>
       </div>
+      {cutShort ? (
+        <p class="help">
+          Counted among the {mostCounted.toLocaleString('en')} newest claims only: older ones are left out.
+        </p>
+      ) : null}
       <details id="chart-numbers">
         <summary>The numbers as a table</summary>
         <Numbers stretches={stretches} unit={unit} />
@@ -164,7 +175,7 @@ function Swatch({ standing }: { readonly standing: Standing }) {
 }
 
 function Numbers({ stretches, unit }: { readonly stretches: readonly Stretch[]; readonly unit: string }) {
-  const filled = stretches.filter((stretch) => sumOf(stretch) > 0)
+  const filled = stretches.filter(({ counts }) => sumOf(counts) > 0)
   if (filled.length === 0) return <p>There are no claims in this time.</p>
   return (
     <Table
@@ -183,10 +194,6 @@ function Numbers({ stretches, unit }: { readonly stretches: readonly Stretch[]; 
       ))}
     </Table>
   )
-}
-
-function sumOf({ counts }: Stretch): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
 function countOf(stretches: readonly Stretch[], standing: Standing): number {

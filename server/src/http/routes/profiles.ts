@@ -5,16 +5,21 @@ import type { App } from '../instance.ts'
 import { errors } from '../route.ts'
 
 export function profileRoutes(app: App, profiles: readonly ActionProfile[]): void {
-  const list = { profiles: profiles.map(toWire) }
+  const list = profileList(profiles)
   app.get('/v1/profiles', {
     schema: {
       operationId: 'listProfiles',
       tags: ['Receipts'],
-      summary: 'The rules by which claims are judged, in every version that is loaded',
+      summary: 'List the rules by which claims are judged',
+      description: 'In every version that is loaded.',
       response: { 200: ProfileList, ...errors(429, 503) },
     },
     handler: async () => list,
   })
+}
+
+export function profileList(profiles: readonly ActionProfile[]): ProfileList {
+  return { profiles: profiles.map(toWire) }
 }
 
 function toWire(profile: ActionProfile): ProfileList['profiles'][number] {

@@ -2,19 +2,26 @@
 import { Evidence, Receipt } from '@claimcheck/core/api'
 import { ServiceError } from '../../base/errors.ts'
 import type { ReceiptService } from '../../log/receipts.ts'
+import { prefersPage } from '../accept.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, JSON_TYPE, jsonText } from '../route.ts'
 
-export function receiptRoutes(app: App, receipts: ReceiptService): void {
+/** @param pageOf the path of a receipt's page, for people who follow a link to the document; undefined: there is none */
+export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (receiptId: string) => string): void {
   app.get<{ Params: { receipt_id: string } }>('/v1/receipts/:receipt_id', {
     schema: {
       operationId: 'getReceipt',
       tags: ['Receipts'],
       summary: 'Read a signed receipt with the proof that it is in the log',
+      description: 'A client that prefers HTML to JSON, as browsers do, is sent to the page of the receipt.',
       response: { 200: jsonText(Receipt), ...errors(404, 429, 503) },
     },
     handler: async (request, reply) => {
       const { receipt_id } = request.params
+      if (pageOf) {
+        reply.header('vary', 'Accept')
+        if (prefersPage(request.headers.accept)) return reply.redirect(pageOf(receipt_id), 303)
+      }
       const receipt = isId(receipt_id) ? await receipts.get(receipt_id) : undefined
       if (receipt === undefined) throw new ServiceError('not_found', 'there is no such receipt')
       return reply.type(JSON_TYPE).send(receipt)
@@ -25,7 +32,8 @@ export function receiptRoutes(app: App, receipts: ReceiptService): void {
     schema: {
       operationId: 'getEvidence',
       tags: ['Receipts'],
-      summary: 'The checks that the verdict of a receipt follows from, byte for byte as the receipt signs their digest',
+      summary: 'Read the evidence of a receipt',
+      description: 'The checks that the verdict follows from, byte for byte as the receipt signs their digest.',
       response: { 200: jsonText(Evidence), ...errors(404, 429, 503) },
     },
     handler: async (request, reply) => {

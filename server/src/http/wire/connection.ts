@@ -8,8 +8,9 @@ export function toConnectionList(
   publicActions: readonly string[],
 ): wire.ConnectionList {
   return {
-    connections: connections.map(({ id, provider, scopes, connectedAt, actions, aliases }) => ({
+    connections: connections.map(({ id, name, provider, scopes, connectedAt, actions, aliases }) => ({
       id,
+      name,
       provider,
       scopes: [...scopes],
       connected_at: formatInstant(connectedAt),

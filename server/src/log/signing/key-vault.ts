@@ -1,5 +1,4 @@
 /** Chooses where private signing keys are stored: in files where one host has the database to itself, in the database where hosts share it. */
-
 import type { Secrets } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
 import type { Storage } from '../../storage/storage.ts'

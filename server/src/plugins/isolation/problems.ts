@@ -1,5 +1,4 @@
 /** Says why plugins cannot run in processes of their own on this system, and what the operator can do about it. */
-
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -1,17 +1,19 @@
 /** Tables, which scroll when they are too wide, and notes where a list is empty. */
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, cloneElement, isValidElement, toChildArray, type VNode } from 'preact'
 
 interface TableProps {
   /** For screen readers. */
   readonly label: string
   readonly head: readonly string[]
+  /** On a narrow screen each row stands as a block, so that its buttons are on the screen. Its cells are written in the row itself. */
+  readonly stacks?: boolean
   readonly children: ComponentChildren
 }
 
-export function Table({ label, head, children }: TableProps) {
+export function Table({ label, head, stacks = false, children }: TableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it must scroll by keyboard too
-    <section class="table" aria-label={label} tabIndex={0}>
+    <section class={stacks ? 'table stacks' : 'table'} aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -20,10 +22,19 @@ export function Table({ label, head, children }: TableProps) {
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>{stacks ? toChildArray(children).map((row) => withLabels(row, head)) : children}</tbody>
       </table>
     </section>
   )
+}
+
+/** The style shows each label where the head of the table is not to be seen. */
+function withLabels(row: ComponentChildren, head: readonly string[]): ComponentChildren {
+  if (!isValidElement(row)) return row
+  const cells = toChildArray((row as VNode).props.children).map((cell, index) =>
+    isValidElement(cell) ? cloneElement(cell, { 'data-label': head[index] } as object) : cell,
+  )
+  return cloneElement(row, {}, cells)
 }
 
 export function Empty({ heading, children }: { readonly heading: string; readonly children: ComponentChildren }) {

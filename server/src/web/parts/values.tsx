@@ -88,11 +88,18 @@ export function Hash({ value, label, ends = 8 }: HashProps) {
   )
 }
 
+interface CopyProps {
+  readonly value: string
+  /** For the name of the button. */
+  readonly label: string
+  readonly text?: string
+}
+
 /** Its script shows it. */
-export function Copy({ value, label }: { readonly value: string; readonly label: string }) {
+export function Copy({ value, label, text = 'Copy' }: CopyProps) {
   return (
     <button type="button" class="copy" data-copy={value} aria-label={`Copy ${label}`} hidden>
-      Copy
+      {text}
     </button>
   )
 }

@@ -80,6 +80,8 @@ export async function startApp(over: Partial<AppOptions> = {}) {
           options: { owners: ['acme'] },
           scopes: ['contents:read'],
           ...UNREAD,
+          name: 'Git, acme',
+          usualName: 'Git, acme',
           connectedAt: NOW,
           disconnectedAt: null,
           actions: ['codehost.commit.push'],

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Anchor, Instant } from '@claimcheck/core'
 import { ServiceError } from '@claimcheck/server/base/errors'
-import type { ClaimService, ClaimStatus } from '@claimcheck/server/claims/claims'
+import type { ClaimService, ClaimStatus, ListedClaim } from '@claimcheck/server/claims/claims'
 import type { ClaimInput } from '@claimcheck/server/claims/intake'
 import type { LogService } from '@claimcheck/server/log/log'
 import type { ReceiptService } from '@claimcheck/server/log/receipts'
@@ -78,13 +78,18 @@ export function memoryClaims(): ClaimService & {
       const fitting = all.filter((claim) => state === undefined || claim.state === state).reverse()
       const next = from + limit
       return {
-        claims: fitting.slice(from, next),
+        claims: fitting.slice(from, next).map(listed),
         nextCursor: next < fitting.length ? String(next) : null,
         cutShort: false,
       }
     },
     newerCursor: async () => undefined,
+    decidedAt: async () => new Map(),
   }
+}
+
+function listed(claim: ClaimStatus): ListedClaim {
+  return { ...claim, params: {}, profileAction: claim.action, profileVersion: '1' }
 }
 
 export const ANCHOR: Anchor = {
@@ -123,6 +128,8 @@ export function memoryLog(treeSize: number): LogService {
       }))
       return { treeSize, entries, next: start !== undefined && to < treeSize ? to : null }
     },
+    leafIndexOf: async (leafHash) =>
+      Array.from({ length: treeSize }, (_, index) => index).find((index) => hash(`leaf ${index}`) === leafHash),
     async inclusion(leafIndex, size = treeSize) {
       within(size)
       if (leafIndex >= size) throw new ServiceError('bad_request', 'the leaf is not in a tree of that size')

@@ -1,5 +1,4 @@
 /** The fast check of receipts accepts those that the service writes, so that the slow one is for the others. */
-
 import { SEPARATORS } from '@claimcheck/server/storage/lines'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { isSound } from '@claimcheck/server/upkeep/doctor/sound-receipt'

@@ -2,6 +2,7 @@
 import { secretNames } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
+import { MAX_NAME_LENGTH } from '../../../base/names.ts'
 import { propertiesOf, propertyLabel } from '../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import { Codes } from '../../../web/parts/values.tsx'
@@ -10,7 +11,7 @@ import type { NotConnected } from '../../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
-import { PostForm } from '../../parts/form.tsx'
+import { Field, PostForm } from '../../parts/form.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
 import { secretsIn } from '../../parts/schema-properties.ts'
 import { paths } from '../../paths.ts'
@@ -23,6 +24,9 @@ export const INSIST = 'insist'
 
 /** The checkbox that lets receipts name the address. */
 export const PUBLISH = 'publish_address'
+
+/** What the owner calls the connection. */
+export const NAME = 'connection_name'
 
 /** Why the form is shown again. */
 export interface Outcome {
@@ -53,8 +57,56 @@ export function ConnectForm({ viewer, type, listed, values, outcome }: ConnectFo
       action={paths.newConnection(viewer.workspace!.id, type.provider)}
       schema={type.options}
       words={CONNECT}
-      more={<AddressChoice type={type} listed={listed} ticked={values[PUBLISH] !== undefined} />}
+      more={
+        <>
+          <NameField
+            value={values[NAME]}
+            problem={outcome.problems?.[NAME]}
+            help={`What your team calls it. Leave it empty for a name that is made of the kind and the options, such as “${type.title}, acme”.`}
+          />
+          <AddressChoice type={type} listed={listed} ticked={values[PUBLISH] !== undefined} />
+        </>
+      }
     />
+  )
+}
+
+interface NameFieldProps {
+  readonly value: string | undefined
+  readonly problem: string | undefined
+  readonly help: string
+}
+
+function NameField(props: NameFieldProps) {
+  return <Field name={NAME} label="Name of the connection" autocomplete="off" maxLength={MAX_NAME_LENGTH} {...props} />
+}
+
+interface RenameFormProps {
+  readonly viewer: Viewer
+  readonly connection: ConnectionSummary
+  /** What was typed. */
+  readonly name?: string | undefined
+  readonly problem?: string | undefined
+}
+
+export function RenameForm({ viewer, connection, name, problem }: RenameFormProps) {
+  const workspaceId = viewer.workspace!.id
+  return (
+    <ConsolePage title={`Rename ${connection.name}`} viewer={viewer} section="connections">
+      <PostForm action={paths.connectionName(workspaceId, connection.id)} csrf={viewer.csrf}>
+        <NameField
+          value={name ?? connection.name}
+          problem={problem}
+          help={`What your team calls it. Leave it empty for the usual name, “${connection.usualName}”.`}
+        />
+        <div class="actions">
+          <button type="submit">Rename</button>
+          <a class="button quiet" href={paths.connections(workspaceId)}>
+            Cancel
+          </a>
+        </div>
+      </PostForm>
+    </ConsolePage>
   )
 }
 
@@ -70,7 +122,7 @@ export function ReplaceForm({ viewer, connection, type, values, outcome }: Repla
       type={type}
       values={values}
       outcome={outcome}
-      title={`Replace the credentials of ${type.title}`}
+      title={`Replace the credentials of ${connection.name}`}
       action={paths.credentials(viewer.workspace!.id, connection.id)}
       schema={schema}
       words={REPLACE}
@@ -224,7 +276,7 @@ function unshown(
   schema: TSchema,
   problems: Readonly<Record<string, string>>,
 ): string | undefined {
-  const shown = new Set(propertiesOf(schema).map(([key]) => PREFIX + key))
+  const shown = new Set([NAME, ...propertiesOf(schema).map(([key]) => PREFIX + key)])
   const [name, problem] = Object.entries(problems).find(([name]) => !shown.has(name)) ?? []
   return name && `${propertyLabel(type.options, name.slice(PREFIX.length))}: ${problem}`
 }

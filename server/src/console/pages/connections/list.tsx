@@ -3,12 +3,13 @@ import { type Instant, type JsonValue, secretNames } from '@claimcheck/core'
 import { propertyLabel } from '../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import type { Registry } from '../../../plugins/registry.ts'
+import { MARKS } from '../../../web/parts/icons.tsx'
 import { Empty } from '../../../web/parts/table.tsx'
 import { ActionNames, Codes, Time } from '../../../web/parts/values.tsx'
-import type { ConnectionSummary } from '../../../workspaces/connections.ts'
+import { type ConnectionSummary, isFailing } from '../../../workspaces/connections.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
-import { failureInWords } from '../../parts/failures.ts'
+import { failureAdvice, failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
 import { paths } from '../../paths.ts'
 import { actionTitle } from '../../words.ts'
@@ -32,9 +33,17 @@ interface ConnectionsProps {
 export function Connections(props: ConnectionsProps) {
   const { viewer, isOwner, connections, names, registry, addresses, now, done } = props
   const publicActions = registry.publicActions()
+  const failing = connections.filter(isFailing)
+  const inOrder = [...failing, ...connections.filter((one) => !isFailing(one))]
   const named = namesFrom(registry)
+  const toConnect = isOwner ? (
+    <a class="button" href="#connect">
+      Connect a destination
+    </a>
+  ) : null
   return (
-    <ConsolePage title="Connections" viewer={viewer} section="connections" done={done}>
+    <ConsolePage title="Connections" viewer={viewer} section="connections" done={done} actions={toConnect}>
+      <Failing connections={failing} isOwner={isOwner} />
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
         <p>
@@ -49,7 +58,7 @@ export function Connections(props: ConnectionsProps) {
         <>
           <h2>Connected</h2>
           <div class="cards">
-            {connections.map((connection) => (
+            {inOrder.map((connection) => (
               <ConnectionCard
                 viewer={viewer}
                 isOwner={isOwner}
@@ -66,6 +75,31 @@ export function Connections(props: ConnectionsProps) {
       )}
       {isOwner ? <Providers viewer={viewer} registry={registry} /> : null}
     </ConsolePage>
+  )
+}
+
+/** What cannot be read stands first, with what to do about it. */
+function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' | 'isOwner'>) {
+  if (connections.length === 0) return null
+  return (
+    <section class="notice problem" aria-label="Problems">
+      <p>
+        <strong>
+          {connections.length === 1 ? 'A connection' : `${connections.length} connections`} could not be read.
+        </strong>{' '}
+        Claims that need {connections.length === 1 ? 'it' : 'them'} wait until their deadline, and are unverifiable
+        then.
+        {isOwner ? null : ' Ask an owner of the workspace to look at this:'}
+      </p>
+      <ul>
+        {connections.map(({ id, name, lastFailure }) => (
+          <li>
+            <a href={`#${id}`}>{name}</a>: {failureInWords(lastFailure!)}.
+            {isOwner ? ` ${failureAdvice(lastFailure!)}` : null}
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 
@@ -94,16 +128,19 @@ interface ConnectionCardProps {
 }
 
 function ConnectionCard({ viewer, isOwner, connection, named, type, address, by, now }: ConnectionCardProps) {
-  const { id, provider, actions, scopes, notes, connectedAt, lastReadAt, lastFailureAt, lastFailure } = connection
+  const { id, name, provider, actions, scopes, notes, connectedAt } = connection
   const title = type?.title ?? provider
   const hasSecrets = type !== undefined && secretNames(type).length > 0
   return (
     <article class="card" aria-labelledby={id}>
-      <h3 id={id}>{title}</h3>
+      <h3 id={id}>{name}</h3>
+      <Health connection={connection} now={now} />
       {notes.map((note) => (
         <p class="notice warning">{note}</p>
       ))}
       <dl class="facts">
+        <dt>Kind</dt>
+        <dd>{title}</dd>
         <Options connection={connection} type={type} />
         <dt>Verifies</dt>
         <dd>
@@ -127,23 +164,23 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by,
         <dd>
           <Time at={connectedAt} now={now} /> by {by}
         </dd>
-        <dt>Last good read</dt>
-        <dd>
-          <Time at={lastReadAt} now={now} none="not yet" />
-        </dd>
-        <dt>Last failure</dt>
-        <dd>
-          <Time at={lastFailureAt} now={now} none="none" />
-          {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
-        </dd>
+        <History connection={connection} now={now} />
       </dl>
       {isOwner ? (
         <div class="actions">
+          <PostForm action={paths.testConnection(viewer.workspace!.id, id)} csrf={viewer.csrf} class="row">
+            <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
+              Test now
+            </button>
+          </PostForm>
+          <a class="button quiet" href={paths.connectionName(viewer.workspace!.id, id)} aria-label={`Rename ${name}`}>
+            Rename
+          </a>
           {hasSecrets ? (
             <a
               class="button quiet"
               href={paths.credentials(viewer.workspace!.id, id)}
-              aria-label={`Replace credentials of ${title}`}
+              aria-label={`Replace credentials of ${name}`}
             >
               Replace credentials
             </a>
@@ -151,13 +188,57 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by,
           <a
             class="button danger quiet"
             href={paths.disconnect(viewer.workspace!.id, id)}
-            aria-label={`Disconnect ${title}`}
+            aria-label={`Disconnect ${name}`}
           >
             Disconnect
           </a>
         </div>
       ) : null}
     </article>
+  )
+}
+
+type HealthProps = Pick<ConnectionCardProps, 'connection' | 'now'>
+
+/** How the last read went. */
+function Health({ connection, now }: HealthProps) {
+  const { lastReadAt, lastFailureAt, lastFailure } = connection
+  if (isFailing(connection)) {
+    return (
+      <p class="health failing">
+        <MARKS.failed /> Last read <Time at={lastFailureAt} now={now} />: {failureInWords(lastFailure!)}
+      </p>
+    )
+  }
+  if (lastReadAt === null) return <p class="health">Not read yet</p>
+  return (
+    <p class="health working">
+      <MARKS.verified /> Last read <Time at={lastReadAt} now={now} />: it worked
+    </p>
+  )
+}
+
+/** The last read that went otherwise than the last of all. */
+function History({ connection, now }: HealthProps) {
+  const { lastReadAt, lastFailureAt, lastFailure } = connection
+  if (isFailing(connection)) {
+    return (
+      <>
+        <dt>Last good read</dt>
+        <dd>
+          <Time at={lastReadAt} now={now} none="not yet" />
+        </dd>
+      </>
+    )
+  }
+  return (
+    <>
+      <dt>Last failure</dt>
+      <dd>
+        <Time at={lastFailureAt} now={now} none="none" />
+        {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
+      </dd>
+    </>
   )
 }
 
@@ -184,7 +265,7 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
   const types = registry.connectionTypes()
   return (
     <>
-      <h2>Connect</h2>
+      <h2 id="connect">Connect</h2>
       {types.length === 0 ? (
         <p>No plugin with connections is configured: ask the operator of this service to add one.</p>
       ) : null}
@@ -223,9 +304,9 @@ export function Disconnect({ viewer, connection, type }: DisconnectProps) {
   const workspaceId = viewer.workspace!.id
   const title = type?.title ?? connection.provider
   return (
-    <ConsolePage title={`Disconnect ${title}?`} viewer={viewer} section="connections">
+    <ConsolePage title={`Disconnect ${connection.name}?`} viewer={viewer} section="connections">
       <dl class="facts">
-        <dt>Provider</dt>
+        <dt>Kind</dt>
         <dd>{title}</dd>
         <Options connection={connection} type={type} />
       </dl>

@@ -1,0 +1,40 @@
+/** How the time of a claim compares with the checks that read it, and with the destination's own records. */
+import type { Instant, LogTime } from '../evidence.ts'
+import type { PreviousRead } from './verifier.ts'
+
+/** A first look this soon after the claim leaves no room for an outcome that came and went before it. */
+const PROMPT_MS = 5000
+
+export interface Look {
+  readonly claimedAt: Instant
+  /** When this check began. */
+  readonly sentAt: Instant
+  readonly previous: readonly Pick<PreviousRead, 'sentAt'>[]
+}
+
+/** The first look came too late to exclude that an outcome came and went again before it. */
+export function isLateLook({ claimedAt, sentAt, previous }: Look): boolean {
+  return (previous[0]?.sentAt ?? sentAt) - claimedAt > PROMPT_MS
+}
+
+/** How far a destination's clock is behind ours, by the `Date` of its answer; undefined where it does not tell. Milliseconds. */
+export function clockBehindMs(headers: Headers, now: Instant): number | undefined {
+  const theirNow = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(theirNow) ? undefined : now - theirNow
+}
+
+/**
+ * More than the tolerance before the claim, also when the destination's clock is behind as its answers say.
+ *
+ * @param at by the destination's clock
+ * @param claim `inTimeUntil`: the end of the tolerance
+ * @returns false where the time or the clock is not known
+ */
+export function isLongBefore(
+  at: LogTime | undefined,
+  { clockBehindMs }: { readonly clockBehindMs?: number | undefined },
+  { claimedAt, inTimeUntil }: { readonly claimedAt: Instant; readonly inTimeUntil: Instant },
+): boolean {
+  if (at === undefined || clockBehindMs === undefined) return false
+  return at.notAfter + Math.max(clockBehindMs, 0) < claimedAt - (inTimeUntil - claimedAt)
+}

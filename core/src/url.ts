@@ -1,0 +1,10 @@
+/** Reads URLs. Not by `URL.canParse`: once it is compiled, that of Node 20 refuses hosts with characters such as an `ü`. */
+
+/** Undefined for what is no URL. */
+export function parseUrl(text: string, base?: string): URL | undefined {
+  try {
+    return new URL(text, base)
+  } catch {
+    return undefined
+  }
+}

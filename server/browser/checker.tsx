@@ -1,0 +1,162 @@
+/** The offline checker: a person gives it documents, it checks them, and shows every step. It asks nobody. */
+import * as checker from '@claimcheck/core/checker'
+import {
+  type Bundle,
+  checkBundle,
+  checkConsistency,
+  checkInclusion,
+  checkTreeHead,
+  KeySetError,
+  parseKeySet,
+} from '@claimcheck/core/checker'
+import { type ComponentChildren, render } from 'preact'
+import { firstFailure } from '../src/receipt/check-words.ts'
+import { type DocumentKind, documentProblem, kindOf, readBundle, treeHeadText } from '../src/receipt/document.ts'
+import { stepsOf } from '../src/receipt/steps.ts'
+import { viewOf } from '../src/receipt/view.ts'
+import { rawDocuments } from '../src/site/receipt/raw.ts'
+import { NotValid, ReceiptArticle } from '../src/site/receipt/receipt-page.tsx'
+
+const CHECKED = 'Checked in this browser just now, without a network.'
+
+const NAMES: Readonly<Record<DocumentKind, string>> = {
+  entry: 'receipt',
+  bundle: 'bundle',
+  evidence: 'evidence',
+  keys: 'keys',
+  tree_head: 'tree head',
+  inclusion: 'inclusion proof',
+  consistency: 'consistency proof',
+  profiles: 'rules and words',
+}
+
+const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion'>, keyof Bundle>> = {
+  entry: 'receipt',
+  evidence: 'evidence',
+  keys: 'keys',
+  tree_head: 'tree_head',
+  consistency: 'consistency',
+  profiles: 'profiles',
+}
+
+/** Of each kind the newest counts. */
+let given: Partial<Bundle> & { readonly inclusion?: string } = {}
+
+const form = document.querySelector<HTMLFormElement>('#give')!
+const files = document.querySelector<HTMLInputElement>('#files')!
+const pasted = document.querySelector<HTMLTextAreaElement>('#pasted')!
+const pin = document.querySelector<HTMLInputElement>('#pin')!
+const have = document.querySelector<HTMLElement>('#have')!
+const result = document.querySelector<HTMLElement>('#result')!
+
+function take(text: string): DocumentKind {
+  const kind = kindOf(text)
+  if (kind === 'inclusion') given = { ...given, inclusion: text }
+  else if (kind !== 'bundle') given = { ...given, [MEMBERS[kind]]: text }
+  else given = { ...given, ...readBundle(text) }
+  return kind
+}
+
+async function takeFiles(list: Iterable<File>): Promise<void> {
+  for (const file of list) {
+    // Not `file.text()`: a byte order mark is part of what was signed, or of what was altered.
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.arrayBuffer())
+    say(`${file.name}: ${NAMES[take(text)]}`)
+  }
+  await check()
+}
+
+function say(text: string): void {
+  const line = document.createElement('li')
+  line.textContent = text
+  have.append(line)
+}
+
+async function check(): Promise<void> {
+  const page = await pageOf().catch((error: Error) =>
+    error instanceof KeySetError ? (
+      <Missing>The key document is not one: get the issuer’s /.well-known/poaw-keys.json.</Missing>
+    ) : (
+      <Missing>The check stopped: {error.message}.</Missing>
+    ),
+  )
+  render(page, result)
+}
+
+async function pageOf(): Promise<ComponentChildren> {
+  const { receipt, keys } = given
+  if (receipt === undefined) return logDocuments()
+  const problem = documentProblem(receipt)
+  const raw = rawDocuments({ ...given, receipt })
+  if (problem !== undefined) return <NotValid problem={problem} steps={[]} checkedBy={undefined} raw={raw} />
+  if (keys === undefined) {
+    return <Missing>Now the keys: add the issuer’s key document, /.well-known/poaw-keys.json at its address.</Missing>
+  }
+  const bundle = { ...given, receipt }
+  const pinnedKey = pin.value.trim()
+  const report = await checkBundle(bundle, pinnedKey === '' ? {} : { pinnedKey })
+  const view = viewOf(bundle, report)
+  const steps = stepsOf(report, view?.proof)
+  return (
+    <>
+      {resultOf()}
+      <details>
+        <summary>The report, as claimcheck verify --json prints it</summary>
+        <pre id="report">{JSON.stringify(report, null, 2)}</pre>
+      </details>
+    </>
+  )
+
+  function resultOf(): ComponentChildren {
+    if (!report.valid) return <NotValid problem={firstFailure(report)} steps={steps} checkedBy={CHECKED} raw={raw} />
+    if (view) return <ReceiptArticle view={view} steps={steps} checkedBy={CHECKED} links={undefined} raw={raw} />
+    return <p class="notice">This is a valid change entry: its issuer saw a change at a place that it watches.</p>
+  }
+}
+
+/** Documents of a log alone. */
+function logDocuments(): ComponentChildren {
+  const { tree_head, inclusion, consistency, keys } = given
+  if (inclusion !== undefined)
+    return <Line holds={checkInclusion(inclusion).valid}>The tree with this root has this leaf</Line>
+  if (consistency !== undefined && tree_head === undefined) {
+    return <Line holds={checkConsistency(consistency).valid}>The larger tree begins with the smaller one</Line>
+  }
+  if (tree_head === undefined) return <Missing>Now the receipt: add its file.</Missing>
+  if (keys === undefined) return <Missing>Now the keys: add the issuer’s key document.</Missing>
+  const { valid } = checkTreeHead(treeHeadText(tree_head), parseKeySet(keys))
+  return <Line holds={valid}>A published key signed this state of the log</Line>
+}
+
+function Missing({ children }: { readonly children: ComponentChildren }) {
+  return <p class="notice">{children}</p>
+}
+
+function Line({ holds, children }: { readonly holds: boolean; readonly children: ComponentChildren }) {
+  return (
+    <p class={holds ? 'notice' : 'notice problem'}>
+      {children}: <strong>{holds ? 'holds' : 'DOES NOT HOLD'}</strong>.
+    </p>
+  )
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  if (pasted.value.trim() !== '') say(`pasted text: ${NAMES[take(pasted.value)]}`)
+  pasted.value = ''
+  void check()
+})
+form.addEventListener('reset', () => {
+  given = {}
+  have.replaceChildren()
+  render(null, result)
+})
+files.addEventListener('change', () => void takeFiles(files.files ?? []))
+document.addEventListener('dragover', (event) => event.preventDefault())
+document.addEventListener('drop', (event) => {
+  event.preventDefault()
+  void takeFiles(event.dataTransfer?.files ?? [])
+})
+
+/** For those who would rather write a line in the browser's console. */
+Object.assign(globalThis, { claimcheck: checker })

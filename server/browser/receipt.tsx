@@ -1,0 +1,44 @@
+/** Checks the receipt of a page in the visitor's browser, and shows the page again as the checked documents say it. */
+import { type Bundle, checkBundle } from '@claimcheck/core/checker'
+import { render } from 'preact'
+import { firstFailure } from '../src/receipt/check-words.ts'
+import { readBundle } from '../src/receipt/document.ts'
+import { type Step, stepsOf } from '../src/receipt/steps.ts'
+import { viewOf } from '../src/receipt/view.ts'
+import { rawDocuments } from '../src/site/receipt/raw.ts'
+import { NotValid, ReceiptArticle, type ReceiptLinks } from '../src/site/receipt/receipt-page.tsx'
+
+const CHECKED = 'Checked in this browser just now, with the code of this page.'
+
+const root = document.getElementById('receipt')!
+const links = JSON.parse(root.dataset.links!) as ReceiptLinks
+
+async function check(): Promise<void> {
+  const response = await fetch(links.bundle, { cache: 'no-store' })
+  if (!response.ok) throw new Error(`the service answered with status ${response.status}`)
+  const bundle = readBundle(await response.text())
+  if (!bundle) throw new Error('the service sent no receipt')
+  await show(bundle)
+}
+
+async function show(bundle: Bundle): Promise<void> {
+  const report = await checkBundle(bundle)
+  const view = viewOf(bundle, report)
+  const raw = rawDocuments(bundle)
+  const steps: readonly Step[] = stepsOf(report, view?.proof)
+  const page =
+    view && report.valid ? (
+      <ReceiptArticle view={view} steps={steps} checkedBy={CHECKED} links={links} raw={raw} />
+    ) : (
+      <NotValid problem={firstFailure(report)} steps={steps} checkedBy={CHECKED} raw={raw} />
+    )
+  render(page, root)
+  root.dataset.checked = String(report.valid)
+  root.dispatchEvent(new Event('part-replaced', { bubbles: true }))
+}
+
+check().catch((error: Error) => {
+  const status = root.querySelector('[role=status]')!
+  status.textContent = `The check could not run: ${error.message}. Load the page again, or use the command below.`
+  root.dataset.checked = 'error'
+})

@@ -1,0 +1,40 @@
+/** CSV by RFC 4180, of texts that others wrote: no cell of it is a formula where a spreadsheet opens it. */
+import { nameTurns } from './turned-text.ts'
+
+/** What begins a formula, in its plain form: spreadsheets take `＝` for `=`, too. */
+const FORMULA = /^[=+\-@\u2212]/
+/** What spreadsheets pass over before it. */
+const SKIPPED = /[\s\p{Cc}\p{Cf}]/u
+/** After these some of them begin a new cell, whatever the quotes say. */
+const SEPARATOR = /[;\t\r\n]/
+/** Almost every cell: it is not looked through one character after the other. */
+const PLAIN = /^[\p{L}\p{N}{[_][^;\t\r\n]*$/u
+const QUOTED = /[",;\s]/
+
+/** A record with its line break. */
+export function csvRecord(cells: readonly (string | null)[]): string {
+  return `${cells.map((cell) => (cell === null ? '' : csvCell(cell))).join(',')}\r\n`
+}
+
+function csvCell(text: string): string {
+  const safe = neutral(nameTurns(text))
+  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** An apostrophe makes plain text of what follows. */
+function neutral(text: string): string {
+  if (PLAIN.test(text)) return text
+  let safe = ''
+  let isStart = true
+  let isFirst = true
+  for (const character of text) {
+    if (isStart && !SKIPPED.test(character)) {
+      if (FORMULA.test(character.normalize('NFKC'))) safe = isFirst ? `'${safe}` : `${safe}'`
+      isStart = false
+      isFirst = false
+    }
+    if (SEPARATOR.test(character)) isStart = true
+    safe += character
+  }
+  return /^[\t\r\n]/.test(safe) ? `'${safe}` : safe
+}

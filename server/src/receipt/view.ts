@@ -1,0 +1,162 @@
+/** What a receipt says to a person, as plain data: made of the documents of a bundle alone, so that a page and a checker say the same. */
+import {
+  type Bundle,
+  type BundleReport,
+  caseOf,
+  claimSentence,
+  type EvidenceDocument,
+  factSentences,
+  isReceipt,
+  type JsonValue,
+  type Proof,
+  type PublishedWords,
+  parseInstant,
+  publishedRules,
+  publishedWords,
+  type Receipt,
+  type ReceiptBody,
+  type VerdictValue,
+} from '@claimcheck/core'
+import { pluginWords } from '../base/plugin-words.ts'
+import { vouchedFor } from '../base/verdict-words.ts'
+import { type ComparedField, comparisonOf } from './comparison.ts'
+import { decidedBy, headlineOf, reasonOf } from './headline.ts'
+import { type Place, placeOf } from './place.ts'
+import { type Timeline, timelineOf } from './timeline.ts'
+import { offsetFrom, utc } from './when.ts'
+
+/** How a receipt looks: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never green. */
+export type Tone = VerdictValue | 'unlisted'
+
+export interface ReceiptView {
+  readonly receiptId: string
+  readonly verdict: VerdictValue
+  readonly tone: Tone
+  /** The finding in a few words, and the reason in one sentence. */
+  readonly finding: string
+  readonly reason: string
+  /** When, and where: sentences. */
+  readonly when: string
+  /** What the agent claimed, in one sentence; undefined where nobody tells the words of the action. */
+  readonly claimed: string | undefined
+  readonly told: readonly string[]
+  readonly fields: readonly ComparedField[]
+  readonly place: Place
+  readonly timeline: Timeline
+  readonly agent: string
+  readonly action: string
+  readonly issuer: string
+  readonly keyId: string
+  readonly checkedBy: string | undefined
+  readonly profileVersion: string
+  readonly proof: Proof | undefined
+  /** What the receipt does not show. */
+  readonly limits: readonly string[]
+}
+
+/**
+ * Undefined for what is no receipt.
+ * @param report what a checker found: evidence that does not follow is not shown. Undefined for a bundle of the service itself
+ */
+export function viewOf(bundle: Bundle, report?: BundleReport): ReceiptView | undefined {
+  const receipt = readReceipt(bundle.receipt)
+  if (!receipt) return undefined
+  const { body, proof } = receipt
+  const { claim, observation, verdict } = body
+  const { id, version } = observation.verifier
+  const words = publishedWords(bundle.profiles ?? '')(id, version)
+  const evidence = evidenceOf(bundle, report)
+  const place = placeOf(observation.source)
+  const named = { target: claim.target, params: claim.params, facts: observation.facts }
+  const fields = fieldsOf(body, words, bundle, evidence)
+  const toleranceMs = evidence?.rules.tolerance_ms
+  const decided = { ...decidedBy(receipt), fields, worded: words, toleranceMs }
+  return {
+    receiptId: body.receipt_id,
+    verdict: verdict.value,
+    tone: verdict.value === 'verified' && !place.isListed ? 'unlisted' : verdict.value,
+    finding: headlineOf(decided),
+    reason: reasonOf(decided),
+    when: whenOf(body, place),
+    claimed: words && claimSentence(words, named),
+    told: words ? factSentences(words, named) : [],
+    fields,
+    place,
+    timeline: timelineOf(receipt, evidence),
+    agent: body.agent.id,
+    action: claim.action,
+    issuer: body.issuer.name ?? body.issuer.key_id,
+    keyId: body.issuer.key_id,
+    checkedBy: pluginWords(observation.verifier),
+    profileVersion: `${id}, version ${version}`,
+    proof,
+    limits: [vouchedFor(verdict.value), ...LIMITS].filter((text) => text !== undefined),
+  }
+}
+
+const LIMITS = [
+  'The checks are the issuer’s word: the evidence shows that verdict and checks agree, not that no check was left out.',
+  'The sentences here are the words that the issuer publishes for this action. The signature is over the data below.',
+]
+
+function readReceipt(text: string): Receipt | undefined {
+  try {
+    const document = JSON.parse(text) as JsonValue
+    return isReceipt(document) ? document : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function fieldsOf(
+  { claim, observation, verdict }: ReceiptBody,
+  words: PublishedWords | undefined,
+  bundle: Bundle,
+  evidence: EvidenceDocument | undefined,
+): readonly ComparedField[] {
+  const { id, version } = observation.verifier
+  return comparisonOf({
+    claim,
+    facts: observation.facts,
+    verdict: verdict.value,
+    reason: verdict.reason_code,
+    differs: evidence && differsAt(evidence, observation.observed_at),
+    titles: {
+      ...words?.titles,
+      ...(words ? { target: words.words.target, found: words.words.found ?? {} } : {}),
+      required: publishedRules(bundle.profiles ?? '')(id, version)?.required ?? {},
+    },
+  })
+}
+
+function whenOf({ claim, observation, issued_at, verdict }: ReceiptBody, { short }: Place): string {
+  const claimedAt = parseInstant(claim.claimed_at)!
+  const { appeared, observed_at, deadline_at } = observation
+  const observedAt = parseInstant(observed_at)!
+  const at = short === undefined ? '' : ` at ${short}`
+  if (verdict.value === 'unverifiable') return `Claimcheck decided this at ${utc(parseInstant(issued_at)!)}.`
+  if (appeared && (verdict.value === 'verified' || verdict.value === 'late')) {
+    const by = parseInstant(appeared.not_after)!
+    return `It was there${at} by ${utc(by)}, ${offsetFrom(claimedAt, by)} the agent claimed it.`
+  }
+  const deadline = `The deadline was ${utc(parseInstant(deadline_at)!)}.`
+  return `Claimcheck read this${at} at ${utc(observedAt)}, ${offsetFrom(claimedAt, observedAt)} the agent claimed it. ${deadline}`
+}
+
+/** Undefined where there is none, or none that the receipt signs. */
+function evidenceOf({ evidence }: Bundle, report: BundleReport | undefined): EvidenceDocument | undefined {
+  if (evidence === undefined || (report && report.evidence?.evidence !== 'follows')) return undefined
+  try {
+    const document = JSON.parse(evidence) as EvidenceDocument
+    caseOf(document)
+    return document
+  } catch {
+    return undefined
+  }
+}
+
+/** The fields that differed in the read of that time. */
+function differsAt({ checks }: EvidenceDocument, observedAt: string): readonly string[] | undefined {
+  const check = checks.findLast(({ answered_at }) => answered_at === observedAt)
+  return check && 'differs' in check ? check.differs : undefined
+}

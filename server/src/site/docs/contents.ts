@@ -1,0 +1,63 @@
+/** What the documentation consists of, in the order in which it is read. */
+
+/** A page that is made from a file of the repository. */
+interface FilePage {
+  /** Below `/docs/`. */
+  readonly path: string
+  /** In the repository, where its links are relative to. */
+  readonly file: string
+}
+
+/** Pages that are made when they are first asked for, from what the installation offers. */
+type Made = 'actions' | 'api'
+
+export interface Chapter {
+  readonly title: string
+  /** What readers find in it. */
+  readonly about: string
+  readonly pages: readonly (FilePage | Made)[]
+}
+
+export const CHAPTERS: readonly Chapter[] = [
+  {
+    title: 'Start',
+    about: 'From nothing to a receipt, and what the receipt says.',
+    pages: [own('quickstart'), own('concepts'), own('checking-a-receipt'), own('evidence')],
+  },
+  { title: 'Actions', about: 'What an agent can claim here, made from the loaded plugins.', pages: ['actions'] },
+  {
+    title: 'API',
+    about: 'Every endpoint with an example, every error with what to do.',
+    pages: ['api', own('errors'), own('oauth')],
+  },
+  {
+    title: 'Self-hosting',
+    about: 'How to run Claimcheck for others, on one machine or on many.',
+    pages: [
+      'self-hosting',
+      'configuration',
+      'commands',
+      'console',
+      'plugins',
+      'requests',
+      'anchors',
+      'postgres',
+      'scaling',
+      'durability',
+      'monitoring',
+    ].map(own),
+  },
+  {
+    title: 'Building',
+    about: 'Teach Claimcheck a new place, or use its rules in your own program.',
+    pages: [
+      { path: 'writing-a-verifier', file: 'plugins/README.md' },
+      { path: 'library', file: 'core/README.md' },
+      ...['limits', 'benchmark', 'development'].map(own),
+    ],
+  },
+]
+
+function own(path: string): FilePage {
+  return { path, file: `server/docs/${path}.md` }
+}

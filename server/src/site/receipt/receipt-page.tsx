@@ -1,0 +1,214 @@
+/** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
+import { formatInstant } from '@claimcheck/core'
+import type { ComponentChildren } from 'preact'
+import { plainText } from '../../base/plain-text.ts'
+import type { Step } from '../../receipt/steps.ts'
+import type { ReceiptView, Tone } from '../../receipt/view.ts'
+import { utc } from '../../receipt/when.ts'
+import { Comparison } from '../../web/parts/comparison.tsx'
+import { Facts } from '../../web/parts/facts.tsx'
+import { MARKS } from '../../web/parts/icons.tsx'
+import { Code, Hash } from '../../web/parts/values.tsx'
+import { sentence } from '../../web/words.tsx'
+import { Proofs } from './proofs.tsx'
+import { TimelineFigure } from './timeline-figure.tsx'
+
+/** Where what belongs to a receipt is served. */
+export interface ReceiptLinks {
+  /** Absolute. */
+  readonly page: string
+  readonly bundle: string
+  readonly badge: string
+  readonly checker: string
+  /** Absolute. */
+  readonly document: string
+}
+
+export interface ReceiptArticleProps {
+  readonly view: ReceiptView
+  readonly steps: readonly Step[]
+  /** When the proofs were checked, and by what; undefined: they were not. */
+  readonly checkedBy: string | undefined
+  /** Undefined where the receipt came from a file. */
+  readonly links: ReceiptLinks | undefined
+  /** Documents by their title, as they arrived. */
+  readonly raw: readonly (readonly [title: string, text: string])[]
+}
+
+const HEADINGS: Readonly<Record<Tone, string>> = {
+  verified: 'Verified',
+  unlisted: 'Verified, at a place that the issuer does not list',
+  late: 'Late',
+  mismatch: 'Mismatch',
+  failed: 'Failed',
+  unverifiable: 'Unverifiable',
+}
+
+export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
+  return HEADINGS[tone]
+}
+
+export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptArticleProps) {
+  const Mark = MARKS[view.verdict]
+  const failed = steps.filter(({ state }) => state === 'fails')
+  return (
+    <article class={`receipt ${failed.length > 0 ? 'doubtful' : view.tone}`}>
+      <header>
+        {failed.length > 0 ? (
+          <p class="notice problem" role="alert">
+            Do not rely on this receipt. What fails: {failed.map(({ title }) => title).join(', ')}.
+          </p>
+        ) : null}
+        <p class="outcome">
+          <Mark /> {headingOf(view)}
+        </p>
+        <h1>{plainText(view.finding)}</h1>
+        {view.verdict === 'verified' ? null : <p class="lead">{view.reason}</p>}
+        <p class="lead">{view.when}</p>
+      </header>
+      <Part title="Claimed and seen">
+        <Comparison fields={view.fields} />
+        <p class="help">Claimed by the agent {plainText(view.agent)}.</p>
+        {view.told.length > 0 ? (
+          <ul>
+            {view.told.map((sentence) => (
+              <li>{plainText(sentence)}</li>
+            ))}
+          </ul>
+        ) : null}
+      </Part>
+      <Part title="Where it was read">
+        <p>
+          <strong>{plainText(view.place.address)}</strong>
+        </p>
+        <p>{view.place.chosenBy}</p>
+      </Part>
+      <Part title="Time line">
+        <TimelineFigure timeline={view.timeline} />
+      </Part>
+      <Part title="Proofs">
+        <Proofs steps={steps} checkedBy={checkedBy} command={links && `npx claimcheck verify ${links.document}`} />
+      </Part>
+      <Part title="Who says so">
+        <Facts
+          rows={[
+            ['Issuer', plainText(view.issuer)],
+            ['Key', <Hash value={view.keyId} label="the key" ends={16} />],
+            ['Rules', view.profileVersion],
+            ['Checked by', view.checkedBy === undefined ? null : plainText(view.checkedBy)],
+            ['Issued', utc(view.timeline.issuedAt)],
+            ['Receipt', <Hash value={view.receiptId} label="the receipt ID" ends={40} />],
+          ]}
+        />
+      </Part>
+      <Part title="What it does not show">
+        <ul>
+          {view.limits.map((limit) => (
+            <li>{limit}</li>
+          ))}
+          {links ? (
+            <li>
+              The code that checks on this page comes from the issuer, too. To depend on nobody, use the{' '}
+              <a href={links.checker} download="claimcheck-checker.html">
+                offline checker
+              </a>{' '}
+              or the command line.
+            </li>
+          ) : null}
+        </ul>
+      </Part>
+      {links ? <TakeAway view={view} links={links} /> : null}
+      <RawData raw={raw} />
+    </article>
+  )
+}
+
+interface NotValidProps extends Pick<ReceiptArticleProps, 'steps' | 'checkedBy' | 'raw'> {
+  /** Why: to follow "Not valid:". */
+  readonly problem: string
+}
+
+/** A document that is not valid: nothing in it is shown as said by anybody. */
+export function NotValid({ problem, steps, checkedBy, raw }: NotValidProps) {
+  return (
+    <article class="receipt doubtful">
+      <header>
+        <p class="outcome">Not valid</p>
+        <h1>{sentence(problem)}</h1>
+        <p class="lead">Do not rely on anything in this document. Ask its issuer for the receipt again.</p>
+      </header>
+      {steps.length > 0 ? (
+        <Part title="Proofs">
+          <Proofs steps={steps} checkedBy={checkedBy} command={undefined} />
+        </Part>
+      ) : null}
+      <RawData raw={raw} />
+    </article>
+  )
+}
+
+function RawData({ raw }: Pick<ReceiptArticleProps, 'raw'>) {
+  return (
+    <Part title="Raw data">
+      {raw.map(([title, text]) => (
+        <details>
+          <summary>{title}</summary>
+          <Code text={readable(text)} label={title} />
+        </details>
+      ))}
+    </Part>
+  )
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  const id = title.toLowerCase().replaceAll(' ', '-')
+  return (
+    <section class={`part ${id}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links: ReceiptLinks }) {
+  const alt = `Claimcheck: ${view.tone === 'unlisted' ? 'verified at an unlisted place' : view.verdict}`
+  return (
+    <Part title="Take it with you">
+      <p class="take">
+        <a class="button" href={links.bundle} download={`${view.receiptId}.json`}>
+          Download receipt, evidence and keys
+        </a>{' '}
+        <a href={links.checker} download="claimcheck-checker.html">
+          Download the offline checker
+        </a>
+      </p>
+      <p>The link to this page:</p>
+      <Code text={links.page} label="the link" />
+      <p>Check it on the command line:</p>
+      <Code text={`npx claimcheck verify ${links.document}`} label="the command" />
+      <details>
+        <summary>
+          Badge <img src={links.badge} alt={alt} height="20" />
+        </summary>
+        <Code text={`[![${alt}](${links.page}.svg)](${links.page})`} label="the badge in Markdown" />
+        <Code
+          text={`<a href="${links.page}"><img src="${links.page}.svg" alt="${alt}"></a>`}
+          label="the badge in HTML"
+        />
+      </details>
+    </Part>
+  )
+}
+
+function readable(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** For machines that read the page: the moment of issue. */
+export function issuedAt({ timeline }: ReceiptView): string {
+  return formatInstant(timeline.issuedAt)
+}

@@ -1,0 +1,97 @@
+/** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
+import type { Bundle } from '@claimcheck/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../base/errors.ts'
+import type { App } from '../../http/instance.ts'
+import type { Limiter } from '../../http/rate-limit.ts'
+import { isId } from '../../http/route.ts'
+import { bundleText } from '../../receipt/document.ts'
+import { uncheckedSteps } from '../../receipt/steps.ts'
+import { type ReceiptView, viewOf } from '../../receipt/view.ts'
+import { sendPage } from '../../web/document.tsx'
+import { publicPaths } from '../../web/paths.ts'
+import { PublicPage } from '../../web/public-page.tsx'
+import { badgeOf, iconOf } from './badge.ts'
+import { type BundleSources, bundleOf } from './bundles.ts'
+import { rawDocuments } from './raw.ts'
+import { headingOf, issuedAt, ReceiptArticle, type ReceiptLinks } from './receipt-page.tsx'
+
+export interface ReceiptPageServices extends BundleSources {
+  /** The origin of this service, as the reader's browser names it. */
+  readonly originOf: (request: FastifyRequest) => string
+}
+
+interface ReceiptPath {
+  readonly Params: { readonly file: string }
+}
+
+const SVG_TYPE = 'image/svg+xml'
+const BADGE_CACHE = 'public, max-age=300'
+
+export function receiptPageRoutes(app: App, services: ReceiptPageServices, limiter: Limiter): void {
+  app.get<ReceiptPath>('/r/:file', { onRequest: limiter.count }, async (request, reply) => {
+    const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
+    const bundle = isId(id) ? await bundleOf(id, services) : undefined
+    const view = bundle && viewOf(bundle)
+    // An unknown id answers like one that can be none.
+    if (!bundle || !view)
+      throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
+    reply.headers({ 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' })
+    switch (form) {
+      case 'svg':
+        return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf(view.tone))
+      case 'icon.svg':
+        return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(iconOf(view.tone))
+      case 'json':
+        return reply.type('application/json; charset=utf-8').send(bundleText(bundle))
+      default:
+        return sendReceipt(reply, bundle, view, linksOf(id, services.originOf(request)))
+    }
+  })
+}
+
+function linksOf(receiptId: string, origin: string): ReceiptLinks {
+  return {
+    page: origin + publicPaths.receipt(receiptId),
+    bundle: publicPaths.bundle(receiptId),
+    badge: publicPaths.badge(receiptId),
+    checker: publicPaths.checker,
+    document: `${origin}/v1/receipts/${receiptId}`,
+  }
+}
+
+function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, links: ReceiptLinks): FastifyReply {
+  const title = `${headingOf(view)}: ${view.finding}`
+  return sendPage(
+    reply,
+    <PublicPage
+      title={title}
+      scripts={['receipt']}
+      styles={['receipt']}
+      icon={`${publicPaths.receipt(view.receiptId)}.icon.svg`}
+      head={
+        <>
+          <meta name="robots" content="noindex" />
+          <meta name="description" content={`${view.when} ${view.place.chosenBy}`} />
+          <meta property="og:type" content="article" />
+          <meta property="og:site_name" content="Claimcheck" />
+          <meta property="og:title" content={title} />
+          <meta property="og:description" content={`${view.when} ${view.place.chosenBy}`} />
+          <meta property="og:url" content={links.page} />
+          <meta property="article:published_time" content={issuedAt(view)} />
+          <meta name="twitter:card" content="summary" />
+        </>
+      }
+    >
+      <div id="receipt" data-bundle={links.bundle} data-links={JSON.stringify(links)}>
+        <ReceiptArticle
+          view={view}
+          steps={uncheckedSteps()}
+          checkedBy={undefined}
+          links={links}
+          raw={rawDocuments(bundle)}
+        />
+      </div>
+    </PublicPage>,
+  )
+}

@@ -1,0 +1,115 @@
+/** Which claims of a workspace are listed or counted: what is asked for, as the condition of a statement. */
+import { isAscii } from 'node:buffer'
+import type { Instant } from '@claimcheck/core'
+import { claims } from './claim-row.ts'
+import type { Binding } from './db.ts'
+import type { Dialect } from './dialect.ts'
+import { part, type RowOf } from './table.ts'
+
+export const position = part(claims, 'submittedAt', 'claimId')
+
+export type ClaimPosition = RowOf<typeof position>
+
+export interface ClaimQuery {
+  readonly workspaceId: string
+  readonly limit: number
+  /** Only claims older than this one. */
+  readonly before?: ClaimPosition
+  /** Only this claim and newer ones. */
+  readonly from?: ClaimPosition
+  /** Only those that were submitted then or later. */
+  readonly since?: Instant
+  /** Only those that were submitted before then. */
+  readonly until?: Instant
+  readonly agentId?: string
+  readonly action?: string
+  readonly target?: string
+  readonly verdict?: string
+  readonly state?: string
+  /** A part of the target, of the agent, of an id, or of the params as JSON. Letters of ASCII match in either case. */
+  readonly search?: string
+}
+
+/** What an index finds: within it nothing is read that does not fit. */
+export type ClaimScope = Pick<ClaimQuery, 'workspaceId' | 'agentId' | 'before' | 'from' | 'since' | 'until'>
+
+/** Columns that a list may be narrowed by, each by one value. */
+const FILTERS = { agentId: 'agent_id', action: 'action', target: 'target', verdict: 'verdict', state: 'state' } as const
+
+/** Columns that a text is searched in; the params are searched as the JSON that they are stored as. */
+const SEARCHED = ['target', 'agent_id', 'claim_id', 'client_claim_id', 'receipt_id']
+
+/** A whole id of ours, which one claim has, is looked up: reading all claims for it could take long. */
+const ID_CONDITIONS: readonly (readonly [id: RegExp, condition: string])[] = [
+  [/^clm_[0-9a-z]{26}$/i, 'claim_id = ?'],
+  [/^rcpt_[0-9a-z]{26}$/i, 'claim_id = (SELECT claim_id FROM receipts WHERE receipt_id = ?)'],
+]
+
+function conditionOfId(search: string): string | undefined {
+  return ID_CONDITIONS.find(([id]) => id.test(search))?.[1]
+}
+
+/** Whether a search needs no bound. */
+export function isWholeId(search: string): boolean {
+  return conditionOfId(search) !== undefined
+}
+
+function searched({ matches }: Dialect, search: string) {
+  const byId = conditionOfId(search)
+  if (byId !== undefined) {
+    const [prefix, letters] = search.split('_')
+    return { condition: byId, bindings: [`${prefix!.toLowerCase()}_${letters!.toUpperCase()}`] }
+  }
+  // The databases know the cases of ASCII's letters alone.
+  const variants = isAscii(Buffer.from(search)) ? [search] : [search, search.toLowerCase(), search.toUpperCase()]
+  const isIn = (column: string) => variants.map(() => matches(column)).join(' OR ')
+  return {
+    condition: `(${[...SEARCHED, 'params'].map(isIn).join(' OR ')})`,
+    bindings: [
+      ...SEARCHED.flatMap(() => variants.map(patternOf)),
+      ...variants.map((variant) => patternOf(JSON.stringify(variant).slice(1, -1))),
+    ],
+  }
+}
+
+/** For LIKE: anything with this text in it, in which `%` and `_` mean themselves. */
+function patternOf(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+}
+
+/** The condition, and what it is given. */
+export function conditionOf(
+  dialect: Dialect,
+  { workspaceId, before, from, since, until, search, ...filter }: Omit<ClaimQuery, 'limit'>,
+) {
+  const conditions = ['workspace_id = ?']
+  const bindings: Binding[] = [workspaceId]
+  for (const [name, column] of Object.entries(FILTERS)) {
+    const value = filter[name as keyof typeof FILTERS]
+    if (value === undefined) continue
+    conditions.push(`${column} = ?`)
+    bindings.push(value)
+  }
+  if (before) {
+    conditions.push('(submitted_at, claim_id) < (?, ?)')
+    bindings.push(before.submittedAt, before.claimId)
+  }
+  if (from) {
+    conditions.push('(submitted_at, claim_id) >= (?, ?)')
+    bindings.push(from.submittedAt, from.claimId)
+  }
+  if (since !== undefined) {
+    conditions.push('submitted_at >= ?')
+    bindings.push(since)
+  }
+  if (until !== undefined) {
+    conditions.push('submitted_at < ?')
+    bindings.push(until)
+  }
+  if (search !== undefined) {
+    const part = searched(dialect, search)
+    conditions.push(part.condition)
+    bindings.push(...part.bindings)
+  }
+  return { condition: conditions.join(' AND '), bindings }
+}

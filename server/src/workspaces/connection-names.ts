@@ -1,0 +1,23 @@
+/** What a connection is called while nobody has named it: by its kind, and by what tells it from others of its kind. */
+import { type JsonObject, type JsonValue, parseUrl } from '@claimcheck/core'
+
+const MOST_NAMES = 3
+
+/** "GitHub, acme"; "Mailbox". @param options without the secret ones */
+export function usualName(title: string, options: JsonObject): string {
+  const values = Object.values(options)
+  const told = values.flatMap(namesIn)
+  return [title, ...(told.length > 0 ? told : values.flatMap(hostsIn))].join(', ')
+}
+
+/** Such as those of owners. */
+function namesIn(value: JsonValue): string[] {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) return []
+  const more = value.length - MOST_NAMES
+  return more > 0 ? [...value.slice(0, MOST_NAMES), `${more} more`] : [...value]
+}
+
+function hostsIn(value: JsonValue): string[] {
+  const host = typeof value === 'string' ? parseUrl(value)?.host : undefined
+  return host ? [host] : []
+}

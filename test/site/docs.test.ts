@@ -1,0 +1,243 @@
+/** The documentation at `/docs`: every page, what pages link to, the reference with its examples, and the search index. */
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { FAILURE_CODES, type JsonObject, type JsonValue, REASONS } from '@claimcheck/core'
+import { apiPages, type OpenApi } from '@claimcheck/server/site/docs/api/api-pages'
+import { CHAPTERS } from '@claimcheck/server/site/docs/contents'
+import type { SearchIndex } from '@claimcheck/server/site/docs/search-index'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import t from 'tap'
+import { startGitHub } from '../destinations/forge/github.ts'
+import { type Block, readPage } from '../docs/markdown.ts'
+import { afterFile } from '../support/after-file.ts'
+import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
+
+const execute = promisify(execFile)
+const MAX_BYTES = 100_000
+
+const github = await startGitHub()
+afterFile(() => github.close())
+const installation = sharedInstallation({
+  plugins: [{ use: resolve('plugins/codehost'), with: { public_base_url: github.url }, trusted: true }, SCRIPTED],
+  env: { ALLOW_PRIVATE: new URL(github.url).host },
+})
+
+async function ask(path: string) {
+  const response = await fetch((await installation()).url + path, { redirect: 'manual' })
+  return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() }
+}
+
+async function read(path: string): Promise<string> {
+  const { status, text } = await ask(path)
+  if (status !== 200) throw new Error(`${path} answered ${status}`)
+  return text
+}
+
+/** The addresses of all pages, as the list beside each of them has them. */
+async function allPages(): Promise<string[]> {
+  const [, menu = ''] = /<nav aria-label="Documentation">(.*?)<\/nav>/s.exec(await read('/docs')) ?? []
+  return [...menu.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)
+}
+
+const sizes = new Map<string, Promise<number>>()
+
+function sizeOf(path: string): Promise<number> {
+  const known = sizes.get(path) ?? read(path).then((text) => Buffer.byteLength(text))
+  sizes.set(path, known)
+  return known
+}
+
+/** Of a page: itself, its style and its scripts. */
+async function bytesOf(html: string): Promise<number> {
+  const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!)
+  const bytes = await Promise.all(files.map(sizeOf))
+  return bytes.reduce((sum, one) => sum + one, Buffer.byteLength(html))
+}
+
+t.test('every page is there, small, with a heading, and nothing of another host', async (t) => {
+  const pages = await allPages()
+  t.ok(pages.length > 35, `${pages.length} pages`)
+  for (const path of pages) {
+    const { status, headers, text } = await ask(path)
+    t.equal(status, 200, path)
+    t.match(headers, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      'cache-control': 'public, max-age=5',
+    })
+    t.match(text, /<h1\b/, path)
+    t.notMatch(text, /<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//, path)
+    t.notMatch(text, /&lt;!--|\sstyle="|<\/script>[^<]*<script>/, path)
+    const bytes = await bytesOf(text)
+    t.ok(bytes <= MAX_BYTES, `${path} is ${bytes} bytes`)
+    t.equal(path === '/docs' || text.includes(`href="${path}" aria-current="page"`), true, `${path} is marked`)
+  }
+})
+
+t.test('every link leads to a page and to a heading in it', async (t) => {
+  const pages = new Map<string, string>()
+  for (const path of await allPages()) pages.set(path, await read(path))
+  for (const [path, html] of pages) {
+    const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)
+    const broken = links.filter((link) => {
+      if (!/^(?:\/docs|#)/.test(link)) return /\.md\b/.test(link)
+      const [target, anchor] = link.split('#')
+      const found = pages.get(target || path)
+      return found === undefined || (anchor !== undefined && !found.includes(`id="${anchor}"`))
+    })
+    t.strictSame(broken, [], path)
+  }
+})
+
+t.test('every page of the repository is in the list', async (t) => {
+  const listed = CHAPTERS.flatMap(({ pages }) => pages).flatMap((page) => (typeof page === 'string' ? [] : page.file))
+  const own = readdirSync('server/docs').filter((file) => file.endsWith('.md'))
+  t.strictSame(
+    own.filter((file) => !listed.includes(`server/docs/${file}`)),
+    [],
+  )
+  for (const file of listed) {
+    const [, title] = /^# (.+)$/m.exec(readFileSync(file, 'utf8'))!
+    t.match(await read('/docs'), title!.replaceAll('`', ''), file)
+  }
+})
+
+t.test('an action of a plugin that does not come with the server has a page', async (t) => {
+  t.match(await read('/docs/actions'), 'href="/docs/actions/test.outcome.reach"')
+  t.match(await read('/docs/actions/test.outcome.reach'), 'test.outcome.reach')
+})
+
+t.test('a page that is not there is told, with the list and the search', async (t) => {
+  for (const path of ['/docs/nothing', '/docs/actions/..%2fconcepts', '/docs/%3Cscript%3E', '/docs/constructor']) {
+    const { status, text, headers } = await ask(path)
+    t.equal(status, 404, path)
+    t.equal(headers['cache-control'], 'no-store')
+    t.match(text, /<h1>Page not found<\/h1>/)
+    t.match(text, 'aria-label="Documentation"')
+    t.match(text, 'class="docs-search"')
+  }
+  const { status, headers } = await ask('/docs/')
+  t.match({ status, headers }, { status: 301, headers: { location: '/docs' } })
+})
+
+t.test('markup of Markdown is text, and a language can be chosen', async (t) => {
+  const quickstart = await read('/docs/quickstart')
+  t.match(quickstart, /<input type="radio" name="language" id="language-sh" checked/)
+  t.match(quickstart, /<figure class="example" data-language="ts"><figcaption>TypeScript/)
+  t.match(await read('/docs/anchors'), '<h2 id="checking-an-anchor">')
+  t.match(await read('/docs/configuration'), 'described with the\nplugin', 'a link out of the pages is its text')
+})
+
+t.test('the search finds words of every page', async (t) => {
+  const text = await read('/docs/search.json')
+  t.ok(Buffer.byteLength(text) < 150_000, `${Buffer.byteLength(text)} bytes`)
+  const { pages, sections, words } = JSON.parse(text) as SearchIndex
+  t.strictSame(pages.map(([href]) => href).toSorted(), (await allPages()).slice(1).toSorted())
+  t.equal(new Set(sections.map(([page]) => page)).size, pages.length)
+  const found = words.claim_ambiguous!.map((number) => pages[sections[number]![0]]![0])
+  t.ok(found.includes('/docs/errors'))
+})
+
+t.test('the page of errors has every code', async (t) => {
+  const { spans, anchors } = readPage(readFileSync('server/docs/errors.md', 'utf8'))
+  const wording = readFileSync('server/src/base/validation-wording.ts', 'utf8')
+  const mistakes = [...wording.matchAll(/\btype: '(\w+)'/g)].map(([, type]) => type!)
+  t.ok(mistakes.length > 20)
+  for (const code of [...Object.values(REASONS).flat(), ...FAILURE_CODES, ...mistakes]) t.ok(spans.includes(code), code)
+  const { paths } = JSON.parse(await read('/openapi.json')) as OpenApi
+  const refused = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ responses }) => Object.keys(responses).filter((status) => status >= '400')),
+  )
+  for (const status of new Set(refused)) {
+    t.ok(anchors.includes(`${status}-${STATUS_CODES[status]!.toLowerCase().replaceAll(' ', '-')}`), status)
+  }
+})
+
+/** Each example of the reference: what is typed, and what it answers. */
+function examplesIn(markdown: string): { readonly typed: Block; readonly answer: JsonValue }[] {
+  const { blocks } = readPage(markdown)
+  return blocks.flatMap((typed, index) =>
+    typed.language === 'sh' ? [{ typed, answer: JSON.parse(blocks[index + 1]!.text) as JsonValue }] : [],
+  )
+}
+
+t.test('the examples of the reference answer what they show', async (t) => {
+  const { url } = await installation()
+  const openApi = JSON.parse(await read('/openapi.json')) as OpenApi
+  const { key } = await (await installation()).client('examples')
+  const repository = await github.createRepository('octo-org/hello-world')
+  const sha = await repository.commit()
+  await repository.push('main', sha)
+  const ids = { clm: '', rcpt: '' }
+  // The second claim makes the log large enough for every proof.
+  async function run(text: string, clientClaimId = 'run-4711'): Promise<JsonObject> {
+    const filled = text
+      .replaceAll('http://localhost:8080', url)
+      .replaceAll('0123456789abcdef0123456789abcdef01234567', sha)
+      .replaceAll(/"claimed_at": "[^"]+"/g, `"claimed_at": "${new Date().toISOString()}"`)
+      .replaceAll(/clm_\w+/g, ids.clm)
+      .replaceAll(/rcpt_\w+/g, ids.rcpt)
+      .replaceAll('run-4711', clientClaimId)
+    const { stdout } = await execute('bash', ['-c', filled], { env: { ...process.env, KEY: key } })
+    return JSON.parse(stdout)
+  }
+
+  const ajv = new Ajv2020({ strict: false, validateSchema: false })
+  addFormats.default(ajv)
+  ajv.addSchema({ ...openApi, $id: 'description' })
+  const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary, responses }]) => {
+      const status = Object.keys(responses)[0]!
+      return { summary, pointer: `/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}` }
+    }),
+  )
+  const shown = apiPages(openApi).flatMap(({ text }) =>
+    text.split(/^## /m).flatMap((part) => {
+      const summary = part.split('\n')[0]!
+      return examplesIn(part).map((example) => ({ summary, ...example }))
+    }),
+  )
+  t.strictSame(shown.map(({ summary }) => summary).toSorted(), operations.map(({ summary }) => summary).toSorted())
+
+  async function holds({ summary, typed, answer }: (typeof shown)[number]): Promise<JsonObject> {
+    const { pointer } = operations.find((one) => one.summary === summary)!
+    const check = ajv.compile({ $ref: `description#${encodeURI(`${pointer}/content/application~1json/schema`)}` })
+    t.ok(check(answer), `${summary}: ${JSON.stringify(check.errors)}`)
+    const real = await run(typed.text)
+    t.strictSame(differences(answer, real), [], summary)
+    return real
+  }
+
+  const [first, ...others] = shown
+  const submitted = await holds(first!)
+  Object.assign(ids, { clm: submitted.claim_id, rcpt: submitted.receipt_id })
+  await run(first!.typed.text, 'run-4712')
+  await Promise.all(others.map(holds))
+})
+
+/** Where the answer has not what the example shows: a member less, or another type. */
+function differences(shown: JsonValue, real: JsonValue | undefined, path = ''): string[] {
+  if (Array.isArray(shown)) {
+    if (!Array.isArray(real)) return [`${path} is no list`]
+    return shown.length > 0 && real.length > 0 ? differences(shown[0]!, real[0], `${path}[]`) : []
+  }
+  if (typeof shown === 'object' && shown !== null) {
+    if (typeof real !== 'object' || real === null) return [`${path} is no object`]
+    const members = real as JsonObject
+    return Object.entries(shown).flatMap(([name, member]) => differences(member, members[name], `${path}.${name}`))
+  }
+  return typeof shown === typeof real && (shown === null) === (real === null) ? [] : [`${path} is ${String(real)}`]
+}
+
+t.test('an example that shows what is not there would fail', async (t) => {
+  t.strictSame(differences({ a: 1, b: [{ c: 'x' }] }, { a: 2, b: [{ c: 'y', d: 1 }] }), [])
+  t.strictSame(differences({ a: 1, b: [{ c: 'x' }], e: null }, { a: '2', b: [{ d: 1 }], e: 1 }), [
+    '.a is 2',
+    '.b[].c is undefined',
+    '.e is 1',
+  ])
+})

@@ -1,0 +1,216 @@
+/** The page of a receipt over HTTP: what it says, what it keeps to itself, and what can be taken along. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkBundle } from '@claimcheck/core'
+import { readBundle } from '@claimcheck/server/receipt/document'
+import { uncheckedSteps } from '@claimcheck/server/receipt/steps'
+import { viewOf } from '@claimcheck/server/receipt/view'
+import { headingOf, ReceiptArticle } from '@claimcheck/server/site/receipt/receipt-page'
+import { renderPage } from '@claimcheck/server/web/document'
+import t from 'tap'
+import { afterFile } from '../support/after-file.ts'
+import type { Client } from '../support/client.ts'
+import { runClaimcheck } from '../support/command.ts'
+import { Installation, SCRIPTED } from '../support/installation.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+const MARKUP = `<b>x</b>"'\u202eend`
+
+let listed: Installation
+let unlisted: Installation
+let client: Client
+let verified: string
+
+t.before(async () => {
+  const limits = { rate_limits: { receipts: 0 } }
+  listed = await Installation.start({ file: { ...limits, sources: { test: ['https://example.com'] } } })
+  unlisted = await Installation.start({ plugins: [SCRIPTED], file: limits })
+  client = await listed.client('acme')
+  verified = await receiptOf(client, {})
+})
+afterFile(async () => {
+  await listed.remove()
+  await unlisted.remove()
+})
+
+async function receiptOf(client: Client, claim: object): Promise<string> {
+  const { body } = await client.submit(claim)
+  return (await client.decided(body.claim_id)).receipt_id
+}
+
+async function get(path: string, accept = BROWSER, at = listed) {
+  const response = await fetch(new URL(path, at.url), { headers: { accept }, redirect: 'manual' })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+t.test('the page leads with the finding, and says where it was read and who chose that place', async (t) => {
+  const { status, headers, text } = await get(`/r/${verified}`)
+  t.equal(status, 200)
+  t.match(headers.get('content-type'), /^text\/html/)
+  t.match(text, /<h1>somewhere was there in time<\/h1>/)
+  t.match(text, /It was there at example\.com by 20\d\d-[\d-]+ [\d:]+ UTC/)
+  t.match(text, /The issuer lists this place as public/)
+  t.match(text, /<title>Verified: somewhere was there in time/)
+  t.match(text, /property="og:title" content="Verified: somewhere was there in time"/)
+  t.match(text, /Nothing is checked yet/, 'without a script nothing claims to be checked')
+  t.notMatch(text, /class="holds"/)
+})
+
+const VECTORS: readonly (readonly [string, RegExp, RegExp])[] = [
+  ['evidence-follows-verified', /^Verified: There as claimed, in time/, /Read: it was there as claimed/],
+  ['evidence-follows-late', /^Late: Too late: there /, /it was there as claimed/],
+  ['evidence-follows-mismatch', /^Mismatch: ./, /it was there, but not as claimed/],
+  ['evidence-follows-failed', /^Failed: Not there by the deadline/, /it was not there/],
+  [
+    'evidence-follows-unverifiable',
+    /^Unverifiable: Could not be checked/,
+    /the place could not be read|it was not there/,
+  ],
+]
+
+for (const [name, title, line] of VECTORS) {
+  t.test(`${name} reads as what it says`, async (t) => {
+    const read = (file: string) => readFileSync(join('test/vectors', file), 'utf8')
+    const bundle = { receipt: read(`${name}-receipt.json`), evidence: read(`${name}.json`), keys: read('keys.json') }
+    const view = viewOf(bundle, await checkBundle(bundle))!
+    t.match(`${headingOf(view)}: ${view.finding}`, title)
+    const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw: [] }
+    t.match(renderPage(ReceiptArticle(article)), line)
+  })
+}
+
+t.test('an unlisted place is never green: not on the page, not in its icon, not in its badge', async (t) => {
+  const id = await receiptOf(await unlisted.client('acme'), {})
+  const page = await get(`/r/${id}`, BROWSER, unlisted)
+  t.match(page.text, /Verified, at a place that the issuer does not list/)
+  t.notMatch(page.text, /class="receipt verified"/)
+  const green = '#11692f'
+  for (const form of ['svg', 'icon.svg']) {
+    t.notMatch((await get(`/r/${id}.${form}`, BROWSER, unlisted)).text, green, form)
+    t.match((await get(`/r/${verified}.${form}`)).text, green, form)
+  }
+  t.match((await get(`/r/${id}.svg`, BROWSER, unlisted)).text, 'verified at an unlisted place')
+})
+
+t.test('an id that is unknown looks like one that can be none', async (t) => {
+  const pages = await Promise.all(
+    ['rcpt_01K0000000000000000000000A', 'rcpt_', 'x', `${'y'.repeat(80)}`, '%3Cb%3E', `${verified}.pdf`].map((id) =>
+      get(`/r/${id}`),
+    ),
+  )
+  for (const { status, text } of pages) t.match({ status, text }, { status: 404, text: pages[0]!.text })
+  t.match(pages[0]!.text, /There is no such receipt: look whether the whole address was copied/)
+})
+
+t.test('no search engine keeps it, and browsers keep it for seconds', async (t) => {
+  const { headers, text } = await get(`/r/${verified}`)
+  t.equal(headers.get('x-robots-tag'), 'noindex')
+  t.match(text, /<meta name="robots" content="noindex"/)
+  t.equal(headers.get('cache-control'), 'public, max-age=5')
+  t.match(headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/)
+})
+
+t.test('who prefers HTML is sent from the document to the page; all others get the document', async (t) => {
+  const path = `/v1/receipts/${verified}`
+  const sent = await get(path)
+  t.equal(sent.status, 303)
+  t.equal(sent.headers.get('location'), `/r/${verified}`)
+  t.equal(sent.headers.get('vary'), 'Accept')
+  for (const accept of [
+    '*/*',
+    'application/json',
+    'application/json, text/html;q=0.9',
+    'text/html;q=0',
+    'text/plain',
+  ]) {
+    const { status, headers, text } = await get(path, accept)
+    t.equal(status, 200, accept)
+    t.match(headers.get('vary'), 'Accept')
+    t.equal(JSON.parse(text).body.receipt_id, verified)
+  }
+  t.equal((await get('/v1/receipts/rcpt_none', BROWSER)).status, 303, 'before it is known whether there is one')
+})
+
+t.test('texts of the agent are texts, and turn nothing around', async (t) => {
+  const id = await receiptOf(client, { agent_id: MARKUP, target: MARKUP })
+  const { text } = await get(`/r/${id}`)
+  t.notMatch(text, '<b>x</b>')
+  t.notMatch(text.replace(/<details>.*?<\/details>/gs, ''), '\u202e')
+})
+
+t.test('the file to take along holds everything: the library and the command line say the same of it', async (t) => {
+  const { headers, text } = await get(`/r/${verified}.json`)
+  t.match(headers.get('content-type'), /^application\/json/)
+  const bundle = readBundle(text)!
+  t.strictSame(
+    Object.keys(bundle).sort(),
+    [
+      'evidence',
+      'keys',
+      'profiles',
+      'receipt',
+      'tree_head',
+      ...('consistency' in bundle ? ['consistency'] : []),
+    ].sort(),
+  )
+  const report = await checkBundle(bundle)
+  t.match(report, {
+    valid: true,
+    tree_head: { tree_head: 'holds' },
+    evidence: { evidence: 'follows', rules: 'published' },
+  })
+  const folder = t.testdir()
+  writeFileSync(join(folder, 'bundle.json'), text)
+  const { code, stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--json'])
+  t.equal(code, 0)
+  t.strictSame(JSON.parse(stdout), report)
+})
+
+t.test(
+  'verify takes the address of the page, binds the proof to the newest tree head, and tells when it does not',
+  async (t) => {
+    const folder = t.testdir()
+    await receiptOf(client, {})
+    const page = new URL(`/r/${verified}`, listed.url).href
+    const { code, stdout } = await runClaimcheck(folder, ['verify', page])
+    t.equal(code, 0)
+    t.match(stdout, /tree head +holds: the issuer signed the state of its log with \d+ entries/)
+
+    const receipt = JSON.parse((await get(`/v1/receipts/${verified}`, '*/*')).text)
+    const other = { ...receipt, proof: { ...receipt.proof, log_id: `A${receipt.proof.log_id.slice(1)}` } }
+    writeFileSync(join(folder, 'other.json'), JSON.stringify(other))
+    const keys = new URL('/.well-known/poaw-keys.json', listed.url).href
+    const told = await runClaimcheck(folder, ['verify', 'other.json', '--keys', keys])
+    t.match(told, {
+      code: 1,
+      stdout: /^NOT as asked: the receipt is valid, but the signed tree head is of another log/,
+    })
+    t.match(told.stdout, /tree head +DOES NOT HOLD: .*\(other_log\)/)
+    const json = await runClaimcheck(folder, ['verify', 'other.json', '--keys', keys, '--json'])
+    t.match(JSON.parse(json.stdout), { valid: true, tree_head: { tree_head: 'other_log' } })
+  },
+)
+
+t.test('a pinned key decides the exit code, and a head that an option names must hold', async (t) => {
+  const folder = t.testdir({ 'head.json': '{"body":{"tree_size":1}}' })
+  const url = new URL(`/v1/receipts/${verified}`, listed.url).href
+  const { signature } = JSON.parse((await get(`/v1/receipts/${verified}`, '*/*')).text)
+  const verify = (...args: readonly string[]) => runClaimcheck(folder, ['verify', url, ...args])
+  t.match(await verify('--pin', signature.key_id), { code: 0 })
+  const stranger = `ed25519:${'A'.repeat(43)}`
+  t.match(await verify('--pin', stranger), {
+    code: 1,
+    stdout: /^NOT as asked: .* signed by another key than ed25519:AAA/,
+  })
+  t.match(await verify('--pin', 'abc'), { code: 2, stderr: /--pin takes the id of a key/ })
+  t.match(await verify('--head', 'head.json'), { code: 1, stdout: /no published key signed this tree head/ })
+  t.match(await verify('--head', 'none.json'), { code: 2, stderr: /none\.json could not be read/ })
+})
+
+t.test('the offline checker is one file that may ask nobody', async (t) => {
+  const { status, headers, text } = await get('/check.html')
+  t.equal(status, 200)
+  t.match(headers.get('content-security-policy'), /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-/)
+  t.match(text, /http-equiv="Content-Security-Policy" content="default-src (&#39;|')none/)
+  t.notMatch(text, /<(?:script|link)[^>]*(?:src|href)=/)
+})
