@@ -1,7 +1,15 @@
 /** The git program, for destinations and the agents that push to them: on a clean configuration, and started by `git-process.ts`. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestHttp,
+  type ServerResponse,
+} from 'node:http'
 import { pipeline } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { aside } from '../support/stalls.ts'
@@ -11,12 +19,14 @@ const SCRIPT = new URL('./git-process.js', import.meta.url)
 /** Of headers between two programs, and not of an answer. */
 const HOP_HEADERS = ['connection', 'keep-alive', 'transfer-encoding']
 
+/** Whoever asks, these connections are none that a check opens: the test kit watches what comes out of one. */
+const outside = AsyncLocalStorage.snapshot()
 const agent = new Agent({ keepAlive: true })
 let started: Promise<number> | undefined
 
 /** What git printed, without the last line feed. Rejects when git does not end well, with a `GitEnd`. */
 export async function git(folder: string, args: readonly string[]): Promise<string> {
-  const asking = requestHttp({ agent, port: await port(), host: '127.0.0.1', method: 'POST', path: '/run' })
+  const asking = ask({ port: await port(), method: 'POST', path: '/run' })
   asking.end(JSON.stringify({ folder, args } satisfies RunOrder))
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
   const outcome = (await json(answer)) as RunOutcome
@@ -34,9 +44,7 @@ export async function httpBackend(
 ): Promise<void> {
   const { 'content-type': type, 'content-length': length, 'content-encoding': encoding } = request.headers
   const sent = { 'content-type': type, 'content-length': length, 'content-encoding': encoding }
-  const asking = requestHttp({
-    agent,
-    host: '127.0.0.1',
+  const asking = ask({
     port: await port(),
     method: request.method,
     path: url.pathname + url.search,
@@ -55,9 +63,13 @@ export async function httpBackend(
   response.end()
 }
 
+function ask(options: RequestOptions): ClientRequest {
+  return outside(() => requestHttp({ agent, host: '127.0.0.1', ...options }))
+}
+
 /** One process for all that this one asks of git. It ends with this one, and does not hold it up. */
 function port(): Promise<number> {
-  started ??= start()
+  started ??= outside(start)
   return started
 }
 
