@@ -67,7 +67,7 @@ t.test('receipts in a browser', async (t) => {
         evidence: 'holds',
         anchor: 'pending',
       })
-      t.equal(await page.locator('article.receipt.verified').count(), 1, 'green: its place is listed')
+      t.equal(await page.locator('article.receipt.tone-verified').count(), 1, 'green: its place is listed')
       await looksRight(t, page)
     })
   }
@@ -104,7 +104,7 @@ t.test('receipts in a browser', async (t) => {
       await page.goto(`/r/${id}`)
       await page.locator('#receipt[data-checked]').waitFor()
       t.match(await page.locator('article').innerText(), told)
-      t.equal(await page.locator('article.receipt.verified').count(), 0, 'not green')
+      t.equal(await page.locator('article.receipt.tone-verified').count(), 0, 'not green')
     })
   }
 

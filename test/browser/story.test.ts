@@ -67,7 +67,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
     plugins: [{ use: CODEHOST }],
     env: { ALLOW_PRIVATE: new URL(gitServer.url).host },
     // A person is waiting: unreadable destinations are given up after seconds instead of minutes.
-    file: { checks: { closing_ms: 5000, grace_ms: 2000, timeout_ms: 3000 } },
+    file: { checks: { closing_ms: 5000, grace_ms: 2000, timeout_ms: 3000 }, sources: { git: [gitServer.url] } },
     now: clock.now,
   })
   t.teardown(() => service.remove())

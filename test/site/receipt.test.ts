@@ -83,7 +83,7 @@ t.test('an unlisted place is never green: not on the page, not in its icon, not 
   const id = await receiptOf(await unlisted.client('acme'), {})
   const page = await get(`/r/${id}`, BROWSER, unlisted)
   t.match(page.text, /Verified, at a place that the issuer does not list/)
-  t.notMatch(page.text, /class="receipt verified"/)
+  t.notMatch(page.text, /class="receipt tone-verified"/)
   const green = '#11692f'
   for (const form of ['svg', 'icon.svg']) {
     t.notMatch((await get(`/r/${id}.${form}`, BROWSER, unlisted)).text, green, form)

@@ -90,7 +90,7 @@ export function ConsolePage(props: ConsolePageProps) {
             </nav>
           ) : null}
           <nav class="person" aria-label="Account">
-            <a href={publicPaths.docs}>Documentation</a>
+            <a href={publicPaths.docs}>Docs</a>
             <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
               {viewer.user.name}
             </a>

@@ -52,7 +52,7 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
   const Mark = MARKS[view.verdict]
   const failed = steps.filter(({ state }) => state === 'fails')
   return (
-    <article class={`receipt ${failed.length > 0 ? 'doubtful' : view.tone}`}>
+    <article class={`receipt tone-${failed.length > 0 ? 'doubtful' : view.tone}`}>
       <header>
         {failed.length > 0 ? (
           <p class="notice problem" role="alert">
@@ -131,7 +131,7 @@ interface NotValidProps extends Pick<ReceiptArticleProps, 'steps' | 'checkedBy' 
 /** A document that is not valid: nothing in it is shown as said by anybody. */
 export function NotValid({ problem, steps, checkedBy, raw }: NotValidProps) {
   return (
-    <article class="receipt doubtful">
+    <article class="receipt tone-doubtful">
       <header>
         <p class="outcome">Not valid</p>
         <h1>{sentence(problem)}</h1>
