@@ -11,6 +11,7 @@ import { measureFlood } from './bench/measurements/flood.ts'
 import { measureGit } from './bench/measurements/git.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
 import { measureIsolation } from './bench/measurements/isolation.ts'
+import { measurePages } from './bench/measurements/pages.ts'
 import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
 import { measureRequests } from './bench/measurements/requests.ts'
@@ -28,6 +29,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   requests: measureRequests,
   git: measureGit,
   anchors: measureAnchors,
+  pages: measurePages,
 }
 
 const USAGE = `npm run bench -- [--json] [--only ${Object.keys(MEASUREMENTS).join('|')}]`
