@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { App } from '../http/instance.ts'
 import { assetPath } from './paths.ts'
 
-const FOLDERS = { css: '../../assets/', svg: '../../assets/', js: '../browser/' } as const
+const FOLDERS = { css: '../assets/', svg: '../../assets/', js: '../browser/' } as const
 const TYPES = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml', js: 'text/javascript; charset=utf-8' } as const
 
 const FILES = [

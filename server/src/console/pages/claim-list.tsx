@@ -214,7 +214,7 @@ function ClaimRow({ workspaceId, claim, words, waits, now }: RowProps) {
   return (
     <tr id={claimId}>
       <td>
-        <Verdict value={verdict} />
+        <Verdict value={verdict} bare />
       </td>
       <td class="wide">
         <a

@@ -26,7 +26,7 @@ type ClaimServices = Pick<
   'claims' | 'claimCounts' | 'receipts' | 'log' | 'keys' | 'connections' | 'registry' | 'sources' | 'now' | 'config'
 >
 
-const PAGE_SIZE = 50
+const PAGE_SIZE = 40
 
 export function claimRoutes(app: App, services: ClaimServices): void {
   const { claims, claimCounts, receipts, log, connections, registry, sources, now, config } = services

@@ -8,12 +8,19 @@ const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {
   queued: 'Not decided yet. The destination is checked again until the deadline.',
 }
 
-/** The verdict with its own shape and colour. @param value null: not decided yet */
-export function Verdict({ value }: { readonly value: VerdictValue | null }) {
+interface VerdictProps {
+  /** Null: not decided yet. */
+  readonly value: VerdictValue | null
+  /** Without its meaning on hover: for long tables. */
+  readonly bare?: boolean
+}
+
+/** The verdict with its own shape and colour. */
+export function Verdict({ value, bare = false }: VerdictProps) {
   const name = value ?? 'queued'
   const Mark = MARKS[name]
   return (
-    <span class={`verdict ${name}`} title={MEANINGS[name]}>
+    <span class={`verdict ${name}`} title={bare ? undefined : MEANINGS[name]}>
       <Mark />
       {name}
     </span>
