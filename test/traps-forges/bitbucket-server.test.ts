@@ -6,9 +6,9 @@ import { bitbucketServer, bitbucketServerTraps, commonTrapsHere } from './bitbuc
 import { pushTraps } from './pushes-without-log.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 24
+const LEAST_TRAPS = 12
 
 const world = await ForgeWorld.start(bitbucketServer)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTrapsHere, ...shareOf(pushTraps, 1, 3), ...shareOf(bitbucketServerTraps, 1, 3)], LEAST_TRAPS)
+playTable(world, [...commonTrapsHere, ...shareOf(pushTraps, 1, 6), ...shareOf(bitbucketServerTraps, 1, 6)], LEAST_TRAPS)

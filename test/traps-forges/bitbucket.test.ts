@@ -7,13 +7,13 @@ import { commonTraps } from './common.ts'
 import { pushTraps } from './pushes-without-log.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 30
+const LEAST_TRAPS = 15
 
 const world = await ForgeWorld.start(bitbucket)
 t.teardown(() => world.close())
 
 playTable(
   world,
-  [...commonTraps(bitbucket), ...shareOf(pushTraps, 0, 3), ...shareOf(bitbucketTraps, 0, 3)],
+  [...commonTraps(bitbucket), ...shareOf(pushTraps, 0, 6), ...shareOf(bitbucketTraps, 0, 6)],
   LEAST_TRAPS,
 )

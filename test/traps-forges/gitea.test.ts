@@ -8,4 +8,4 @@ import { ForgeWorld } from './world.ts'
 const world = await ForgeWorld.start(gitea)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTraps(gitea), ...shareOf(giteaTraps, 0, 3)], 36)
+playTable(world, [...commonTraps(gitea), ...shareOf(giteaTraps, 0, 6)], 18)

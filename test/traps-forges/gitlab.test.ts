@@ -5,9 +5,9 @@ import { commonTraps } from './common.ts'
 import { gitlab, gitlabTraps } from './gitlab.ts'
 import { ForgeWorld } from './world.ts'
 
-const LEAST_TRAPS = 36
+const LEAST_TRAPS = 18
 
 const world = await ForgeWorld.start(gitlab)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTraps(gitlab), ...shareOf(gitlabTraps, 1, 3)], LEAST_TRAPS)
+playTable(world, [...commonTraps(gitlab), ...shareOf(gitlabTraps, 1, 6)], LEAST_TRAPS)
