@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkBundle } from '@claimcheck/core'
-import { readBundle } from '@claimcheck/server/receipt/document'
+import { bundleText, readBundle } from '@claimcheck/server/receipt/document'
 import { uncheckedSteps } from '@claimcheck/server/receipt/steps'
 import { viewOf } from '@claimcheck/server/receipt/view'
 import { headingOf, ReceiptArticle } from '@claimcheck/server/site/receipt/receipt-page'
@@ -205,6 +205,64 @@ t.test('a pinned key decides the exit code, and a head that an option names must
   t.match(await verify('--pin', 'abc'), { code: 2, stderr: /--pin takes the id of a key/ })
   t.match(await verify('--head', 'head.json'), { code: 1, stdout: /no published key signed this tree head/ })
   t.match(await verify('--head', 'none.json'), { code: 2, stderr: /none\.json could not be read/ })
+})
+
+t.test(
+  'a bundle proves nothing about whose keys it brings: it says so, until a key is pinned or keys are named',
+  async (t) => {
+    const text = (await get(`/r/${verified}.json`)).text
+    const folder = t.testdir({ 'bundle.json': text, 'keys.json': readBundle(text)!.keys! })
+    const { signature } = JSON.parse(readBundle(text)!.receipt)
+    const verify = (...args: readonly string[]) => runClaimcheck(folder, ['verify', 'bundle.json', ...args])
+    const warning = /Keys: those in the bundle\. Whoever made it can put in a key of their own/
+    const alone = await verify()
+    t.match(alone, { code: 0, stdout: warning })
+    t.match(alone.stdout, /As the bundle words it:/)
+    t.match(alone.stdout, /by the rules that these documents give as the issuer’s/)
+    for (const args of [
+      ['--keys', 'keys.json'],
+      ['--pin', signature.key_id],
+    ]) {
+      const { code, stdout } = await verify(...args)
+      t.equal(code, 0)
+      t.notMatch(stdout, warning, args.join(' '))
+    }
+  },
+)
+
+t.test('the words in a bundle never count as those of the issuer that --keys names', async (t) => {
+  const bundle = readBundle((await get(`/r/${verified}.json`)).text)!
+  const [profile] = JSON.parse(bundle.profiles!).profiles
+  const outcomes = { ...profile.words.outcomes, verified: 'A million was paid.' }
+  const profiles = JSON.stringify({ profiles: [{ ...profile, words: { ...profile.words, outcomes } }] })
+  const folder = t.testdir({ 'bundle.json': bundleText({ ...bundle, profiles }) })
+  const keys = new URL('/.well-known/poaw-keys.json', listed.url).href
+  const { code, stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--keys', keys])
+  t.equal(code, 0)
+  t.match(stdout, `As ${new URL(listed.url).host} words it:`)
+  t.notMatch(stdout, 'A million was paid')
+  t.match(
+    (await runClaimcheck(folder, ['verify', 'bundle.json'])).stdout,
+    /As the bundle words it:.*A million was paid/s,
+  )
+})
+
+t.test('--head asks for a comparison: a receipt without its proof does not pass', async (t) => {
+  const { proof: _, ...receipt } = JSON.parse((await get(`/v1/receipts/${verified}`, '*/*')).text)
+  const folder = t.testdir({ 'receipt.json': JSON.stringify(receipt) })
+  const at = (path: string) => new URL(path, listed.url).href
+  const args = ['verify', 'receipt.json', '--keys', at('/.well-known/poaw-keys.json')]
+  t.match(await runClaimcheck(folder, args), { code: 0 })
+  t.match(await runClaimcheck(folder, [...args, '--head', at('/v1/log/head')]), {
+    code: 1,
+    stdout: /^NOT as asked: .* it has no proof that could be compared with the tree head/,
+  })
+})
+
+t.test('bytes that are no text are not read as some text', async (t) => {
+  const folder = t.testdir({ 'receipt.json': Buffer.from([0x7b, 0xff, 0x7d]) })
+  const args = ['verify', 'receipt.json', '--keys', new URL('/.well-known/poaw-keys.json', listed.url).href]
+  t.match(await runClaimcheck(folder, args), { code: 2, stderr: /receipt\.json could not be read/ })
 })
 
 t.test('the offline checker is one file that may ask nobody', async (t) => {
