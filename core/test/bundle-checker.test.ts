@@ -7,6 +7,7 @@ import {
   createNobleSigner,
   KeySetError,
   logIdOf,
+  parseKeySet,
   signTreeHead,
   toBase64url,
   treeSizeIn,
@@ -144,6 +145,41 @@ t.test('a pinned key is the one that signed, or the report says that it is not',
   const bundle = await bundleAt(7, 7)
   t.match(await checkBundle(bundle, { pinnedKey: signature.key_id }), { valid: true, key_pinned: true })
   t.match(await checkBundle(bundle, { pinnedKey: stranger.keyId }), { valid: true, key_pinned: false })
+})
+
+t.test(
+  'with a pinned key, another key of the bundle signs no tree head: not even one of a log that has the receipt',
+  async (t) => {
+    const added = {
+      key_id: stranger.keyId,
+      public_key: toBase64url(stranger.publicKey),
+      valid_from: '2020-01-01T00:00:00.000Z',
+      revoked_at: null,
+    }
+    const document = JSON.parse(keys)
+    const both = JSON.stringify({ ...document, keys: [...document.keys, added] })
+    const bundle = { ...(await bundleAt(7, 7)), keys: both, tree_head: await headAt(7, { by: stranger }) }
+    const pinned = { pinnedKey: signature.key_id }
+    t.match(await checkBundle(bundle), { tree_head: { tree_head: 'holds' } })
+    t.match(await checkBundle(bundle, pinned), { key_pinned: true, tree_head: { tree_head: 'not_signed' } })
+    const trusted = { ...pinned, keys: parseKeySet(both) }
+    t.match(await checkBundle(bundle, trusted), { tree_head: { tree_head: 'holds' } }, 'the reader trusts both keys')
+    t.match(await checkBundle({ ...bundle, tree_head: await headAt(7) }, pinned), { tree_head: { tree_head: 'holds' } })
+  },
+)
+
+t.test('a head of the empty tree binds nothing', async (t) => {
+  const bundle = { ...(await bundleAt(7, 7)), tree_head: await headAt(0, { rootHash: hasher.empty }) }
+  t.match(await checkBundle(bundle), { tree_head: { tree_head: 'smaller_than_proof' } })
+})
+
+t.test('sizes at the edge of what a number can tell are answered, and names of objects are names', async (t) => {
+  for (const size of [2 ** 53 - 1, 2 ** 53]) {
+    const { receipt } = await bundleAt(7, 7, { tree_size: size })
+    t.match(await checkBundle({ receipt, keys }), { valid: false, checks: { inclusion: false } }, String(size))
+  }
+  for (const tree_head of ['{"__proto__":{"tree_head":1}}', '{"tree_head":{"__proto__":null}}', '[]', 'null'])
+    t.match(await checkBundle({ ...(await bundleAt(7, 7)), tree_head }), { tree_head: { tree_head: 'not_signed' } })
 })
 
 t.test('a receipt that is not valid has no further findings', async (t) => {

@@ -7,13 +7,16 @@ import {
   checkInclusion,
   checkTreeHead,
   KeySetError,
+  type Proof,
   parseKeySet,
 } from '@claimcheck/core/checker'
 import { type ComponentChildren, render } from 'preact'
+import { plainText } from '../src/base/plain-text.ts'
 import { firstFailure } from '../src/receipt/check-words.ts'
 import { type DocumentKind, documentProblem, kindOf, readBundle, treeHeadText } from '../src/receipt/document.ts'
-import { stepsOf } from '../src/receipt/steps.ts'
+import { anyFails, stepsOf } from '../src/receipt/steps.ts'
 import { viewOf } from '../src/receipt/view.ts'
+import { Proofs } from '../src/site/receipt/proofs.tsx'
 import { rawDocuments } from '../src/site/receipt/raw.ts'
 import { NotValid, ReceiptArticle } from '../src/site/receipt/receipt-page.tsx'
 
@@ -39,8 +42,9 @@ const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion'>, ke
   profiles: 'profiles',
 }
 
-/** Of each kind the newest counts. */
+/** Of each kind the newest counts; but keys that were given by themselves count before those that a bundle brings along. */
 let given: Partial<Bundle> & { readonly inclusion?: string } = {}
+let hasOwnKeys = false
 
 const form = document.querySelector<HTMLFormElement>('#give')!
 const files = document.querySelector<HTMLInputElement>('#files')!
@@ -53,17 +57,29 @@ function take(text: string): DocumentKind {
   const kind = kindOf(text)
   if (kind === 'inclusion') given = { ...given, inclusion: text }
   else if (kind !== 'bundle') given = { ...given, [MEMBERS[kind]]: text }
-  else given = { ...given, ...readBundle(text) }
+  else {
+    const { keys = given.keys } = hasOwnKeys ? given : (readBundle(text) ?? {})
+    given = { ...given, ...readBundle(text), ...(keys === undefined ? {} : { keys }) }
+  }
+  hasOwnKeys ||= kind === 'keys'
   return kind
 }
 
 async function takeFiles(list: Iterable<File>): Promise<void> {
   for (const file of list) {
-    // Not `file.text()`: a byte order mark is part of what was signed, or of what was altered.
-    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.arrayBuffer())
-    say(`${file.name}: ${NAMES[take(text)]}`)
+    const text = await textOf(file)
+    say(`${plainText(file.name)}: ${text === undefined ? 'could not be read as text' : NAMES[take(text)]}`)
   }
   await check()
+}
+
+/** Not `file.text()`: a byte order mark, and bytes that are no text, are part of what was signed, or of what was altered. */
+async function textOf(file: File): Promise<string | undefined> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer())
+  } catch {
+    return undefined
+  }
 }
 
 function say(text: string): void {
@@ -95,10 +111,18 @@ async function pageOf(): Promise<ComponentChildren> {
   const bundle = { ...given, receipt }
   const pinnedKey = pin.value.trim()
   const report = await checkBundle(bundle, pinnedKey === '' ? {} : { pinnedKey })
-  const view = viewOf(bundle, report)
-  const steps = stepsOf(report, view?.proof)
+  // Nothing signs the words of an action: whoever made these files could tell anything with them.
+  const { profiles: _, ...signed } = bundle
+  const view = viewOf(signed, report)
+  const { proof } = JSON.parse(receipt) as { readonly proof?: Proof }
+  const steps = stepsOf(report, proof, { isGiven: true })
   return (
     <>
+      {report.valid && pinnedKey === '' ? (
+        <Missing>
+          Nothing here shows whose key signed this: get the key’s id from somebody you trust, and pin it above.
+        </Missing>
+      ) : null}
       {resultOf()}
       <details>
         <summary>The report, as claimcheck verify --json prints it</summary>
@@ -110,7 +134,16 @@ async function pageOf(): Promise<ComponentChildren> {
   function resultOf(): ComponentChildren {
     if (!report.valid) return <NotValid problem={firstFailure(report)} steps={steps} checkedBy={CHECKED} raw={raw} />
     if (view) return <ReceiptArticle view={view} steps={steps} checkedBy={CHECKED} links={undefined} raw={raw} />
-    return <p class="notice">This is a valid change entry: its issuer saw a change at a place that it watches.</p>
+    return (
+      <>
+        <p class={anyFails(steps) ? 'notice problem' : 'notice'}>
+          {anyFails(steps)
+            ? 'Do not rely on this change entry: one of its proofs fails.'
+            : 'This is a valid change entry: its issuer saw a change at a place that it watches.'}
+        </p>
+        <Proofs steps={steps.filter(({ name }) => name !== 'evidence')} checkedBy={CHECKED} command={undefined} />
+      </>
+    )
   }
 }
 
@@ -148,6 +181,7 @@ form.addEventListener('submit', (event) => {
 })
 form.addEventListener('reset', () => {
   given = {}
+  hasOwnKeys = false
   have.replaceChildren()
   render(null, result)
 })

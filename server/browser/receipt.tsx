@@ -6,7 +6,7 @@ import { readBundle } from '../src/receipt/document.ts'
 import { type Step, stepsOf } from '../src/receipt/steps.ts'
 import { viewOf } from '../src/receipt/view.ts'
 import { rawDocuments } from '../src/site/receipt/raw.ts'
-import { NotValid, ReceiptArticle, type ReceiptLinks } from '../src/site/receipt/receipt-page.tsx'
+import { NotValid, ReceiptArticle, type ReceiptLinks, titleOf } from '../src/site/receipt/receipt-page.tsx'
 
 const CHECKED = 'Checked in this browser just now, with the code of this page.'
 
@@ -26,6 +26,11 @@ async function show(bundle: Bundle): Promise<void> {
   const view = viewOf(bundle, report)
   const raw = rawDocuments(bundle)
   const steps: readonly Step[] = stepsOf(report, view?.proof)
+  // The tab told what the service says.
+  document.title = `${view && report.valid ? titleOf(view) : 'Not valid'} · Claimcheck`
+  if (!view || !report.valid || view.tone === 'doubtful') {
+    document.querySelector<HTMLLinkElement>('link[rel=icon]')!.href = links.plainIcon
+  }
   const page =
     view && report.valid ? (
       <ReceiptArticle view={view} steps={steps} checkedBy={CHECKED} links={links} raw={raw} />

@@ -1,11 +1,14 @@
 /** The page of a receipt over HTTP: what it says, what it keeps to itself, and what can be taken along. */
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { checkBundle } from '@claimcheck/core'
-import { readBundle } from '@claimcheck/server/receipt/document'
+import { bundleText, readBundle } from '@claimcheck/server/receipt/document'
 import { uncheckedSteps } from '@claimcheck/server/receipt/steps'
 import { viewOf } from '@claimcheck/server/receipt/view'
-import { headingOf, ReceiptArticle } from '@claimcheck/server/site/receipt/receipt-page'
+import { badgeOf, iconOf } from '@claimcheck/server/site/receipt/badge'
+import { headingOf, ReceiptArticle, titleOf } from '@claimcheck/server/site/receipt/receipt-page'
 import { renderPage } from '@claimcheck/server/web/document'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
@@ -74,6 +77,7 @@ for (const [name, title, line] of VECTORS) {
     const bundle = { receipt: read(`${name}-receipt.json`), evidence: read(`${name}.json`), keys: read('keys.json') }
     const view = viewOf(bundle, await checkBundle(bundle))!
     t.match(`${headingOf(view)}: ${view.finding}`, title)
+    t.equal(view.tone, view.verdict)
     const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw: [] }
     t.match(renderPage(ReceiptArticle(article)), line)
   })
@@ -92,13 +96,70 @@ t.test('an unlisted place is never green: not on the page, not in its icon, not 
   t.match((await get(`/r/${id}.svg`, BROWSER, unlisted)).text, 'verified at an unlisted place')
 })
 
+t.test(
+  'a receipt of which a check fails is never green, before anybody looks: not on the page, its title, icon or badge',
+  async (t) => {
+    const bundle = readBundle((await get(`/r/${verified}.json`)).text)!
+    t.equal(viewOf(bundle, await checkBundle(bundle))!.tone, 'verified')
+    const { evidence_version, ...rest } = JSON.parse(bundle.evidence!)
+    const broken = [
+      { ...bundle, receipt: bundle.receipt.replace('"attempts":1', '"attempts":2') },
+      { ...bundle, evidence: JSON.stringify({ evidence_version, ...rest, more: 1 }) },
+      { ...bundle, receipt: bundle.receipt.replace(/"log_id":"./, '"log_id":"-') },
+    ]
+    for (const [index, changed] of broken.entries()) {
+      const view = viewOf(changed, await checkBundle(changed))!
+      t.equal(view.tone, 'doubtful', String(index))
+      t.match(titleOf(view), /^Do not rely on this: a proof fails/)
+      t.match(badgeOf(view.tone), 'a proof fails')
+      for (const svg of [badgeOf(view.tone), iconOf(view.tone)]) t.notMatch(svg, '#11692f')
+      const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw: [] }
+      t.notMatch(renderPage(ReceiptArticle(article)), 'class="receipt verified"')
+    }
+  },
+)
+
+t.test(
+  'names that turn text around turn none in titles and raw data, and a host of quotes makes no link',
+  async (t) => {
+    const bundle = readBundle((await get(`/r/${verified}.json`)).text)!
+    const view = viewOf(bundle, await checkBundle(bundle))!
+    t.equal(titleOf({ ...view, finding: 'a\u202eb' }), 'Verified: a\\u{202e}b')
+    const raw = [['The receipt', '{"a":"\u202e"}']] as const
+    const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw }
+    const page = renderPage(ReceiptArticle(article))
+    t.notMatch(page, '\u202e')
+    t.match(page, '\\u202e', 'as JSON writes it')
+
+    const { hostname, port } = new URL(listed.url)
+    for (const host of ['a"b', 'a)b', "a'b", 'user@b', 'a/b', 'a?b']) {
+      for (const path of [`/r/${verified}`, '/log/proof?leaf=0']) {
+        const status = await new Promise((done, fail) =>
+          request({ hostname, port, path, headers: { host, accept: BROWSER } }, (answer) => {
+            answer.resume()
+            done(answer.statusCode)
+          })
+            .on('error', fail)
+            .end(),
+        )
+        t.equal(status, 400, `${host}${path}`)
+      }
+    }
+  },
+)
+
 t.test('an id that is unknown looks like one that can be none', async (t) => {
   const pages = await Promise.all(
     ['rcpt_01K0000000000000000000000A', 'rcpt_', 'x', `${'y'.repeat(80)}`, '%3Cb%3E', `${verified}.pdf`].map((id) =>
       get(`/r/${id}`),
     ),
   )
-  for (const { status, text } of pages) t.match({ status, text }, { status: 404, text: pages[0]!.text })
+  const headersOf = ({ headers }: (typeof pages)[number]) =>
+    Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
+  for (const page of pages) {
+    t.match(page, { status: 404, text: pages[0]!.text })
+    t.strictSame(headersOf(page), headersOf(pages[0]!))
+  }
   t.match(pages[0]!.text, /There is no such receipt: look whether the whole address was copied/)
 })
 
@@ -207,10 +268,74 @@ t.test('a pinned key decides the exit code, and a head that an option names must
   t.match(await verify('--head', 'none.json'), { code: 2, stderr: /none\.json could not be read/ })
 })
 
+t.test(
+  'a bundle proves nothing about whose keys it brings: it says so, until a key is pinned or keys are named',
+  async (t) => {
+    const text = (await get(`/r/${verified}.json`)).text
+    const folder = t.testdir({ 'bundle.json': text, 'keys.json': readBundle(text)!.keys! })
+    const { signature } = JSON.parse(readBundle(text)!.receipt)
+    const verify = (...args: readonly string[]) => runClaimcheck(folder, ['verify', 'bundle.json', ...args])
+    const warning = /Keys: those in the bundle\. Whoever made it can put in a key of their own/
+    const alone = await verify()
+    t.match(alone, { code: 0, stdout: warning })
+    t.match(alone.stdout, /As the bundle words it:/)
+    t.match(alone.stdout, /by the rules that these documents give as the issuer’s/)
+    for (const args of [
+      ['--keys', 'keys.json'],
+      ['--pin', signature.key_id],
+    ]) {
+      const { code, stdout } = await verify(...args)
+      t.equal(code, 0)
+      t.notMatch(stdout, warning, args.join(' '))
+    }
+  },
+)
+
+t.test('the words in a bundle never count as those of the issuer that --keys names', async (t) => {
+  const bundle = readBundle((await get(`/r/${verified}.json`)).text)!
+  const [profile] = JSON.parse(bundle.profiles!).profiles
+  const outcomes = { ...profile.words.outcomes, verified: 'A million was paid.' }
+  const profiles = JSON.stringify({ profiles: [{ ...profile, words: { ...profile.words, outcomes } }] })
+  const folder = t.testdir({ 'bundle.json': bundleText({ ...bundle, profiles }) })
+  const keys = new URL('/.well-known/poaw-keys.json', listed.url).href
+  const { code, stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--keys', keys])
+  t.equal(code, 0)
+  t.match(stdout, `As ${new URL(listed.url).host} words it:`)
+  t.notMatch(stdout, 'A million was paid')
+  t.match(
+    (await runClaimcheck(folder, ['verify', 'bundle.json'])).stdout,
+    /As the bundle words it:.*A million was paid/s,
+  )
+})
+
+t.test('--head asks for a comparison: a receipt without its proof does not pass', async (t) => {
+  const { proof: _, ...receipt } = JSON.parse((await get(`/v1/receipts/${verified}`, '*/*')).text)
+  const folder = t.testdir({ 'receipt.json': JSON.stringify(receipt) })
+  const at = (path: string) => new URL(path, listed.url).href
+  const args = ['verify', 'receipt.json', '--keys', at('/.well-known/poaw-keys.json')]
+  t.match(await runClaimcheck(folder, args), { code: 0 })
+  t.match(await runClaimcheck(folder, [...args, '--head', at('/v1/log/head')]), {
+    code: 1,
+    stdout: /^NOT as asked: .* it has no proof that could be compared with the tree head/,
+  })
+})
+
+t.test('bytes that are no text are not read as some text', async (t) => {
+  const folder = t.testdir({ 'receipt.json': Buffer.from([0x7b, 0xff, 0x7d]) })
+  const args = ['verify', 'receipt.json', '--keys', new URL('/.well-known/poaw-keys.json', listed.url).href]
+  t.match(await runClaimcheck(folder, args), { code: 2, stderr: /receipt\.json could not be read/ })
+})
+
 t.test('the offline checker is one file that may ask nobody', async (t) => {
   const { status, headers, text } = await get('/check.html')
   t.equal(status, 200)
   t.match(headers.get('content-security-policy'), /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-/)
   t.match(text, /http-equiv="Content-Security-Policy" content="default-src (&#39;|')none/)
   t.notMatch(text, /<(?:script|link)[^>]*(?:src|href)=/)
+  const policy = headers.get('content-security-policy')!
+  for (const name of ['script', 'style']) {
+    const [, content] = new RegExp(`<${name}[^>]*>(.*?)</${name}>`, 's').exec(text)!
+    t.match(policy, `${name}-src 'sha256-${createHash('sha256').update(content!).digest('base64')}'`, name)
+    t.notMatch(content, /<!--|\r/, 'which a browser reads as something else')
+  }
 })

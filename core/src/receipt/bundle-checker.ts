@@ -26,7 +26,7 @@ export interface Bundle {
 export interface BundleOptions extends Partial<CheckOptions> {
   /** The keys to trust, in place of those in the bundle: who makes a bundle can put any key into it. */
   readonly keys?: KeySet
-  /** The id of the one key that must have signed. */
+  /** The id of the one key that must have signed. With the keys of the bundle it must have signed the tree head, too. */
   readonly pinnedKey?: string
 }
 
@@ -55,10 +55,16 @@ export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): 
     ...report,
     ...(pinnedKey === undefined ? {} : { key_pinned: signature.key_id === pinnedKey }),
     ...(proof && bundle.tree_head !== undefined
-      ? { tree_head: bindToHead(proof, bundle.tree_head, keys, bundle.consistency) }
+      ? { tree_head: bindToHead(proof, bundle.tree_head, keysOfHeads(keys, options), bundle.consistency) }
       : {}),
     ...(isReceipt(document) ? ofReceipt(document, bundle) : {}),
   }
+}
+
+/** Of the keys in a bundle the pinned one alone is trusted: with another, whoever made the bundle could sign a head of their own log. */
+function keysOfHeads(keys: KeySet, { keys: trusted, pinnedKey }: BundleOptions): KeySet {
+  if (trusted || pinnedKey === undefined) return keys
+  return { ...keys, keys: new Map([...keys.keys].filter(([id]) => id === pinnedKey)) }
 }
 
 function ofReceipt({ body }: Receipt, bundle: Bundle): Pick<BundleReport, 'evidence' | 'source' | 'verifier'> {

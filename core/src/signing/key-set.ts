@@ -66,11 +66,15 @@ export function parseKeySet(text: string): KeySet {
   const document = readDocument(text)
   const entries = list(document.keys)
   if (!entries) throw new KeySetError()
-  const ids = entries.map((entry) => (isJsonObject(entry) ? entry.key_id : undefined))
+  const uses = new Map<JsonValue | undefined, number>()
+  for (const entry of entries) {
+    const id = isJsonObject(entry) ? entry.key_id : undefined
+    uses.set(id, (uses.get(id) ?? 0) + 1)
+  }
   const keys = new Map<string, PublishedKey>()
   for (const entry of entries) {
     const key = toPublishedKey(entry)
-    if (key && ids.filter((id) => id === key.keyId).length === 1) keys.set(key.keyId, key)
+    if (key && uses.get(key.keyId) === 1) keys.set(key.keyId, key)
   }
   return {
     keys,

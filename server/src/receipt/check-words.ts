@@ -50,6 +50,12 @@ export const RULES_WORDS: Readonly<Record<Extract<EvidenceFinding, { evidence: '
   differs: 'but by OTHER RULES than the issuer publishes for this version of the action',
 }
 
+/** Where the list came with the receipt: its maker can write any rules into it. */
+export const GIVEN_RULES_WORDS: typeof RULES_WORDS = {
+  ...RULES_WORDS,
+  published: 'by the rules that these documents give as the issuer’s',
+}
+
 export const EVIDENCE_LIMIT = 'This shows that checks and verdict agree, not that no check was left out.'
 
 /** Undefined where nothing is wrong with it. */
@@ -69,10 +75,15 @@ export function evidenceProblem(finding: EvidenceFinding): string | undefined {
   }
 }
 
+/** Whether it says anything against the receipt, or against its rules. */
+export function evidenceFails(finding: EvidenceFinding): boolean {
+  return evidenceProblem(finding) !== undefined || (finding.evidence === 'follows' && finding.rules === 'differs')
+}
+
 type HeadProblem = Exclude<TreeHeadFinding['tree_head'], 'holds'>
 
 export const HEAD_PROBLEMS: Readonly<Record<HeadProblem, string>> = {
-  not_signed: 'no published key signed this tree head',
+  not_signed: 'no published key signed this tree head, or another one than the key that is pinned',
   other_log: 'the signed tree head is of another log than the proof names',
   other_root: 'the signed tree head has another history: the log never had this root at this size',
   smaller_than_proof:

@@ -30,7 +30,8 @@ export function placeOf(source: WireSource | undefined): Place {
   }
   const { base_url, listed, provider } = source
   const short = parseUrl(base_url)?.host
-  if (listed) {
+  // The format leaves `source` to issuers: another one may have anything there.
+  if (listed === true) {
     return {
       isListed: true,
       short,

@@ -4,8 +4,10 @@ import {
   ANCHOR_PROBLEMS,
   contradictsProof,
   EVIDENCE_LIMIT,
+  evidenceFails,
   evidenceProblem,
   firstFailure,
+  GIVEN_RULES_WORDS,
   HEAD_PROBLEMS,
   headHolds,
   isUnknownAnchor,
@@ -25,6 +27,7 @@ export interface Step {
 interface Checked {
   readonly report: BundleReport
   readonly proof: Proof | undefined
+  readonly isGiven: boolean
 }
 
 type Found = readonly [state: StepState, text: string]
@@ -37,11 +40,20 @@ const STEPS: readonly (readonly [Step['name'], string, (checked: Checked) => Fou
   ['anchor', 'Anchor on a public chain', anchorStep],
 ]
 
-export function stepsOf(report: BundleReport, proof: Proof | undefined): readonly Step[] {
+/** @param options `isGiven`: all documents, the keys too, are those that somebody handed over: nothing shows whose they are */
+export function stepsOf(
+  report: BundleReport,
+  proof: Proof | undefined,
+  { isGiven = false }: { readonly isGiven?: boolean } = {},
+): readonly Step[] {
   return STEPS.map(([name, title, find]) => {
-    const [state, text] = find({ report, proof })
+    const [state, text] = find({ report, proof, isGiven })
     return { name, title, state, text }
   })
+}
+
+export function anyFails(steps: readonly Step[]): boolean {
+  return steps.some(({ state }) => state === 'fails')
 }
 
 /** Before anybody has checked. */
@@ -49,11 +61,17 @@ export function uncheckedSteps(): readonly Step[] {
   return STEPS.map(([name, title]) => ({ name, title, state: 'not_checked', text: 'Not checked yet.' }))
 }
 
-function signatureStep({ report }: Checked): Found {
+function signatureStep({ report, isGiven }: Checked): Found {
   const { inclusion, anchor, policy, ...signed } = report.checks
   if (Object.values(signed).includes(false)) return ['fails', sentence(firstFailure(report))]
   if (report.key_pinned === false) return ['fails', 'A published key signed it, but not the key that you pinned.']
   const pinned = report.key_pinned ? ' It is the key that you pinned.' : ''
+  if (isGiven && !report.key_pinned) {
+    return [
+      'holds',
+      'A key in these documents signed exactly this. Nothing here shows whose key it is: pin the issuer’s.',
+    ]
+  }
   return ['holds', `A key that the issuer publishes, and that was in use at that time, signed exactly this.${pinned}`]
 }
 
@@ -72,7 +90,7 @@ function headStep({ report: { valid, tree_head: found } }: Checked): Found {
   return [contradictsProof(found) ? 'fails' : 'not_checked', sentence(HEAD_PROBLEMS[found.tree_head])]
 }
 
-function evidenceStep({ report: { valid, evidence } }: Checked): Found {
+function evidenceStep({ report: { valid, evidence }, isGiven }: Checked): Found {
   if (!valid) return NOTHING_TO_ADD
   if (!evidence) return ['not_checked', 'The receipt signs no evidence, so nobody can recompute its verdict.']
   const problem = evidenceProblem(evidence)
@@ -80,8 +98,8 @@ function evidenceStep({ report: { valid, evidence } }: Checked): Found {
   if (evidence.evidence !== 'follows') {
     return ['not_checked', 'The evidence is missing, or of a version that this checker does not know.']
   }
-  const text = `The verdict follows from the checks, ${RULES_WORDS[evidence.rules]}. ${EVIDENCE_LIMIT}`
-  return [evidence.rules === 'differs' ? 'fails' : 'holds', text]
+  const text = `The verdict follows from the checks, ${(isGiven ? GIVEN_RULES_WORDS : RULES_WORDS)[evidence.rules]}. ${EVIDENCE_LIMIT}`
+  return [evidenceFails(evidence) ? 'fails' : 'holds', text]
 }
 
 function anchorStep({ report: { valid, checks, proven_by }, proof }: Checked): Found {

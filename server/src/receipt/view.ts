@@ -22,11 +22,15 @@ import { vouchedFor } from '../base/verdict-words.ts'
 import { type ComparedField, comparisonOf } from './comparison.ts'
 import { decidedBy, headlineOf, reasonOf } from './headline.ts'
 import { type Place, placeOf } from './place.ts'
+import { anyFails, stepsOf } from './steps.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
 import { offsetFrom, utc } from './when.ts'
 
-/** How a receipt looks: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never green. */
-export type Tone = VerdictValue | 'unlisted'
+/**
+ * How a receipt looks: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never
+ * green, and neither is a `doubtful` one: a check of it failed.
+ */
+export type Tone = VerdictValue | 'unlisted' | 'doubtful'
 
 export interface ReceiptView {
   readonly receiptId: string
@@ -56,9 +60,9 @@ export interface ReceiptView {
 
 /**
  * Undefined for what is no receipt.
- * @param report what a checker found: evidence that does not follow is not shown. Undefined for a bundle of the service itself
+ * @param report what a checker found: evidence that does not follow is not shown
  */
-export function viewOf(bundle: Bundle, report?: BundleReport): ReceiptView | undefined {
+export function viewOf(bundle: Bundle, report: BundleReport): ReceiptView | undefined {
   const receipt = readReceipt(bundle.receipt)
   if (!receipt) return undefined
   const { body, proof } = receipt
@@ -74,7 +78,7 @@ export function viewOf(bundle: Bundle, report?: BundleReport): ReceiptView | und
   return {
     receiptId: body.receipt_id,
     verdict: verdict.value,
-    tone: verdict.value === 'verified' && !place.isListed ? 'unlisted' : verdict.value,
+    tone: toneOf(verdict.value, place, !report.valid || anyFails(stepsOf(report, proof))),
     finding: headlineOf(decided),
     reason: reasonOf(decided),
     when: whenOf(body, place),
@@ -90,14 +94,19 @@ export function viewOf(bundle: Bundle, report?: BundleReport): ReceiptView | und
     checkedBy: pluginWords(observation.verifier),
     profileVersion: `${id}, version ${version}`,
     proof,
-    limits: [vouchedFor(verdict.value), ...LIMITS].filter((text) => text !== undefined),
+    limits: [vouchedFor(verdict.value), CHECKS_LIMIT, words && WORDS_LIMIT].filter((text) => text !== undefined),
   }
 }
 
-const LIMITS = [
-  'The checks are the issuer’s word: the evidence shows that verdict and checks agree, not that no check was left out.',
-  'The sentences here are the words that the issuer publishes for this action. The signature is over the data below.',
-]
+function toneOf(verdict: VerdictValue, { isListed }: Place, fails: boolean): Tone {
+  if (fails) return 'doubtful'
+  return verdict === 'verified' && !isListed ? 'unlisted' : verdict
+}
+
+const CHECKS_LIMIT =
+  'The checks are the issuer’s word: the evidence shows that verdict and checks agree, not that no check was left out.'
+const WORDS_LIMIT =
+  'The sentences here are the words that the issuer publishes for this action. The signature is over the data below.'
 
 function readReceipt(text: string): Receipt | undefined {
   try {
@@ -144,8 +153,8 @@ function whenOf({ claim, observation, issued_at, verdict }: ReceiptBody, { short
 }
 
 /** Undefined where there is none, or none that the receipt signs. */
-function evidenceOf({ evidence }: Bundle, report: BundleReport | undefined): EvidenceDocument | undefined {
-  if (evidence === undefined || (report && report.evidence?.evidence !== 'follows')) return undefined
+function evidenceOf({ evidence }: Bundle, report: BundleReport): EvidenceDocument | undefined {
+  if (evidence === undefined || report.evidence?.evidence !== 'follows') return undefined
   try {
     const document = JSON.parse(evidence) as EvidenceDocument
     caseOf(document)

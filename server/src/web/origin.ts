@@ -3,10 +3,13 @@ import { parseUrl } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'
 
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
+
 /** The origin of our pages, as the browser of this request names it. @throws HttpError 400 */
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return new URL(publicUrl).origin
   const origin = `${request.protocol}://${request.host}`
-  if (!parseUrl(origin)) throw new HttpError(400, 'the Host header names no host')
+  // It stands in texts that people copy into their pages: a quote or a bracket would end the link there.
+  if (!HOST.test(request.host) || !parseUrl(origin)) throw new HttpError(400, 'the Host header names no host')
   return origin
 }

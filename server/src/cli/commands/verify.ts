@@ -1,5 +1,6 @@
 /** `claimcheck verify`: checks a document of a log with what its issuer publishes (keys, evidence, rules), and its anchor with a node of a chain. */
 import {
+  type BundleReport,
   checkBundle,
   checkConsistency,
   checkInclusion,
@@ -8,7 +9,6 @@ import {
   type JsonValue,
   publishedWords,
   type Receipt,
-  type TreeHeadFinding,
 } from '@claimcheck/core'
 import type { Command } from 'commander'
 import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '../../receipt/check-words.ts'
@@ -89,7 +89,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const { bundle, keys } = gathered
   const pipeline = options.pipeline === undefined ? undefined : await readPipeline(options.pipeline)
   const report = await checkBundle(bundle, {
-    keys,
+    ...(keys ? { keys } : {}),
     ...(options.pin === undefined ? {} : { pinnedKey: options.pin }),
     ...(pipeline === undefined ? {} : { pipeline }),
     ...(checkAnchor ? { checkAnchor } : {}),
@@ -116,7 +116,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const notAsExpected = isReceipt(document) ? sourceProblem(report.source, options) : undefined
   const shortcomings = [
     report.evidence && options.evidence !== undefined ? evidenceProblem(report.evidence) : undefined,
-    headProblem(report.tree_head, options),
+    headProblem(report, options),
     report.key_pinned === false ? `it is signed by another key than ${options.pin}` : undefined,
     notAsExpected,
   ].filter((text) => text !== undefined)
@@ -140,15 +140,17 @@ function documentAddress(source: string): string {
 }
 
 /** What contradicts the receipt counts whoever told it; what leaves it open counts where an option asked for it. */
-function headProblem(found: TreeHeadFinding | undefined, { head }: VerifyOptions): string | undefined {
-  if (!found || found.tree_head === 'holds') return undefined
+function headProblem({ tree_head: found }: BundleReport, { head }: VerifyOptions): string | undefined {
+  // Nothing signs the proof: whoever passes a receipt on can take it off.
+  if (!found) return head === undefined ? undefined : 'it has no proof that could be compared with the tree head'
+  if (found.tree_head === 'holds') return undefined
   return head !== undefined || contradictsProof(found) ? HEAD_PROBLEMS[found.tree_head] : undefined
 }
 
-function issuerWords({ body }: Receipt, { bundle, issuer }: Gathered): IssuerWords | undefined {
+function issuerWords({ body }: Receipt, { bundle, toldBy }: Gathered): IssuerWords | undefined {
   const { id, version } = body.observation.verifier
   const words = publishedWords(bundle.profiles ?? '')(id, version)
-  return words && { host: issuer === undefined ? 'the bundle' : new URL(issuer).host, words }
+  return words && toldBy !== undefined ? { host: toldBy, words } : undefined
 }
 
 const OF_RECEIPTS = { evidence: '--evidence', expectSource: '--expect-source', listed: '--listed' } as const

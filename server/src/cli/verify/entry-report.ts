@@ -5,6 +5,7 @@ import {
   ANCHOR_PROBLEMS,
   CHECK_FAILURES,
   contradictsProof,
+  evidenceFails,
   firstFailure,
   HEAD_PROBLEMS,
   headHolds,
@@ -37,18 +38,20 @@ export function entryReport(options: EntryReportOptions): string[] {
   if (!report.valid) {
     return [paint('bad', `NOT valid: ${firstFailure(report)}.`), '', ...checkLines(options)]
   }
+  const isDoubtful = shortcomings.length > 0 || (report.evidence && evidenceFails(report.evidence))
   const summary = isReceipt(document) ? receiptSummary(document, words) : changeSummary(document as JsonObject)
   return [
     ...shortcomings.map((text) => paint('bad', `NOT as asked: the receipt is valid, but ${text}.`)),
-    paint(shortcomings.length > 0 ? 'doubtful' : 'good', summary.heading),
+    paint(isDoubtful ? 'doubtful' : 'good', summary.heading),
     '',
     ...factLines(shown(summary.facts)),
     '',
     ...summary.lists.flatMap(({ heading, facts }) => [`${heading}:`, ...factLines(shown(facts)), '']),
     ...summary.sentences.map((sentence) => visible(sentence)),
     ...(summary.sentences.length > 0 ? [''] : []),
-    ...(isReceipt(document) ? [evidenceLine(report.evidence, gathered.noEvidence, paint)] : []),
+    ...(isReceipt(document) ? [evidenceLine(report.evidence, gathered, paint)] : []),
     trustLevel(options),
+    ...keysLine(options),
     '',
     ...checkLines(options),
   ]
@@ -74,6 +77,17 @@ function changeSummary({ body }: JsonObject): Summary {
 /** The issuer's texts, and those of the agent. */
 function shown(facts: readonly Fact[]): readonly Fact[] {
   return facts.map(([name, value]) => [visible(name), value === undefined ? undefined : visible(value)])
+}
+
+/** Nothing where somebody beside the maker of the bundle says which key is the issuer's. */
+function keysLine({ report, gathered, paint }: EntryReportOptions): string[] {
+  if (gathered.keys || report.key_pinned !== undefined) return []
+  return [
+    paint(
+      'doubtful',
+      'Keys: those in the bundle. Whoever made it can put in a key of their own: pass --keys or --pin to know who signed.',
+    ),
+  ]
 }
 
 /** Why the level that was achieved is lower than the one that is stated, and what would raise it. */

@@ -1,22 +1,25 @@
 /** What the check of the evidence found, in a line for a person. */
 import type { EvidenceFinding } from '@claimcheck/core'
 import { visible } from '../../base/plain-text.ts'
-import { EVIDENCE_LIMIT, evidenceProblem, RULES_WORDS } from '../../receipt/check-words.ts'
+import { EVIDENCE_LIMIT, evidenceProblem, GIVEN_RULES_WORDS, RULES_WORDS } from '../../receipt/check-words.ts'
+import type { Gathered } from './gather.ts'
 import type { Paint } from './style.ts'
 
-/**
- * @param finding undefined where the receipt signs none
- * @param problem why there is no evidence to check
- */
-export function evidenceLine(finding: EvidenceFinding | undefined, problem: string | undefined, paint: Paint): string {
+/** @param finding undefined where the receipt signs none */
+export function evidenceLine(
+  finding: EvidenceFinding | undefined,
+  { noEvidence, toldBy }: Pick<Gathered, 'noEvidence' | 'toldBy'>,
+  paint: Paint,
+): string {
   if (!finding) return 'Evidence: absent. The receipt signs none, so the verdict cannot be recomputed.'
   switch (finding.evidence) {
     case 'follows': {
-      const line = `Evidence: the verdict follows from the checks, ${RULES_WORDS[finding.rules]}. ${EVIDENCE_LIMIT}`
+      const words = toldBy === 'the bundle' ? GIVEN_RULES_WORDS : RULES_WORDS
+      const line = `Evidence: the verdict follows from the checks, ${words[finding.rules]}. ${EVIDENCE_LIMIT}`
       return finding.rules === 'differs' ? paint('bad', line) : line
     }
     case 'not_checked':
-      return paint('doubtful', `Evidence: not checked. ${problem ?? NEXT}.`)
+      return paint('doubtful', `Evidence: not checked. ${noEvidence ?? NEXT}.`)
     default:
       return paint('bad', `Evidence: ${visible(evidenceProblem(finding)!)}.`)
   }

@@ -20,7 +20,10 @@ export interface GatherOptions {
 
 export interface Gathered {
   readonly bundle: Bundle
-  readonly keys: KeySet
+  /** Undefined: those in the bundle are all there is, and they show nothing of who made it. */
+  readonly keys: KeySet | undefined
+  /** Who tells rules and words; undefined where nobody does. */
+  readonly toldBy: string | undefined
   /** Any URL of the issuer's host. */
   readonly issuer: string | undefined
   /** Why there is no evidence to check. */
@@ -37,9 +40,9 @@ export async function gather(text: string, source: string, options: GatherOption
   const given = readBundle(text) ?? { receipt: text }
   const keySource = options.keys ?? keysBeside(source)
   const issuer = [source, keySource].find((place) => place !== undefined && isUrl(place))
-  const [keysText, profiles, evidence, head] = await Promise.all([
+  const [keysText, published, evidence, head] = await Promise.all([
     keySource === undefined ? given.keys : readSource(keySource),
-    given.profiles ?? publishedAt('/v1/profiles', issuer),
+    publishedAt('/v1/profiles', issuer),
     readBeside(options.evidence, given.evidence, evidenceBeside(source)),
     readBeside(options.head, given.tree_head, issuer && new URL('/v1/log/head', issuer).href),
   ])
@@ -48,14 +51,24 @@ export async function gather(text: string, source: string, options: GatherOption
     options.head === undefined && given.tree_head !== undefined
       ? given.consistency
       : await publishedAt(consistencyPath(given.receipt, head.text), issuer)
+  // Not the other way round: whoever made a bundle must not put words into the mouth of the issuer that an option names.
+  const profiles = published ?? given.profiles
   const bundle = {
     receipt: given.receipt,
+    ...(keySource === undefined && given.keys !== undefined ? { keys: given.keys } : {}),
     ...(profiles === undefined ? {} : { profiles }),
     ...(evidence.text === undefined ? {} : { evidence: evidence.text }),
     ...(head.text === undefined ? {} : { tree_head: head.text }),
     ...(consistency === undefined ? {} : { consistency }),
   }
-  return { bundle, keys, issuer, noEvidence: problemOf(evidence), noHead: problemOf(head) }
+  return {
+    bundle,
+    keys: keySource === undefined ? undefined : keys,
+    toldBy: published !== undefined && issuer !== undefined ? new URL(issuer).host : profiles && 'the bundle',
+    issuer,
+    noEvidence: problemOf(evidence),
+    noHead: problemOf(head),
+  }
 }
 
 type Found = Read | { readonly text?: never; readonly problem?: never }

@@ -12,7 +12,7 @@ export function isUrl(source: string): boolean {
 /** @throws CommandError `could_not_check` */
 export async function readSource(source: string): Promise<string> {
   try {
-    return await (isUrl(source) ? download(source) : readFile(source, 'utf8'))
+    return textOf(await (isUrl(source) ? download(source) : readFile(source)))
   } catch (error) {
     throw new CommandError('could_not_check', `${source} could not be read: ${reasonOf(error as Error)}`)
   }
@@ -29,7 +29,7 @@ export async function tryReading(place: string): Promise<Read> {
   }
 }
 
-async function download(url: string): Promise<string> {
+async function download(url: string): Promise<Uint8Array> {
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
   const chunks: Uint8Array[] = []
@@ -39,8 +39,12 @@ async function download(url: string): Promise<string> {
     if (size > LARGEST_DOCUMENT_BYTES) throw new Error(`it is larger than ${LARGEST_DOCUMENT_BYTES} bytes`)
     chunks.push(chunk)
   }
-  // A byte order mark is part of what was signed, or of what was altered.
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
+}
+
+/** A byte order mark, and bytes that are no text, are part of what was signed, or of what was altered. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }
 
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {

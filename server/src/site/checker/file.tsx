@@ -12,7 +12,7 @@ const STYLES = ['console.css', 'receipt.css'] as const
 
 export function checkerFile(): string {
   // Within HTML, this text would end the script, whatever it means in the script.
-  const script = read('../../browser/checker.js').replaceAll('</script', '<\\/script')
+  const script = read('../../browser/checker.js').replace(/<(\/?script|!--)/gi, '\\x3c$1')
   const style = STYLES.map((name) => read(`../../assets/${name}`)).join('\n')
   return renderPage(<CheckerPage script={script} style={style} policy={policyFor(script, style)} version={VERSION} />)
 }

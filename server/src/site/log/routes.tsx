@@ -1,6 +1,6 @@
 /** Serves the log explorer. What it shows, the API serves as well: positions, hashes, times and proofs. */
 import type { Instant, SignedTreeHead } from '@claimcheck/core'
-import type { FastifyError, FastifyRequest } from 'fastify'
+import type { FastifyError } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { prepareRefusal } from '../../http/errors.ts'
@@ -11,6 +11,7 @@ import { createLogGrowth } from '../../log/growth.ts'
 import type { EntriesPage, LogService } from '../../log/log.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { sendPage } from '../../web/document.tsx'
+import { originOf } from '../../web/origin.ts'
 import { publicPaths } from '../../web/paths.ts'
 import { sentence } from '../../web/words.tsx'
 import { FailedPage, LogPage, ProofPage, RefusedPage } from './pages.tsx'
@@ -115,8 +116,4 @@ function numberIn(query: Query, name: string): number | undefined {
 function typedIn(query: Query): Typed {
   const text = (name: keyof Typed) => (typeof query[name] === 'string' ? query[name] : undefined)
   return { leaf: text('leaf'), size: text('size'), first: text('first'), second: text('second') }
-}
-
-function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
-  return publicUrl ?? `${request.protocol}://${request.host}`
 }

@@ -8,12 +8,18 @@ const RESULTS: Readonly<Record<Tone, readonly [words: string, colour: string]>> 
   mismatch: ['mismatch', '#a63a0c'],
   failed: ['failed', '#b0171f'],
   unverifiable: ['unverifiable', '#525a68'],
+  doubtful: ['a proof fails', '#b0171f'],
 }
 
 const NAME = 'claimcheck'
 const PADDING = 7
 /** Verdana at 11 pixels; the text is stretched to its place. */
 const LETTER_WIDTH = 6.6
+
+/** For those who do not see the badge. */
+export function badgeText(tone: Tone): string {
+  return `Claimcheck: ${RESULTS[tone][0]}`
+}
 
 export function badgeOf(tone: Tone): string {
   const [words, colour] = RESULTS[tone]
@@ -46,6 +52,7 @@ const ICON_PATHS: Readonly<Record<Tone, string>> = {
   mismatch: 'M4.5 6.5h7M4.5 9.8h7M10 4 6 12.3',
   failed: 'm4.8 4.8 6.4 6.4m0-6.4-6.4 6.4',
   unverifiable: QUESTION,
+  doubtful: 'M8 3.6v5M8 12v.1',
 }
 
 function widthOf(text: string): number {

@@ -10,6 +10,7 @@ import { Facts } from '../../web/parts/facts.tsx'
 import { MARKS } from '../../web/parts/icons.tsx'
 import { Code, Hash } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
+import { badgeText } from './badge.ts'
 import { Proofs } from './proofs.tsx'
 import { TimelineFigure } from './timeline-figure.tsx'
 
@@ -20,6 +21,8 @@ export interface ReceiptLinks {
   readonly bundle: string
   readonly badge: string
   readonly checker: string
+  /** The icon of a page that shows no receipt. */
+  readonly plainIcon: string
   /** Absolute. */
   readonly document: string
 }
@@ -42,17 +45,23 @@ const HEADINGS: Readonly<Record<Tone, string>> = {
   mismatch: 'Mismatch',
   failed: 'Failed',
   unverifiable: 'Unverifiable',
+  doubtful: 'Do not rely on this: a proof fails',
 }
 
 export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
   return HEADINGS[tone]
 }
 
+/** Of the tab and of previews. */
+export function titleOf(view: ReceiptView): string {
+  return plainText(`${headingOf(view)}: ${view.finding}`)
+}
+
 export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptArticleProps) {
-  const Mark = MARKS[view.verdict]
+  const Mark = view.tone === 'doubtful' ? MARKS.unverifiable : MARKS[view.verdict]
   const failed = steps.filter(({ state }) => state === 'fails')
   return (
-    <article class={`receipt tone-${failed.length > 0 ? 'doubtful' : view.tone}`}>
+    <article class={`receipt tone-${view.tone}`}>
       <header>
         {failed.length > 0 ? (
           <p class="notice problem" role="alert">
@@ -81,7 +90,7 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
         <p>
           <strong>{plainText(view.place.address)}</strong>
         </p>
-        <p>{view.place.chosenBy}</p>
+        <p>{plainText(view.place.chosenBy)}</p>
       </Part>
       <Part title="Time line">
         <TimelineFigure timeline={view.timeline} />
@@ -171,7 +180,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 }
 
 function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links: ReceiptLinks }) {
-  const alt = `Claimcheck: ${view.tone === 'unlisted' ? 'verified at an unlisted place' : view.verdict}`
+  const alt = badgeText(view.tone)
   return (
     <Part title="Take it with you">
       <p class="take">
@@ -188,7 +197,7 @@ function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links:
       <Code text={`npx claimcheck verify ${links.document}`} label="the command" />
       <details>
         <summary>
-          Badge <img src={links.badge} alt={alt} height="20" />
+          Badge <img src={links.badge} alt={alt} height="20" loading="lazy" />
         </summary>
         <Code text={`[![${alt}](${links.page}.svg)](${links.page})`} label="the badge in Markdown" />
         <Code
@@ -200,7 +209,15 @@ function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links:
   )
 }
 
+/** Characters that turn the text around them are written as JSON writes them, so that it stays the same document. */
 function readable(text: string): string {
+  return indented(text).replace(
+    /\p{Bidi_Control}/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function indented(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {

@@ -1,7 +1,8 @@
 /** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
-import type { Bundle } from '@claimcheck/core'
+import { type Bundle, checkBundle } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import { plainText } from '../../base/plain-text.ts'
 import type { App } from '../../http/instance.ts'
 import type { Limiter } from '../../http/rate-limit.ts'
 import { isId } from '../../http/route.ts'
@@ -9,12 +10,12 @@ import { bundleText } from '../../receipt/document.ts'
 import { uncheckedSteps } from '../../receipt/steps.ts'
 import { type ReceiptView, viewOf } from '../../receipt/view.ts'
 import { sendPage } from '../../web/document.tsx'
-import { publicPaths } from '../../web/paths.ts'
+import { assetPath, publicPaths } from '../../web/paths.ts'
 import { PublicPage } from '../../web/public-page.tsx'
 import { badgeOf, iconOf } from './badge.ts'
 import { type BundleSources, bundleOf } from './bundles.ts'
 import { rawDocuments } from './raw.ts'
-import { headingOf, issuedAt, ReceiptArticle, type ReceiptLinks } from './receipt-page.tsx'
+import { issuedAt, ReceiptArticle, type ReceiptLinks, titleOf } from './receipt-page.tsx'
 
 export interface ReceiptPageServices extends BundleSources {
   /** The origin of this service, as the reader's browser names it. */
@@ -32,7 +33,8 @@ export function receiptPageRoutes(app: App, services: ReceiptPageServices, limit
   app.get<ReceiptPath>('/r/:file', { onRequest: limiter.count }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
     const bundle = isId(id) ? await bundleOf(id, services) : undefined
-    const view = bundle && viewOf(bundle)
+    // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
+    const view = bundle && viewOf(bundle, await checkBundle(bundle))
     // An unknown id answers like one that can be none.
     if (!bundle || !view)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
@@ -56,12 +58,14 @@ function linksOf(receiptId: string, origin: string): ReceiptLinks {
     bundle: publicPaths.bundle(receiptId),
     badge: publicPaths.badge(receiptId),
     checker: publicPaths.checker,
+    plainIcon: assetPath('icon.svg'),
     document: `${origin}/v1/receipts/${receiptId}`,
   }
 }
 
 function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, links: ReceiptLinks): FastifyReply {
-  const title = `${headingOf(view)}: ${view.finding}`
+  const title = titleOf(view)
+  const description = plainText(`${view.when} ${view.place.chosenBy}`)
   return sendPage(
     reply,
     <PublicPage
@@ -72,11 +76,11 @@ function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, lin
       head={
         <>
           <meta name="robots" content="noindex" />
-          <meta name="description" content={`${view.when} ${view.place.chosenBy}`} />
+          <meta name="description" content={description} />
           <meta property="og:type" content="article" />
           <meta property="og:site_name" content="Claimcheck" />
           <meta property="og:title" content={title} />
-          <meta property="og:description" content={`${view.when} ${view.place.chosenBy}`} />
+          <meta property="og:description" content={description} />
           <meta property="og:url" content={links.page} />
           <meta property="article:published_time" content={issuedAt(view)} />
           <meta name="twitter:card" content="summary" />

@@ -24,13 +24,13 @@ export function Comparison({ fields, isMissing = () => false }: ComparisonProps)
       <tbody>
         {fields.map(({ name, title, factTitle, claimed, found, differs }) => (
           <tr class={differs ? 'differs' : undefined}>
-            <th scope="row" title={name === title ? undefined : name}>
+            <th scope="row" title={name === title ? undefined : plainText(name)}>
               {plainText(title)}
             </th>
             <td data-label="Claimed">
               <Value value={claimed} none="–" />
             </td>
-            <td data-label="Found" title={factTitle}>
+            <td data-label="Found" title={factTitle && plainText(factTitle)}>
               <Value value={found} none={isMissing(name) ? 'not there' : '–'} />
               {differs ? <Differs /> : null}
             </td>
