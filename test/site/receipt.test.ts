@@ -114,7 +114,7 @@ t.test(
       t.match(badgeOf(view.tone), 'a proof fails')
       for (const svg of [badgeOf(view.tone), iconOf(view.tone)]) t.notMatch(svg, '#11692f')
       const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw: [] }
-      t.notMatch(renderPage(ReceiptArticle(article)), 'class="receipt verified"')
+      t.notMatch(renderPage(ReceiptArticle(article)), 'class="receipt tone-verified"')
     }
   },
 )
