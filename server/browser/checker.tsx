@@ -22,6 +22,8 @@ import { NotValid, ReceiptArticle } from '../src/site/receipt/receipt-page.tsx'
 
 const CHECKED = 'Checked in this browser just now, without a network.'
 
+const ORIGIN = { isGiven: true }
+
 const NAMES: Readonly<Record<DocumentKind, string>> = {
   entry: 'receipt',
   bundle: 'bundle',
@@ -111,11 +113,9 @@ async function pageOf(): Promise<ComponentChildren> {
   const bundle = { ...given, receipt }
   const pinnedKey = pin.value.trim()
   const report = await checkBundle(bundle, pinnedKey === '' ? {} : { pinnedKey })
-  // Nothing signs the words of an action: whoever made these files could tell anything with them.
-  const { profiles: _, ...signed } = bundle
-  const view = viewOf(signed, report)
+  const view = viewOf(bundle, report, ORIGIN)
   const { proof } = JSON.parse(receipt) as { readonly proof?: Proof }
-  const steps = stepsOf(report, proof, { isGiven: true })
+  const steps = stepsOf(report, proof, ORIGIN)
   return (
     <>
       {report.valid && pinnedKey === '' ? (

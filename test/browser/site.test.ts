@@ -61,7 +61,7 @@ t.test('public pages', async (t) => {
   const installation = await Installation.start({ file: { rate_limits: { key: 0, log: 0 } } })
   t.teardown(() => installation.remove())
   const client = await installation.client('site')
-  await Promise.all(Array.from({ length: SIZE }, () => client.submit()))
+  const submitted = await Promise.all(Array.from({ length: SIZE }, () => client.submit()))
   const browser = await launchBrowser(t)
   const { url } = installation
 
@@ -228,6 +228,74 @@ t.test('public pages', async (t) => {
       t.match(found.said, 'Not everything holds.', what)
       await context.close()
     }
+  })
+
+  await t.test('a receipt that fails its check in the browser takes back what the tab says', async (t) => {
+    const { receipt_id } = await client.decided(submitted[0]!.body.claim_id)
+    const { page } = await openPage(t, browser, url)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.goto(`/r/${receipt_id}`)
+    await page.locator('#receipt[data-checked=true]').waitFor()
+    t.match(await page.title(), /^Verified, at a place/)
+    t.ok(asked.filter((path) => path.startsWith('/r/')).length <= 3, 'as the documentation of the limits says')
+
+    await tamper(page, `/r/${receipt_id}.json`, (bundle: { receipt: string }) => {
+      bundle.receipt = bundle.receipt.replace('"attempts":1', '"attempts":2')
+    })
+    await page.goto(`/r/${receipt_id}`)
+    await page.locator('#receipt[data-checked=false]').waitFor()
+    t.equal(await page.title(), 'Not valid · Claimcheck')
+    t.match(await page.locator('link[rel=icon]').getAttribute('href'), /^\/assets\//)
+  })
+
+  await t.test('the offline checker trusts no keys and no words because they came with a file', async (t) => {
+    const { receipt_id } = await client.decided(submitted[0]!.body.claim_id)
+    const text = await (await fetch(new URL(`/r/${receipt_id}.json`, url))).text()
+    const bundle = JSON.parse(text) as Record<'receipt' | 'keys' | 'profiles', string>
+    const { signature } = JSON.parse(bundle.receipt)
+    const { page } = await openPage(t, browser, url)
+    const give = async (document: string) => {
+      await page.getByLabel('Or paste one document').fill(document)
+      await page.getByRole('button', { name: 'Check', exact: true }).click()
+    }
+    const result = page.locator('#result')
+    const unpinned = result.getByText('Nothing here shows whose key signed this')
+    await page.goto('/check.html')
+    await give(text.replaceAll('was there in time', 'was paid a million'))
+    await unpinned.waitFor()
+    t.match(await result.locator('h1').innerText(), 'There as claimed, in time')
+    t.notMatch(await result.locator('article').innerText(), 'paid a million')
+    await page.getByLabel('The key that must have signed it').fill(signature.key_id)
+    await give(text)
+    await unpinned.waitFor({ state: 'detached' })
+    t.match(await result.locator('#proof-signature').innerText(), 'It is the key that you pinned.')
+
+    await page.getByRole('button', { name: 'Start again' }).click()
+    await give(JSON.stringify({ ...JSON.parse(bundle.keys), keys: [] }))
+    await give(text)
+    t.match(
+      await result.locator('h1').innerText(),
+      /key document has no such key/,
+      'own keys count before those of a file',
+    )
+
+    const vector = (name: string) => readFileSync(`test/vectors/${name}`, 'utf8')
+    await page.getByRole('button', { name: 'Start again' }).click()
+    await give(vector('keys.json'))
+    await give(vector('valid-change.json'))
+    await result.getByText('This is a valid change entry').waitFor()
+    await page.getByLabel('The key that must have signed it').fill(`ed25519:${'A'.repeat(43)}`)
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await result.getByText('Do not rely on this change entry').waitFor()
+    t.match(await result.locator('#proof-signature').innerText(), 'not the key that you pinned')
+
+    await page.locator('#files').setInputFiles({
+      name: 'a\u202eb.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from([0x7b, 0xff, 0x7d]),
+    })
+    t.match(await page.locator('#have li').last().innerText(), 'a\\u{202e}b.json: could not be read as text')
   })
 
   await t.test('a document that does not arrive, or is none, is told', async (t) => {

@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { checkBundle } from '@claimcheck/core'
 import { bundleText, readBundle } from '@claimcheck/server/receipt/document'
-import { uncheckedSteps } from '@claimcheck/server/receipt/steps'
+import { stepsOf, uncheckedSteps } from '@claimcheck/server/receipt/steps'
 import { viewOf } from '@claimcheck/server/receipt/view'
 import { badgeOf, iconOf } from '@claimcheck/server/site/receipt/badge'
 import { headingOf, ReceiptArticle, titleOf } from '@claimcheck/server/site/receipt/receipt-page'
@@ -116,6 +116,22 @@ t.test(
       const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw: [] }
       t.notMatch(renderPage(ReceiptArticle(article)), 'class="receipt tone-verified"')
     }
+  },
+)
+
+t.test(
+  'a head of the service that no key of it signed fails; among files of several ages it is not checked',
+  async (t) => {
+    const { tree_head = '', ...bundle } = readBundle((await get(`/r/${verified}.json`)).text)!
+    const resigned = tree_head.replace(/"issued_at":"\d/, '"issued_at":"1')
+    const report = await checkBundle({ ...bundle, tree_head: resigned })
+    t.match(report, { valid: true, tree_head: { tree_head: 'not_signed' } })
+    const { proof } = JSON.parse(bundle.receipt)
+    const headStep = (isGiven: boolean) => stepsOf(report, proof, { isGiven }).find(({ name }) => name === 'tree_head')
+    t.match(headStep(false), { state: 'fails' })
+    t.match(headStep(true), { state: 'not_checked' })
+    t.equal(viewOf(bundle, report)!.tone, 'doubtful')
+    t.equal(viewOf(bundle, report, { isGiven: true })!.tone, 'verified')
   },
 )
 

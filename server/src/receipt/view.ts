@@ -22,7 +22,7 @@ import { vouchedFor } from '../base/verdict-words.ts'
 import { type ComparedField, comparisonOf } from './comparison.ts'
 import { decidedBy, headlineOf, reasonOf } from './headline.ts'
 import { type Place, placeOf } from './place.ts'
-import { anyFails, stepsOf } from './steps.ts'
+import { anyFails, type Origin, stepsOf } from './steps.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
 import { offsetFrom, utc } from './when.ts'
 
@@ -62,23 +62,25 @@ export interface ReceiptView {
  * Undefined for what is no receipt.
  * @param report what a checker found: evidence that does not follow is not shown
  */
-export function viewOf(bundle: Bundle, report: BundleReport): ReceiptView | undefined {
+export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}): ReceiptView | undefined {
   const receipt = readReceipt(bundle.receipt)
   if (!receipt) return undefined
   const { body, proof } = receipt
   const { claim, observation, verdict } = body
   const { id, version } = observation.verifier
-  const words = publishedWords(bundle.profiles ?? '')(id, version)
+  // Nothing signs the words of an action: whoever made a file could tell anything with them.
+  const profiles = origin.isGiven ? '' : (bundle.profiles ?? '')
+  const words = publishedWords(profiles)(id, version)
   const evidence = evidenceOf(bundle, report)
   const place = placeOf(observation.source)
   const named = { target: claim.target, params: claim.params, facts: observation.facts }
-  const fields = fieldsOf(body, words, bundle, evidence)
+  const fields = fieldsOf(body, words, profiles, evidence)
   const toleranceMs = evidence?.rules.tolerance_ms
   const decided = { ...decidedBy(receipt), fields, worded: words, toleranceMs }
   return {
     receiptId: body.receipt_id,
     verdict: verdict.value,
-    tone: toneOf(verdict.value, place, !report.valid || anyFails(stepsOf(report, proof))),
+    tone: toneOf(verdict.value, place, !report.valid || anyFails(stepsOf(report, proof, origin))),
     finding: headlineOf(decided),
     reason: reasonOf(decided),
     when: whenOf(body, place),
@@ -120,7 +122,7 @@ function readReceipt(text: string): Receipt | undefined {
 function fieldsOf(
   { claim, observation, verdict }: ReceiptBody,
   words: PublishedWords | undefined,
-  bundle: Bundle,
+  profiles: string,
   evidence: EvidenceDocument | undefined,
 ): readonly ComparedField[] {
   const { id, version } = observation.verifier
@@ -133,7 +135,7 @@ function fieldsOf(
     titles: {
       ...words?.titles,
       ...(words ? { target: words.words.target, found: words.words.found ?? {} } : {}),
-      required: publishedRules(bundle.profiles ?? '')(id, version)?.required ?? {},
+      required: publishedRules(profiles)(id, version)?.required ?? {},
     },
   })
 }
