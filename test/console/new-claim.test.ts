@@ -164,5 +164,5 @@ t.test('a time of any offset is taken, and shown in UTC', async (t) => {
   const { owner, path } = await claimsConsole(t)
   const page = await owner.post(`${path}/new`, { ...GOOD, claimed_at: '2026-09-25T14:02:11+02:00' })
   t.match(page.path, /\?done=claim-submitted$/)
-  t.match(textOf(page.html), 'Claimed at 2026-09-25 12:02:11.000 UTC')
+  t.match(textOf(page.html), 'Claimed at 2026-09-25 12:02:11 UTC')
 })

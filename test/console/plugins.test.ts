@@ -58,8 +58,9 @@ t.test('a plugin that runs open, and whose process ended, is told as that on the
   const { receipt_id } = await client.decided(decided.body.claim_id)
   const { verifier } = (await installation.request(`/v1/receipts/${receipt_id}`)).body.body.observation
   t.match(verifier, { package: 'acme-plugin', package_version: '1.2.3', code_hash: /^sha256:[A-Za-z0-9_-]{43}$/ })
-  const told = textOf((await owner.get(`${path}/${decided.body.claim_id}`)).html)
-  t.match(told, `Checked by acme-plugin 1.2.3, ${verifier.code_hash}.`)
+  const told = (await owner.get(`${path}/${decided.body.claim_id}`)).html
+  t.match(textOf(told), `Checked by acme-plugin 1.2.3, ${verifier.code_hash.slice(0, 15)}…`)
+  t.match(told, `title="${verifier.code_hash}"`, 'the whole digest on hover')
   t.match(before.html, `title="${verifier.code_hash}"`, 'the page of the plugins has the same digest')
 })
 

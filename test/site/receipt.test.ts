@@ -60,15 +60,15 @@ t.test('the page leads with the finding, and says where it was read and who chos
 })
 
 const VECTORS: readonly (readonly [string, RegExp, RegExp])[] = [
-  ['evidence-follows-verified', /^Verified: There as claimed, in time/, /Read: it was there as claimed/],
+  [
+    'evidence-follows-verified',
+    /^Verified: There as claimed, in time/,
+    /Check [^:]+ the claim: it was there as claimed/,
+  ],
   ['evidence-follows-late', /^Late: Too late: there /, /it was there as claimed/],
   ['evidence-follows-mismatch', /^Mismatch: ./, /it was there, but not as claimed/],
   ['evidence-follows-failed', /^Failed: Not there by the deadline/, /it was not there/],
-  [
-    'evidence-follows-unverifiable',
-    /^Unverifiable: Could not be checked/,
-    /the place could not be read|it was not there/,
-  ],
+  ['evidence-follows-unverifiable', /^Unverifiable: Could not be checked/, /nothing could be read|it was not there/],
 ]
 
 for (const [name, title, line] of VECTORS) {

@@ -1,5 +1,6 @@
 /** What the checks of a receipt found, in words that the command line and the pages share. */
 import type { AnchorProblem, EvidenceFinding, Report, TreeHeadFinding } from '@claimcheck/core'
+import { utcOf } from './when.ts'
 
 export type CheckName = keyof Report['checks']
 
@@ -100,5 +101,5 @@ export function contradictsProof({ tree_head }: TreeHeadFinding): boolean {
 
 /** To follow a colon. */
 export function headHolds({ tree_size, issued_at }: Extract<TreeHeadFinding, { tree_head: 'holds' }>): string {
-  return `the issuer signed the state of its log with ${tree_size} ${tree_size === 1 ? 'entry' : 'entries'} at ${issued_at}, and this proof is part of it`
+  return `the issuer signed the state of its log with ${tree_size} ${tree_size === 1 ? 'entry' : 'entries'} at ${utcOf(issued_at)}, and this proof is part of it`
 }

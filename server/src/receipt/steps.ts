@@ -13,6 +13,7 @@ import {
   isUnknownAnchor,
   RULES_WORDS,
 } from './check-words.ts'
+import { utcOf } from './when.ts'
 
 export type StepState = 'holds' | 'pending' | 'not_checked' | 'fails'
 
@@ -112,7 +113,8 @@ function anchorStep({ report: { valid, checks, proven_by }, proof }: Checked): F
   const { anchor } = checks
   if (!valid) return NOTHING_TO_ADD
   if (anchor === 'absent') return ['pending', 'The root of the log is not on a chain yet, as far as this copy says.']
-  if (anchor === 'anchored') return ['holds', `The chain shows that this existed by ${proven_by}.`]
+  if (anchor === 'anchored')
+    return ['holds', `The chain shows that this existed by ${proven_by === undefined ? 'then' : utcOf(proven_by)}.`]
   if (anchor === 'not_checked_offline') {
     const chain = proof?.anchor?.chain ?? 'the chain'
     return ['not_checked', `This needs a node of ${chain} that you choose: claimcheck verify --rpc URL asks it.`]

@@ -20,7 +20,7 @@ import {
 import { pluginWords } from '../base/plugin-words.ts'
 import { vouchedFor } from '../base/verdict-words.ts'
 import { type ComparedField, comparisonOf } from './comparison.ts'
-import { decidedBy, headlineOf, reasonOf } from './headline.ts'
+import { type Decided, decidedBy, headlineOf, reasonOf } from './headline.ts'
 import { type Place, placeOf } from './place.ts'
 import { anyFails, type Origin, stepsOf } from './steps.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
@@ -36,9 +36,10 @@ export interface ReceiptView {
   readonly receiptId: string
   readonly verdict: VerdictValue
   readonly tone: Tone
-  /** The finding in a few words, and the reason in one sentence. */
+  /** What happened, in the words of the action where somebody tells them. */
   readonly finding: string
-  readonly reason: string
+  /** A sentence; undefined where the finding says it all. */
+  readonly reason: string | undefined
   /** When, and where: sentences. */
   readonly when: string
   /** What the agent claimed, in one sentence; undefined where nobody tells the words of the action. */
@@ -49,7 +50,8 @@ export interface ReceiptView {
   readonly timeline: Timeline
   readonly agent: string
   readonly action: string
-  readonly issuer: string
+  /** Its name; undefined where it gives none. */
+  readonly issuer: string | undefined
   readonly keyId: string
   readonly checkedBy: string | undefined
   readonly profileVersion: string
@@ -81,8 +83,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     receiptId: body.receipt_id,
     verdict: verdict.value,
     tone: toneOf(verdict.value, place, !report.valid || anyFails(stepsOf(report, proof, origin))),
-    finding: headlineOf(decided),
-    reason: reasonOf(decided),
+    ...findingOf(decided),
     when: whenOf(body, place),
     claimed: words && claimSentence(words, named),
     told: words ? factSentences(words, named) : [],
@@ -91,7 +92,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     timeline: timelineOf(receipt, evidence),
     agent: body.agent.id,
     action: claim.action,
-    issuer: body.issuer.name ?? body.issuer.key_id,
+    issuer: body.issuer.name,
     keyId: body.issuer.key_id,
     checkedBy: pluginWords(observation.verifier),
     profileVersion: `${id}, version ${version}`,
@@ -138,6 +139,14 @@ function fieldsOf(
       required: publishedRules(profiles)(id, version)?.required ?? {},
     },
   })
+}
+
+/** The words of the action say the outcome in one sentence; without them, a title of a few words needs its reason. */
+function findingOf(decided: Decided): Pick<ReceiptView, 'finding' | 'reason'> {
+  const [title, reason] = [headlineOf(decided), reasonOf(decided)]
+  if (decided.verdict === 'verified') return { finding: title, reason: undefined }
+  if (decided.verdict === 'unverifiable' || !decided.worded) return { finding: title, reason }
+  return { finding: reason.replace(/\.$/, ''), reason: undefined }
 }
 
 function whenOf({ claim, observation, issued_at, verdict }: ReceiptBody, { short }: Place): string {

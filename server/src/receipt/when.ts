@@ -1,5 +1,5 @@
 /** Moments in words. */
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant, parseInstant } from '@claimcheck/core'
 import { duration } from './durations.ts'
 
 /** `2026-11-22 14:02:11 UTC` */
@@ -7,6 +7,12 @@ export function utc(at: Instant): string {
   return formatInstant(at)
     .replace('T', ' ')
     .replace(/\.\d+Z$|Z$/, ' UTC')
+}
+
+/** A moment of a document, as people read it; what is none stays as it is. */
+export function utcOf(text: string): string {
+  const at = parseInstant(text)
+  return at === undefined ? text : utc(at)
 }
 
 /** `37 s before`, `4 min 12 s after`, `at the same time as`: to be followed by what `at` is compared with. */

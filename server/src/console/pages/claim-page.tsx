@@ -8,7 +8,7 @@ import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
 import { Comparison } from '../../web/parts/comparison.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
-import { ActionName, Code, Codes, Copy, ExactTime, Hash, Time, Verdict } from '../../web/parts/values.tsx'
+import { ActionName, Code, Codes, Copy, ExactTime, Hash, ShortDigests, Time, Verdict } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import { listPath } from '../claims/list-query.ts'
 import { standingOf } from '../claims/standing.ts'
@@ -191,7 +191,11 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }
     <>
       <h2>Where it was read</h2>
       {source ? <p>Read at {plainText(sourceWords(source, { title: titleOf(source.provider), chosenBy }))}.</p> : null}
-      {checkedBy === undefined ? null : <p>Checked by {plainText(checkedBy)}.</p>}
+      {checkedBy === undefined ? null : (
+        <p>
+          Checked by <ShortDigests text={plainText(checkedBy)} />.
+        </p>
+      )}
       {told.length > 0 ? (
         <ul>
           {told.map((sentence) => (

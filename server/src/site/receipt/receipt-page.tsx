@@ -8,7 +8,7 @@ import { utc } from '../../receipt/when.ts'
 import { Comparison } from '../../web/parts/comparison.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { MARKS } from '../../web/parts/icons.tsx'
-import { Code, Hash } from '../../web/parts/values.tsx'
+import { Code, Hash, ShortDigests } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
 import { badgeText } from './badge.ts'
 import { Proofs } from './proofs.tsx'
@@ -72,12 +72,16 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
           <Mark /> {headingOf(view)}
         </p>
         <h1>{plainText(view.finding)}</h1>
-        {view.verdict === 'verified' ? null : <p class="lead">{view.reason}</p>}
+        {view.reason === undefined ? null : <p class="lead">{view.reason}</p>}
         <p class="lead">{view.when}</p>
       </header>
-      <Part title="Claimed and seen">
+      <Part title="Claimed and found">
+        <p>
+          {view.claimed === undefined
+            ? `Claimed by the agent ${plainText(view.agent)}.`
+            : `The agent ${plainText(view.agent)} says: ${plainText(view.claimed)}`}
+        </p>
         <Comparison fields={view.fields} />
-        <p class="help">Claimed by the agent {plainText(view.agent)}.</p>
         {view.told.length > 0 ? (
           <ul>
             {view.told.map((sentence) => (
@@ -101,10 +105,10 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
       <Part title="Who says so">
         <Facts
           rows={[
-            ['Issuer', plainText(view.issuer)],
-            ['Key', <Hash value={view.keyId} label="the key" ends={16} />],
+            ['Issuer', view.issuer === undefined ? null : plainText(view.issuer)],
+            ['Issuer’s key', <Hash value={view.keyId} label="the key" ends={16} />],
             ['Rules', view.profileVersion],
-            ['Checked by', view.checkedBy === undefined ? null : plainText(view.checkedBy)],
+            ['Checked by', view.checkedBy === undefined ? null : <ShortDigests text={plainText(view.checkedBy)} />],
             ['Issued', utc(view.timeline.issuedAt)],
             ['Receipt', <Hash value={view.receiptId} label="the receipt ID" ends={40} />],
           ]}

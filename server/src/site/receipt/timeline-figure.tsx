@@ -11,7 +11,7 @@ const SEEN_WORDS: Readonly<Record<Seen, string>> = {
   as_claimed: 'it was there as claimed',
   different: 'it was there, but not as claimed',
   absent: 'it was not there',
-  unreadable: 'the place could not be read',
+  unreadable: 'nothing could be read',
 }
 
 export function TimelineFigure({ timeline }: { readonly timeline: Timeline }) {
@@ -80,10 +80,13 @@ interface Moment {
 /** In order of time; at the same time, a cause before its effect. */
 function momentsOf({ claimedAt, toleranceEnd, deadlineAt, issuedAt, appeared, reads }: Timeline): Moment[] {
   const since = (at: Instant) => `${offsetFrom(claimedAt, at)} the claim`
+  const isRead = (moment: Instant) => reads.some(({ seen, at }) => seen === 'as_claimed' && at.includes(moment))
   const moments: Moment[] = [
-    ...(appeared ? [{ at: appeared.notAfter, text: `The outcome was there by now, ${since(appeared.notAfter)}` }] : []),
+    ...(appeared && !isRead(appeared.notAfter)
+      ? [{ at: appeared.notAfter, text: `The outcome was there by now, ${since(appeared.notAfter)}` }]
+      : []),
     { at: claimedAt, text: 'The agent claims that it did this' },
-    ...reads.map((run) => ({ at: run.at[0]!, text: `${readsInWords(run)}, ${since(run.at[0]!)}` })),
+    ...reads.map(({ seen, at }) => ({ at: at[0]!, text: `${checksInWords(at, since)}: ${SEEN_WORDS[seen]}` })),
     ...(toleranceEnd === undefined || toleranceEnd > issuedAt
       ? []
       : [{ at: toleranceEnd, text: 'End of the tolerance: an outcome that appears later is late' }]),
@@ -93,7 +96,7 @@ function momentsOf({ claimedAt, toleranceEnd, deadlineAt, issuedAt, appeared, re
   return moments.toSorted((one, other) => one.at - other.at)
 }
 
-function readsInWords({ seen, at }: Reads): string {
-  if (at.length === 1) return `Read: ${SEEN_WORDS[seen]}`
-  return `${at.length} reads, the last at ${utc(at.at(-1)!)}: ${SEEN_WORDS[seen]}`
+function checksInWords(at: Reads['at'], since: (moment: Instant) => string): string {
+  if (at.length === 1) return `Check ${since(at[0]!)}`
+  return `${at.length} checks until ${utc(at.at(-1)!)}, ${since(at.at(-1)!)}`
 }

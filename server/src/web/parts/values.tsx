@@ -1,6 +1,7 @@
 /** Verdicts, times and long identifiers, as people read them. */
 import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core'
 import { VERDICT_WORDS } from '../../base/verdict-words.ts'
+import { utc } from '../../receipt/when.ts'
 import { MARKS } from './icons.tsx'
 
 const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {
@@ -49,8 +50,13 @@ export function Time({ at, now, none = '–' }: TimeProps) {
   )
 }
 
+/** To the second, and exact on hover. */
 export function ExactTime({ at }: { readonly at: Instant }) {
-  return <time dateTime={formatInstant(at)}>{readableUtc(at)}</time>
+  return (
+    <time dateTime={formatInstant(at)} title={readableUtc(at)}>
+      {utc(at)}
+    </time>
+  )
 }
 
 export function readableUtc(at: Instant): string {
@@ -92,6 +98,25 @@ export function Hash({ value, label, ends = 8 }: HashProps) {
       <code title={value}>{short}</code>
       <Copy value={value} label={label} />
     </span>
+  )
+}
+
+const DIGEST = /(sha256:[\w-]{43})/
+
+/** A text in which digests are shortened; whole on hover. */
+export function ShortDigests({ text }: { readonly text: string }) {
+  return (
+    <>
+      {text.split(DIGEST).map((part) =>
+        DIGEST.test(part) ? (
+          <code title={part}>
+            {part.slice(0, 15)}…{part.slice(-8)}
+          </code>
+        ) : (
+          part
+        ),
+      )}
+    </>
   )
 }
 
