@@ -165,7 +165,6 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
       await picture(page, 'claim')
       await follow('Open')
       await page.locator('#receipt[data-checked=true]').waitFor()
-      await picture(page, 'receipt-late')
       await page.goBack()
       await follow('Developers')
     })
