@@ -73,14 +73,14 @@ async function inclusionSteps(leaf: number, hash: string, size: number): Promise
     {
       holds: isAbout,
       words: isAbout
-        ? `The proof is about leaf ${leaf}, of this log.`
-        : 'The proof is about another leaf, size or log.',
+        ? `The proof is about entry ${leaf}, of this log.`
+        : 'The proof is about another entry, size or log.',
     },
     {
       holds,
       words: holds
-        ? `The proof leads from the leaf to the root of the tree of size ${size}.`
-        : `The proof does not lead from the leaf to the root of the tree of size ${size}.`,
+        ? `The proof leads from the entry to the root of the tree of size ${size}.`
+        : `The proof does not lead from the entry to the root of the tree of size ${size}.`,
     },
     head.step,
     await isOfTheLog({ size, hash: root_hash }, head),

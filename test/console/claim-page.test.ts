@@ -78,7 +78,7 @@ for (const [verdict, claim, told] of rows) {
     t.match(
       text,
       new RegExp(
-        `Decided : ${verdict} .*In the log as leaf ${leaf_index}\\. .*Not anchored : this service does not anchor its log`,
+        `Decided : ${verdict} .*In the log as entry ${leaf_index}\\. .*Not anchored : this service does not anchor its log`,
       ),
     )
     t.notMatch(text, /to come Not anchored/)
@@ -98,7 +98,7 @@ t.test('the page of a queued claim tells when it is looked at next, and what is 
   const { claim_id } = (await client.submit({ params: { see: 'unavailable' } })).body
   const text = textOf((await owner.get(`${path}/${claim_id}`)).html)
   t.match(text, /Waiting: could not be read yet queued Not decided yet\./)
-  t.match(text, /Next check: in \d+ sec\. \. Deadline: 2/)
+  t.match(text, /Next check: in \d+ sec\. , deadline: 2/)
   t.match(text, /Check 1 : could not read\. The destination could not be reached\. unavailable/)
   t.match(text, /to come Next check .* to come End of the tolerance .* to come Deadline/)
   t.match(text, /There is no receipt yet/)

@@ -58,7 +58,7 @@ t.test('a log of some entries', async (t) => {
     for (const value of [tree_head.body.root_hash, tree_head.signature.key_id, tree_head.body.log_id])
       t.ok(text.includes(value), value)
     t.match(text, `${SIZE} entries in the last 30 days`)
-    t.match(text, 'This log is not anchored, or not yet.')
+    t.match(text, 'No anchor of this log has landed yet.')
     t.strictSame(
       entriesIn(text),
       Array.from({ length: PAGE }, (_, index) => SIZE - 1 - index),
@@ -93,7 +93,7 @@ t.test('a log of some entries', async (t) => {
     t.match(text, '<a href="/log/6">')
     t.match(text, '<a href="/log/8">')
     t.strictSame(JSON.parse(codeIn(text, 'The proof')), await api(`/v1/log/proof?leaf_index=7&tree_size=${SIZE}`))
-    t.notMatch((await ask('/log/0')).text, 'Leaf -1')
+    t.notMatch((await ask('/log/0')).text, 'Entry -1')
     t.notMatch((await ask(`/log/${SIZE - 1}`)).text, `/log/${SIZE}"`)
   })
 
@@ -124,13 +124,13 @@ t.test('a log of some entries', async (t) => {
   })
 
   const refused: [path: string, status: number, words: RegExp][] = [
-    [`/log/proof?leaf=${SIZE}`, 404, /The log has no leaf 47\. Its leaves are 0 to 46\./],
-    ['/log/proof?leaf=9007199254740992', 400, /Write the index of the leaf, such as 0, or its hash/],
-    ['/log/proof?leaf=-1', 400, /Write the index of the leaf/],
-    ['/log/proof?leaf=', 400, /Write the index of the leaf/],
-    ['/log/proof?leaf=%3Cscript%3E', 400, /Write the index of the leaf/],
-    [`/log/proof?leaf=${'A'.repeat(43)}`, 404, /No leaf of the log has this hash/],
-    ['/log/proof?leaf=5&size=5', 400, /A tree of size 5 has no leaf 5\. Take a size above 5, up to 47\./],
+    [`/log/proof?leaf=${SIZE}`, 404, /The log has no entry 47\. Its entries are 0 to 46\./],
+    ['/log/proof?leaf=9007199254740992', 400, /Write the number of the entry, such as 0, or its leaf hash/],
+    ['/log/proof?leaf=-1', 400, /Write the number of the entry/],
+    ['/log/proof?leaf=', 400, /Write the number of the entry/],
+    ['/log/proof?leaf=%3Cscript%3E', 400, /Write the number of the entry/],
+    [`/log/proof?leaf=${'A'.repeat(43)}`, 404, /No entry of the log has this leaf hash/],
+    ['/log/proof?leaf=5&size=5', 400, /A tree of size 5 has no entry 5\. Take a size above 5, up to 47\./],
     ['/log/proof?leaf=5&size=48', 404, /The log has 47 entries\. The size cannot be 48\./],
     ['/log/proof?leaf=5&size=1.5', 400, /The size of the tree is a whole number/],
     ['/log/proof?first=9&second=3', 400, /The first size, 9, is above the second, 3\. Exchange them\./],
@@ -150,6 +150,8 @@ t.test('a log of some entries', async (t) => {
       const answer = await ask(path)
       t.match(answer, { status, headers: { 'content-type': /^text\/html/, 'cache-control': 'no-store' }, text: words })
       t.notMatch(answer.text, '<script>')
+      const field = /proof\?(leaf|first)=/.exec(path)?.[1]
+      if (field !== undefined) t.match(answer.text, `<input id="proof-${field}" autofocus`, 'has the focus')
     })
   }
 

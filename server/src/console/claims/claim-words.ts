@@ -18,9 +18,16 @@ const LONGEST_PARAMS = 120
 export function claimWords(profileOf: ProfileOf, claim: Said): string {
   const profile = profileOf(claim.profileAction, claim.profileVersion)
   if (profile) return nameTurns(claimSentence(profile, claim))
-  const params = Object.entries(claim.params).map(([name, value]) => `${name} ${plain(value)}`)
+  const params = Object.entries(claim.params).map(([name, value]) => `${name} ${withoutTail(plain(value))}`)
   const told = params.length === 0 ? '' : ` (${clipped(params.join(', '))})`
   return nameTurns(`${claim.action}: ${claim.target}${told}`)
+}
+
+const SHORT_HASH = 12
+
+/** Of a hash, as the sentences of profiles shorten them. */
+function withoutTail(text: string): string {
+  return /^[0-9a-f]{40,}$/i.test(text) ? text.slice(0, SHORT_HASH) : text
 }
 
 function plain(value: unknown): string {

@@ -61,7 +61,7 @@ export function ClaimPage(props: ClaimPageProps) {
         </p>
         {claim.nextCheckAt === null ? null : (
           <p>
-            Next check: <Time at={claim.nextCheckAt} now={now} />. Deadline: <ExactTime at={claim.deadlineAt} />.
+            Next check: <Time at={claim.nextCheckAt} now={now} />, deadline: <ExactTime at={claim.deadlineAt} />
           </p>
         )}
         {choice ? <ChooseHost choice={choice} /> : null}

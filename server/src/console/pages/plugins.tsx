@@ -41,7 +41,7 @@ function Plugins({ viewer, plugins }: PluginsProps) {
           <p>Ask the operator of this service to add one.</p>
         </Empty>
       ) : (
-        <div class="cards">
+        <div class="cards plugins">
           {plugins.map((plugin) => (
             <PluginCard plugin={plugin} />
           ))}
@@ -93,13 +93,26 @@ function Lines({ texts, none = 'nothing' }: { readonly texts: readonly string[];
   )
 }
 
+/** The versions of an action live side by side: one line tells them. */
+function byAction(actions: PluginOverview['actions']) {
+  const names = [...new Set(actions.map(({ action }) => action))]
+  return names.map((name) => {
+    const all = actions.filter(({ action }) => action === name)
+    return { action: name, title: all[0]!.title, versions: all.map(({ version }) => version) }
+  })
+}
+
+function versionWords([first, ...more]: readonly string[]): string {
+  return more.length === 0 ? `version ${first}` : `versions ${[first, ...more].join(', ')}`
+}
+
 function Actions({ actions }: Pick<PluginOverview, 'actions'>) {
   if (actions.length === 0) return <span class="none">nothing</span>
   return (
     <ul>
-      {actions.map(({ action, version, title }) => (
+      {byAction(actions).map(({ action, versions, title }) => (
         <li>
-          <ActionName action={action} title={title} />, version {version}
+          <ActionName action={action} title={title} />, {versionWords(versions)}
         </li>
       ))}
     </ul>

@@ -115,7 +115,7 @@ const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   ),
   logged: ({ leafIndex, treeSize }) => (
     <p>
-      <strong>In the log</strong> as leaf {leafIndex}. The receipt proves it in a tree of {treeSize}.
+      <strong>In the log</strong> as entry {leafIndex}. The receipt proves it in a tree of {treeSize}.
     </p>
   ),
   anchored: ({ landing: { chain, txHash, block } }) => (

@@ -117,9 +117,9 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin }: Proo
           </dd>
           <dt>Neighbours</dt>
           <dd class="pager">
-            {entry.leafIndex > 0 ? <a href={logPaths.entry(entry.leafIndex - 1)}>Leaf {entry.leafIndex - 1}</a> : null}
+            {entry.leafIndex > 0 ? <a href={logPaths.entry(entry.leafIndex - 1)}>Entry {entry.leafIndex - 1}</a> : null}
             {entry.leafIndex < treeSize - 1 ? (
-              <a href={logPaths.entry(entry.leafIndex + 1)}>Leaf {entry.leafIndex + 1}</a>
+              <a href={logPaths.entry(entry.leafIndex + 1)}>Entry {entry.leafIndex + 1}</a>
             ) : null}
           </dd>
         </dl>
@@ -157,7 +157,7 @@ function Checked({ proof }: { readonly proof: Proof }) {
 function wordsOf(proof: Proof): string {
   if (proof.kind === 'inclusion') {
     const { leafIndex, treeSize, inclusion } = proof.proof
-    return `Leaf ${leafIndex} is in the tree of size ${treeSize}. ${counted(inclusion.length, 'hash leads', 'hashes lead')} from it to the root.`
+    return `Entry ${leafIndex} is in the tree of size ${treeSize}. ${counted(inclusion.length, 'hash leads', 'hashes lead')} from it to the root.`
   }
   const { first, second, proof: path } = proof.proof
   if (first === second) return `Both trees have size ${first}: they are the same tree, and the proof is empty.`
@@ -193,10 +193,10 @@ export function RefusedPage({ problem, typed, treeSize }: RefusedPageProps) {
     <Frame title="This cannot be proven">
       <Back />
       <h1>This cannot be proven</h1>
-      <p class="notice problem" role="alert">
+      <p class="notice problem" role="alert" id="problem">
         {problem}
       </p>
-      <ProofForms typed={typed} treeSize={treeSize} />
+      <ProofForms typed={typed} treeSize={treeSize} problem="problem" />
     </Frame>
   )
 }

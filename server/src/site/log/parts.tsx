@@ -81,14 +81,14 @@ export function Entries({ page: { treeSize, entries } }: { readonly page: Entrie
         <p class="help">There are no entries yet.</p>
       ) : (
         <>
-          <Table label="Entries on this page" head={['index', 'leaf hash', 'time']}>
+          <Table label="Entries on this page" head={['entry', 'leaf hash', 'time']}>
             {entries.toReversed().map(({ leafIndex, leafHash, createdAt }) => (
               <tr>
                 <td>
                   <a href={logPaths.entry(leafIndex)}>{leafIndex}</a>
                 </td>
                 <td>
-                  <Hash value={leafHash} label={`the hash of leaf ${leafIndex}`} ends={12} />
+                  <Hash value={leafHash} label={`the hash of entry ${leafIndex}`} ends={12} />
                 </td>
                 <td>
                   <ExactTime at={createdAt} />
@@ -98,7 +98,7 @@ export function Entries({ page: { treeSize, entries } }: { readonly page: Entrie
           </Table>
           <p class="pager">
             <span>
-              {first} to {last} of 0 to {treeSize - 1}
+              Entries {first} to {last}, of {treeSize.toLocaleString('en')} that begin with 0
             </span>
             {last < treeSize - 1 ? (
               <a href={logPaths.entriesBefore(Math.min(treeSize, last + 1 + size))}>Newer entries</a>
@@ -125,7 +125,7 @@ export function Anchors({ anchors, next }: AnchorsProps) {
         cannot take it back.
       </p>
       {anchors.length === 0 ? (
-        <p class="help">This log is not anchored, or not yet.</p>
+        <p class="help">No anchor of this log has landed yet.</p>
       ) : (
         <Table label="Landed anchors" head={['tree size', 'chain', 'transaction', 'time of the block', 'root']}>
           {anchors.map(({ treeSize, chain, txHash, blockTime, blockNumber, rootHash }) => (
@@ -156,8 +156,17 @@ export function Anchors({ anchors, next }: AnchorsProps) {
   )
 }
 
-/** @param typed what to show in the fields */
-export function ProofForms({ typed = {}, treeSize }: { readonly typed?: Typed; readonly treeSize: number }) {
+interface ProofFormsProps {
+  /** What to show in the fields. */
+  readonly typed?: Typed
+  readonly treeSize: number
+  /** The id of what says why this was refused: the form that was sent has the focus. */
+  readonly problem?: string
+}
+
+export function ProofForms({ typed = {}, treeSize, problem }: ProofFormsProps) {
+  const sent = typed.leaf === undefined ? 'first' : 'leaf'
+  const refused = (name: keyof Typed) => (name === sent ? problem : undefined)
   return (
     <section aria-labelledby="proofs">
       <h2 id="proofs">Check the log yourself</h2>
@@ -167,14 +176,28 @@ export function ProofForms({ typed = {}, treeSize }: { readonly typed?: Typed; r
       </p>
       <div class="cards">
         <form class="card" method="get" action={logPaths.proof}>
-          <h3>A leaf is in the log</h3>
-          <Field name="leaf" label="Leaf" help="Its index, or its hash." value={typed.leaf} required />
+          <h3>An entry is in the log</h3>
+          <Field
+            name="leaf"
+            label="Entry"
+            help="Its number, or its leaf hash."
+            value={typed.leaf}
+            problem={refused('leaf')}
+            required
+          />
           <Field name="size" label="Size of the tree" help={`Empty: ${treeSize}, the newest.`} value={typed.size} />
-          <button type="submit">Prove the leaf</button>
+          <button type="submit">Prove the entry</button>
         </form>
         <form class="card" method="get" action={logPaths.proof}>
           <h3>The log only grew</h3>
-          <Field name="first" label="First size" help="Of a head that you kept." value={typed.first} required />
+          <Field
+            name="first"
+            label="First size"
+            help="Of a head that you kept."
+            value={typed.first}
+            problem={refused('first')}
+            required
+          />
           <Field name="second" label="Second size" help={`Empty: ${treeSize}, the newest.`} value={typed.second} />
           <button type="submit">Prove the growth</button>
         </form>
@@ -188,21 +211,23 @@ interface FieldProps {
   readonly label: string
   readonly help: string
   readonly value: string | undefined
+  readonly problem?: string | undefined
   readonly required?: boolean
 }
 
-function Field({ name, label, help, value, required }: FieldProps) {
+function Field({ name, label, help, value, problem, required }: FieldProps) {
   return (
     <div class="field">
       <label for={`proof-${name}`}>{label}</label>
       <input
         id={`proof-${name}`}
+        autofocus={problem !== undefined}
         name={name}
         value={value}
         required={required}
         maxLength={64}
         autocomplete="off"
-        aria-describedby={`proof-${name}-help`}
+        aria-describedby={problem === undefined ? `proof-${name}-help` : `${problem} proof-${name}-help`}
       />
       <p class="help" id={`proof-${name}-help`}>
         {help}

@@ -30,7 +30,7 @@ async function inclusion(log: LogService, typed: Typed, leaf: string, treeSize: 
   if (leafIndex >= size) {
     throw new ServiceError(
       'bad_request',
-      `A tree of size ${size} has no leaf ${leafIndex}. Take a size above ${leafIndex}, up to ${treeSize}.`,
+      `A tree of size ${size} has no entry ${leafIndex}. Take a size above ${leafIndex}, up to ${treeSize}.`,
     )
   }
   return { kind: 'inclusion', proof: await log.inclusion(leafIndex, size) }
@@ -40,19 +40,19 @@ async function inclusion(log: LogService, typed: Typed, leaf: string, treeSize: 
 async function leafOf(log: LogService, leaf: string, treeSize: number): Promise<number> {
   if (HASH.test(leaf)) {
     const found = await log.leafIndexOf(leaf)
-    if (found === undefined) throw new ServiceError('not_found', 'No leaf of the log has this hash.')
+    if (found === undefined) throw new ServiceError('not_found', 'No entry of the log has this leaf hash.')
     return found
   }
   const index = wholeNumber(leaf)
   if (index === undefined)
     throw new ServiceError(
       'bad_request',
-      'Write the index of the leaf, such as 0, or its hash, which has 43 characters.',
+      'Write the number of the entry, such as 0, or its leaf hash, which has 43 characters.',
     )
   if (index >= treeSize) {
     throw new ServiceError(
       'not_found',
-      `The log has no leaf ${index}. ${treeSize === 1 ? 'Its only leaf is 0.' : `Its leaves are 0 to ${treeSize - 1}.`}`,
+      `The log has no entry ${index}. ${treeSize === 1 ? 'Its only entry is 0.' : `Its entries are 0 to ${treeSize - 1}.`}`,
     )
   }
   return index

@@ -64,7 +64,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     const { treeSize } = await log.entries(undefined, 1)
     try {
       const proof = await answer(log, typed)
-      const title = proof.kind === 'inclusion' ? `Leaf ${proof.proof.leafIndex} is in the log` : 'The log only grew'
+      const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leafIndex} is in the log` : 'The log only grew'
       const props = { title, proof, typed, treeSize, origin: originOf(request, config.publicUrl) }
       return sendPage(reply, <ProofPage {...props} />)
     } catch (error) {

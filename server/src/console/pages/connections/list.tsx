@@ -47,7 +47,7 @@ export function Connections(props: ConnectionsProps) {
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
         <p>
-          Public destinations need no connection: <ActionNames actions={publicActions.map(named)} />
+          Public destinations need no connection: <ActionNames actions={publicActions.map(named)} />.
         </p>
       ) : null}
       {connections.length === 0 ? (

@@ -132,10 +132,10 @@ function section(endpoint: Endpoint, context: Context): string {
             describe(schema, context),
           ]),
         ),
-    body && members('body', body, context),
+    body && members('body', 'required', body, context),
     example && fenced('sh', curl(endpoint, example, context.origin)),
     `Answer ${code(status)}${answered ? ':' : '.'}`,
-    answered && members('answer', answered, context),
+    answered && members('answer', 'always', answered, context),
     example && fenced('json', JSON.stringify(example.answer, null, 2)),
     errors(responses, status),
   ]).trimEnd()
@@ -147,7 +147,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   '': 'Needs no key.',
 }
 
-function members(name: string, schema: JsonSchema, context: Context): string | undefined {
+function members(name: string, must: string, schema: JsonSchema, context: Context): string | undefined {
   const rows = membersOf(schema, context.schemas)
   if (rows.length === 0) return undefined
   return table(
@@ -155,7 +155,7 @@ function members(name: string, schema: JsonSchema, context: Context): string | u
     rows.map(({ name, isRequired, schema }) => [
       code(name),
       formOf(schema, context),
-      isRequired ? 'always' : 'optional',
+      isRequired ? must : 'optional',
       describe(schema, context),
     ]),
   )
