@@ -40,7 +40,7 @@ t.test('new claims come in by themselves, and leave focus, what is open and what
   const page = await open(console, path)
   const read = `#${ids[10]}`
   await page.locator('#chart-numbers summary').click()
-  await page.locator(`${read} a`).focus()
+  await page.locator(`${read} a.clamp`).focus()
   const top = () => page.evaluate((id) => document.querySelector(id)!.getBoundingClientRect().top, read)
   const before = await top()
   await page.locator(read).evaluate((row) => row.setAttribute('data-kept', ''))

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 
 function Icon({ children, class: className }: { readonly children: ComponentChildren; readonly class?: string }) {
   return (
-    <svg class={className ? `icon ${className}` : 'icon'} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+    <svg class={className ? `icon ${className}` : 'icon'} viewBox="0 0 16 16" aria-hidden="true">
       {children}
     </svg>
   )
