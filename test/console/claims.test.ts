@@ -169,7 +169,7 @@ t.test('pages hold while claims arrive: nothing comes twice, and nothing is left
     const answers = await Promise.all(Array.from({ length: count }, () => client.submit({ agent_id: agent })))
     return answers.map(({ body }) => body.claim_id as string)
   }
-  const before = [...(await submit(60, 'first')), ...(await submit(45, 'first'))]
+  const before = [...(await submit(40, 'first')), ...(await submit(25, 'first'))]
   const seen: string[] = []
   let at: string | undefined = `${path}?agent_id=first`
   while (at !== undefined) {
@@ -178,7 +178,7 @@ t.test('pages hold while claims arrive: nothing comes twice, and nothing is left
     at = linkOf(page.html, 'older')
     if (at !== undefined) t.match(at, 'agent_id=first', 'the filter goes along')
     await submit(7, 'first')
-    if (seen.length > 40) {
+    if (seen.length > 25) {
       t.equal(linkOf(page.html, 'newest'), `${path}?agent_id=first`)
       t.notMatch(page.html, 'data-live', 'later pages stay as they are')
     }
@@ -190,7 +190,7 @@ t.test('pages hold while claims arrive: nothing comes twice, and nothing is left
 t.test('from an older page one comes back, page by page, to the newest', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
   for (const agent of ['one', 'other']) {
-    await Promise.all(Array.from({ length: 120 }, () => client.submit({ agent_id: agent })))
+    await Promise.all(Array.from({ length: 60 }, () => client.submit({ agent_id: agent })))
   }
   const first = `${path}?agent_id=one`
   const pages: string[][] = []
@@ -204,8 +204,13 @@ t.test('from an older page one comes back, page by page, to the newest', async (
   }
   t.strictSame(
     pages.map((page) => page.length),
-    [40, 40, 40],
+    [25, 25, 10],
   )
+  const { html } = await owner.get(first)
+  const assets = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+\.(?:css|js)[^"]*)"/g)].map(([, asset]) => asset!)
+  const weights = await Promise.all([first, ...assets].map(async (at) => (await owner.get(at)).html.length))
+  t.ok(weights.length > 2, 'the page has a style and scripts')
+  t.ok(weights.reduce((sum, weight) => sum + weight) < 60_000, `a page weighs ${weights.join(' + ')}`)
   const back: string[][] = []
   for (at = last; at !== undefined; ) {
     const page = await owner.get(at)
