@@ -38,7 +38,7 @@ t.test('new claims come in by themselves, and leave focus, what is open and what
   const ids: string[] = []
   for (let count = 0; count < 30; count++) ids.push((await client.submit()).body.claim_id)
   const page = await open(console, path)
-  const read = `#${ids[10]}`
+  const read = `#${ids[20]}`
   await page.locator('#chart-numbers summary').click()
   await page.locator(`${read} a.clamp`).focus()
   const top = () => page.evaluate((id) => document.querySelector(id)!.getBoundingClientRect().top, read)
@@ -47,7 +47,7 @@ t.test('new claims come in by themselves, and leave focus, what is open and what
 
   const arrived = (await client.submit()).body.claim_id
   await page.waitForSelector(`#${arrived}`)
-  t.equal(await page.evaluate(() => document.activeElement?.closest('tr')?.id), ids[10])
+  t.equal(await page.evaluate(() => document.activeElement?.closest('tr')?.id), ids[20])
   t.ok(await page.locator('#chart-numbers').evaluate((details) => (details as HTMLDetailsElement).open))
   t.ok(Math.abs((await top()) - before) < 2, 'what is read does not move')
   t.equal(await page.locator('[data-kept]').count(), 0, 'what the server does not say goes')
