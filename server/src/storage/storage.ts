@@ -11,6 +11,7 @@ import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
+import { secondStepReads, secondStepWrites } from './second-steps.ts'
 import {
   identityReads,
   identityWrites,
@@ -73,6 +74,7 @@ export function reads(db: Db) {
     links: linkReads(db),
     passkeys: passkeyReads(db),
     identities: identityReads(db),
+    secondSteps: secondStepReads(db),
     records: recordReads(db),
     workspaces: workspaceReads(db),
     keys: keyReads(db),
@@ -92,6 +94,7 @@ export function writes(tx: Db) {
     links: linkWrites(tx),
     passkeys: passkeyWrites(tx),
     identities: identityWrites(tx),
+    secondSteps: secondStepWrites(tx),
     records: recordWrites(tx),
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),

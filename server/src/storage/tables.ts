@@ -7,6 +7,7 @@ import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles,
 import { log } from './log-state.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
+import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
 import { apiKeys, connections, workspaces } from './workspaces.ts'
@@ -20,6 +21,8 @@ export const CARRIED: readonly Table<unknown>[] = [
   links,
   passkeys,
   identities,
+  secondSteps,
+  recoveryCodes,
   records,
   apiKeys,
   connections,
