@@ -343,7 +343,10 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
         rows.map(({ position }) => position),
         Array.from({ length: 38 }, (_, index) => index + 1),
       )
-      t.notOk(rows.some(({ subject }) => subject === 'first 7'), 'nothing of a write that failed')
+      t.notOk(
+        rows.some(({ subject }) => subject === 'first 7'),
+        'nothing of a write that failed',
+      )
       let hash = CHAIN_START
       for (const row of rows) {
         hash = chainHash(hash, row)
