@@ -65,6 +65,8 @@ export interface MigrationStatements {
   readonly lock: readonly string[]
   /** Statements after which every change and deletion of a row of this table fails. */
   appendOnly(table: string): readonly string[]
+  /** Statements after which no row of this table changes, and only those go whose number is below the one in the head's row. */
+  keepFrom(table: string, number: string, head: string, first: string): readonly string[]
   /** Statements after which these columns are compared byte by byte. */
   compareBytes(table: string, columns: readonly string[]): readonly string[]
 }

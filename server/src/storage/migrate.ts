@@ -11,6 +11,7 @@ import * as shares from './migrations/007-shares.ts'
 import * as connectionNames from './migrations/008-connection-names.ts'
 import * as agents from './migrations/009-agents.ts'
 import * as leafHashes from './migrations/010-leaf-hashes.ts'
+import * as auditTrail from './migrations/011-audit-trail.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -29,6 +30,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '008-connection-names': connectionNames,
   '009-agents': agents,
   '010-leaf-hashes': leafHashes,
+  '011-audit-trail': auditTrail,
 }
 
 const TABLE = 'migrations'

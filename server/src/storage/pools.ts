@@ -108,7 +108,13 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
 
   return {
     read: reads(outside),
-    write: (work) => transaction(writer, dialect.begin, (db) => work(writes(db))),
+    write: (work) =>
+      transaction(writer, dialect.begin, async (db) => {
+        const tx = writes(db)
+        const result = await work(tx)
+        await tx.audit.flush()
+        return result
+      }),
     apply: (changes) => applyChanges(outsideOn(writer), changes),
     snapshot: (work) => transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => transaction(writer, dialect.begin, work),

@@ -83,6 +83,17 @@ export const postgres: Dialect = {
       `CREATE TRIGGER ${table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
         FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
     ],
+    keepFrom: (table, number, head, first) => [
+      `CREATE TRIGGER ${table}_no_change BEFORE UPDATE OR TRUNCATE ON ${table}
+        FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
+      `CREATE FUNCTION refuse_${table}_deletion() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN
+          IF OLD.${number} >= (SELECT ${first} FROM ${head}) THEN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END IF;
+          RETURN OLD;
+        END $$`,
+      `CREATE TRIGGER ${table}_no_deletion BEFORE DELETE ON ${table}
+        FOR EACH ROW EXECUTE FUNCTION refuse_${table}_deletion()`,
+    ],
     compareBytes: (table, columns) => {
       const changes = columns.map((column) => `ALTER COLUMN ${column} TYPE text COLLATE "C"`)
       return [`ALTER TABLE ${table} ${changes.join(', ')}`]

@@ -71,6 +71,13 @@ export const sqlite: Dialect = {
         (change) => `CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}
           BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`,
       ),
+    keepFrom: (table, number, head, first) => {
+      const refuse = `BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`
+      return [
+        `CREATE TRIGGER ${table}_no_update BEFORE UPDATE ON ${table} ${refuse}`,
+        `CREATE TRIGGER ${table}_no_delete BEFORE DELETE ON ${table} WHEN OLD.${number} >= (SELECT ${first} FROM ${head}) ${refuse}`,
+      ]
+    },
     compareBytes: () => [],
   },
   shared: undefined,

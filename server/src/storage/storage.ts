@@ -1,12 +1,13 @@
 /** What the services need of a database: reads at any time, writes in transactions. */
 import { anchorReads, anchorWrites } from './anchors.ts'
-import { auditReads } from './audit.ts'
+import { auditTrailReads, auditTrailWrites } from './audit-trail.ts'
 import { applyChanges, type Changes } from './changes.ts'
 import { claimReads, claimWrites } from './claims.ts'
 import { databaseClock } from './clock.ts'
 import { counterWrites } from './counters.ts'
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
+import { doctorReads } from './doctor-reads.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
@@ -82,7 +83,8 @@ export function reads(db: Db) {
     claims: claimReads(db),
     log: logReads(db),
     anchors: anchorReads(db),
-    audit: auditReads(db),
+    audit: auditTrailReads(db),
+    doctor: doctorReads(db),
   }
 }
 
@@ -103,6 +105,7 @@ export function writes(tx: Db) {
     log: logWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
+    audit: auditTrailWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }

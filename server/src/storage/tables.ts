@@ -1,5 +1,6 @@
 /** Every table, by what happens to it when an installation is copied to another database. A table that a migration makes is named here. */
 import { anchors } from './anchor-row.ts'
+import { auditTrail, auditTrailHead } from './audit-trail.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
 import { leases } from './leases.ts'
@@ -36,6 +37,8 @@ export const CARRIED: readonly Table<unknown>[] = [
   tiles,
   treeHeads,
   anchors,
+  auditTrail,
+  auditTrailHead,
 ]
 
 /** Not copied: private keys, which the key vaults hand over, and what hosts keep while they run. */

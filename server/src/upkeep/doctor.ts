@@ -40,8 +40,8 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
   const problems = createProblems()
   const [leaves] = await Promise.all([
     checkLog(storage, problems, options),
-    checkUndecided(storage.read.audit, problems),
-    checkAccounts(storage.read.audit, problems, options.secrets),
+    checkUndecided(storage.read.doctor, problems),
+    checkAccounts(storage.read.doctor, problems, options.secrets),
     checkStrays(storage.read, problems),
     checkAnchors(storage.read, problems),
   ])
@@ -51,8 +51,8 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
 async function checkLog({ read }: Storage, problems: Problems, options: DiagnosisOptions): Promise<number> {
   const { signatures = false, onProgress } = options
   const { check, concurrency } = options.chunks ?? { check: chunkChecker(read), concurrency: CHUNKS_AT_A_TIME }
-  const tree = createTree(read.audit, problems)
-  const treeSize = await read.audit.reach()
+  const tree = createTree(read.doctor, problems)
+  const treeSize = await read.doctor.reach()
   let ending: Ending | undefined
   const chunks = walkHeads(read, problems, (end) => {
     ending = end
@@ -63,6 +63,6 @@ async function checkLog({ read }: Storage, problems: Problems, options: Diagnosi
     onProgress?.(tree.treeSize, Math.max(tree.treeSize, treeSize))
   }
   if (ending) await checkEnding(ending, problems)
-  await tree.checkStrayTiles(await read.audit.reach())
+  await tree.checkStrayTiles(await read.doctor.reach())
   return tree.treeSize
 }

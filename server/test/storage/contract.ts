@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { CheckRecord } from '@claimcheck/core'
+import { BY_SERVICE } from '@claimcheck/server/base/actor'
+import { CHAIN_START, chainHash } from '@claimcheck/server/base/audit-chain'
 import { newId } from '@claimcheck/server/base/ids'
 import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
@@ -30,6 +32,7 @@ const MIGRATIONS = [
   '008-connection-names',
   '009-agents',
   '010-leaf-hashes',
+  '011-audit-trail',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
@@ -320,6 +323,50 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     const storage = await begin(t, await fresh(t), many)
     t.same(await storage.read.claims.list({ workspaceId: 'ws_1', limit: 5000 }), many.toReversed())
   })
+
+  t.test(
+    'the audit trail is a chain without gaps, also when many write at once, and holds nothing of what failed',
+    async (t) => {
+      const url = await fresh(t)
+      const hosts = [await begin(t, url), await opened(t, url)]
+      const entry = (subject: string) => ({ event: 'key.created', at: NOON, by: BY_SERVICE, subject }) as const
+      const writes = Array.from({ length: 20 }, (_, number) =>
+        hosts[number % 2]!.write(async (tx) => {
+          tx.audit.record(entry(`first ${number}`))
+          tx.audit.record({ ...entry(`second ${number}`), workspaceId: 'ws_1', details: { name: 'ünïcödé', count: 1 } })
+          if (number === 7) throw new Error('refused')
+        }),
+      )
+      t.equal((await Promise.allSettled(writes)).filter(({ status }) => status === 'rejected').length, 1)
+      const rows = await hosts[0]!.read.audit.after(0, 100)
+      t.strictSame(
+        rows.map(({ position }) => position),
+        Array.from({ length: 38 }, (_, index) => index + 1),
+      )
+      t.notOk(
+        rows.some(({ subject }) => subject === 'first 7'),
+        'nothing of a write that failed',
+      )
+      let hash = CHAIN_START
+      for (const row of rows) {
+        hash = chainHash(hash, row)
+        t.same(Buffer.from(row.hash), Buffer.from(hash), `entry ${row.position}`)
+      }
+      t.match(await hosts[0]!.read.audit.ends(), { last: 38, first: 1 })
+      t.same(Buffer.from((await hosts[0]!.read.audit.ends())!.lastHash), Buffer.from(hash))
+      for (const sql of [`UPDATE audit_trail SET event = 'x'`, 'DELETE FROM audit_trail WHERE position = 1']) {
+        await t.rejects(
+          hosts[0]!.transaction((db) => db.query(sql)),
+          /append-only/,
+        )
+      }
+      await hosts[0]!.transaction(async (db) => {
+        await db.query('UPDATE audit_trail_head SET first_position = 3')
+        await db.query('DELETE FROM audit_trail WHERE position < 3')
+      })
+      t.equal((await hosts[0]!.read.audit.after(0, 1))[0]?.position, 3, 'below the first that is kept, entries go')
+    },
+  )
 
   t.test('what belongs to a workspace needs one', async (t) => {
     const storage = await begin(t, await fresh(t))

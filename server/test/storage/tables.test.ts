@@ -1,7 +1,8 @@
 /** The descriptions of tables, held against the schema that the migrations make on each database. */
-import { CLAIM_FIELDS } from '@claimcheck/server/storage/audit'
+
 import { claims } from '@claimcheck/server/storage/claim-row'
 import type { ColumnType } from '@claimcheck/server/storage/dialect'
+import { CLAIM_FIELDS } from '@claimcheck/server/storage/doctor-reads'
 import type { WholeDatabase } from '@claimcheck/server/storage/pools'
 import { BOOKKEEPING, CARRIED, NOT_CARRIED, SHARED } from '@claimcheck/server/storage/tables'
 import type { Knex } from 'knex'

@@ -22,7 +22,7 @@ export function addDoctorCommand(program: Command): void {
       const { diagnose } = await import('../../upkeep/doctor.ts')
       const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
       const { ok, problems, leaves, notices } = await withClaimcheck(async ({ config, storage, secrets }) => {
-        const isLarge = (await storage.read.audit.reach()) >= LEAVES_FOR_WORKERS
+        const isLarge = (await storage.read.doctor.reach()) >= LEAVES_FOR_WORKERS
         const workers = isLarge ? startChunkWorkers(config) : undefined
         const progress = startProgress('receipts')
         try {

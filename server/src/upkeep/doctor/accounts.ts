@@ -24,7 +24,7 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
 }
 const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
-export async function checkAccounts(audit: Reads['audit'], problems: Problems, secrets?: Opener): Promise<void> {
+export async function checkAccounts(doctor: Reads['doctor'], problems: Problems, secrets?: Opener): Promise<void> {
   const checks = {
     users: (row: Row) => [...timeProblems(row, 'created_at'), ...userProblems(row)],
     members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],
@@ -53,23 +53,23 @@ export async function checkAccounts(audit: Reads['audit'], problems: Problems, s
   } as const
   for (const [table, check] of Object.entries(checks)) {
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const rows: readonly Row[] = await audit.rows(table as keyof typeof checks, after, ROWS_PER_READ)
+      const rows: readonly Row[] = await doctor.rows(table as keyof typeof checks, after, ROWS_PER_READ)
       for (const row of rows) for (const problem of check(row)) problems.add(`${table} ${row.id}: ${problem}`)
       after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
     }
   }
-  if (secrets) await checkRecords(audit, problems, secrets)
+  if (secrets) await checkRecords(doctor, problems, secrets)
 }
 
-async function checkRecords(audit: Reads['audit'], problems: Problems, secrets: Opener): Promise<void> {
-  for (let rows = await audit.records(['', ''], ROWS_PER_READ); rows.length > 0; ) {
+async function checkRecords(doctor: Reads['doctor'], problems: Problems, secrets: Opener): Promise<void> {
+  for (let rows = await doctor.records(['', ''], ROWS_PER_READ); rows.length > 0; ) {
     for (const { kind, idHash, payload } of rows) {
       if (!opens(secrets, payload, recordContext(kind, idHash))) {
         problems.add(`records ${kind} ${idHash}: it cannot be decrypted with SECRET_KEY`)
       }
     }
     const last = rows.at(-1)!
-    rows = await audit.records([last.kind, last.idHash], ROWS_PER_READ)
+    rows = await doctor.records([last.kind, last.idHash], ROWS_PER_READ)
   }
 }
 

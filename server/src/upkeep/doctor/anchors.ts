@@ -22,10 +22,10 @@ const LANDING = ['uid', 'tx_hash', 'block_number', 'block_time', 'cost', 'gas_us
 const AMOUNT = /^[0-9]+$/
 const CODE = /^[a-z]+(_[a-z]+)*$/
 
-export async function checkAnchors({ audit, log }: Pick<Reads, 'audit' | 'log'>, problems: Problems): Promise<void> {
+export async function checkAnchors({ doctor, log }: Pick<Reads, 'doctor' | 'log'>, problems: Problems): Promise<void> {
   const before: Before = { ids: new Set(), finals: new Map(), sizes: new Map(), openId: undefined }
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-    const rows = await audit.anchors(after, ROWS_PER_READ)
+    const rows = await doctor.anchors(after, ROWS_PER_READ)
     if (rows.length === 0) return
     // Reads the logs after the anchors, so that the logs of all these anchors are among them.
     const logIds = new Set<unknown>([await log.state(), ...(await log.retiredLogs())].map((log) => log?.logId))

@@ -25,7 +25,7 @@ export type CheckChunk = (chunk: Chunk) => Promise<ChunkReport>
 /** The number of receipts that the database returns fastest in one text. */
 const LEAVES_PER_READ = 256
 
-export function chunkChecker({ audit, log }: Pick<Reads, 'audit' | 'log'>): CheckChunk {
+export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): CheckChunk {
   return async ({ segments, signatures }) => {
     const start = segments[0]?.start ?? 0
     const end = segments.at(-1)?.end ?? 0
@@ -33,9 +33,9 @@ export function chunkChecker({ audit, log }: Pick<Reads, 'audit' | 'log'>): Chec
     const keys = signatures ? createKeyRing(await log.signingKeys()) : undefined
     for (let from = start; from < end; from += LEAVES_PER_READ) {
       const to = Math.min(end, from + LEAVES_PER_READ)
-      await checkLines(await audit.receiptLines(from, to), segments, report, keys)
+      await checkLines(await doctor.receiptLines(from, to), segments, report, keys)
       for (let leaf = from; leaf < to; leaf++) {
-        if (report.lacks(leaf)) await checkRow(audit, leaf, segments, report, keys)
+        if (report.lacks(leaf)) await checkRow(doctor, leaf, segments, report, keys)
       }
     }
     return report.finish()
@@ -65,17 +65,17 @@ async function checkLines(
 
 /** Checks a receipt by its own row, when its line is missing or cannot be read. */
 async function checkRow(
-  audit: Reads['audit'],
+  doctor: Reads['doctor'],
   leaf: number,
   segments: readonly Segment[],
   report: ReportDraft,
   keys: KeyRing | undefined,
 ): Promise<void> {
-  const row = await audit.receipt(leaf)
+  const row = await doctor.receipt(leaf)
   if (!row) return
   const receipt = receiptOfRow(row)
-  const claim = await audit.claim(String(row.claim_id))
-  const stored = claim && claimOfRow(claim, await audit.checks(String(row.claim_id)))
+  const claim = await doctor.claim(String(row.claim_id))
+  const stored = claim && claimOfRow(claim, await doctor.checks(String(row.claim_id)))
   const examination = examineReceipt(receipt, stored, segmentOf(segments, leaf), keys)
   await addExamination(leaf, examination, receipt.leaf_hash, report)
 }

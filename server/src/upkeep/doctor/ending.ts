@@ -43,13 +43,13 @@ function checkKeys(rows: readonly SigningKeyRow[], firstHeads: Ending['firstHead
 }
 
 /** Finds rows that belong to nothing. */
-export async function checkStrays({ audit, log }: Pick<Reads, 'audit' | 'log'>, problems: Problems): Promise<void> {
-  for (const id of await audit.logIds())
+export async function checkStrays({ doctor, log }: Pick<Reads, 'doctor' | 'log'>, problems: Problems): Promise<void> {
+  for (const id of await doctor.logIds())
     if (id !== 1) problems.add(`log: there must be one row with id 1, and there is one with id ${id}`)
-  for (const { leaf_index, receipt_id } of await audit.strayReceipts(MAX_STRAYS)) {
+  for (const { leaf_index, receipt_id } of await doctor.strayReceipts(MAX_STRAYS)) {
     problems.add(`receipt ${receipt_id} (leaf ${leaf_index}): the log does not reach it`)
   }
-  for (const { table, id, missing } of await audit.orphans(MAX_STRAYS)) {
+  for (const { table, id, missing } of await doctor.orphans(MAX_STRAYS)) {
     problems.add(`${table} ${id}: there is no ${missing}`)
   }
   for (const { logId, name } of await log.retiredLogs()) {

@@ -36,7 +36,7 @@ const LEAVES_PER_CHUNK = 1024
  * @param onEnd called once, before the last chunk
  */
 export async function* walkHeads(
-  { log, audit }: Pick<Reads, 'log' | 'audit'>,
+  { log, doctor }: Pick<Reads, 'log' | 'doctor'>,
   problems: Problems,
   onEnd: (ending: Ending) => void,
 ): AsyncGenerator<readonly Step[]> {
@@ -54,7 +54,7 @@ export async function* walkHeads(
       if (steps.length > 0) yield steps
       return
     }
-    for (const head of await readHeads({ log, audit }, rows, problems)) {
+    for (const head of await readHeads({ log, doctor }, rows, problems)) {
       const { row, signed } = head
       const keyId = signed.signature.key_id
       if (!firstHeads.has(keyId)) firstHeads.set(keyId, row)
@@ -77,7 +77,7 @@ export async function* walkHeads(
 }
 
 async function readHeads(
-  { log, audit }: Pick<Reads, 'log' | 'audit'>,
+  { log, doctor }: Pick<Reads, 'log' | 'doctor'>,
   rows: readonly TreeHeadRow[],
   problems: Problems,
 ): Promise<SoundHead[]> {
@@ -86,7 +86,7 @@ async function readHeads(
   const logIds = new Set(
     [...(await log.retiredLogs()), ...[(await log.state()) ?? []].flat()].map(({ logId }) => logId),
   )
-  const reach = await audit.reach()
+  const reach = await doctor.reach()
   const read = rows.map(async (row) => {
     const addProblem = (problem: string) => problems.add(`tree head ${row.treeSize}: ${problem}`)
     const signed = readSigned(row)

@@ -1,6 +1,7 @@
 /** Receipts and claims exactly as stored, read from a line with many fields or from a row. */
-import { CLAIM_FIELDS, JSON_FIELDS, RECEIPT_FIELDS } from '../../storage/audit.ts'
+
 import type { Row } from '../../storage/db.ts'
+import { CLAIM_FIELDS, JSON_FIELDS, RECEIPT_FIELDS } from '../../storage/doctor-reads.ts'
 import { SEPARATORS } from '../../storage/lines.ts'
 import { parseJson } from './check-record.ts'
 

@@ -1,7 +1,7 @@
 /** Derives the tree from its leaves, and compares it with the stored tiles and the signed roots. */
 import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, type Tile } from '@claimcheck/core'
 import { SHA256_TREE } from '../../log/stored-log.ts'
-import type { TileKey } from '../../storage/audit.ts'
+import type { TileKey } from '../../storage/doctor-reads.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ChunkReport } from './chunk-report.ts'
 import type { SoundHead, Step } from './heads.ts'
@@ -16,7 +16,7 @@ export interface DerivedTree {
 
 const TILES_PER_READ = 1000
 
-export function createTree(audit: Reads['audit'], problems: Problems): DerivedTree {
+export function createTree(doctor: Reads['doctor'], problems: Problems): DerivedTree {
   let range: CompactRange = EMPTY_RANGE
   let rootHash = SHA256_TREE.empty
   /** The leaves since the last head: the hashes of their entries, and their stored hashes. */
@@ -40,7 +40,7 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
   /** The hash of a leaf whose receipt is missing. */
   async function hashInTile(leaf: number): Promise<Uint8Array> {
     problems.add(`receipts: leaf ${leaf} is missing`)
-    const [tile] = await audit.tiles([{ level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
+    const [tile] = await doctor.tiles([{ level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
     const at = (leaf % TILE_WIDTH) * HASH_BYTES
     return tile?.hashes.subarray(at, at + HASH_BYTES) ?? SHA256_TREE.empty
   }
@@ -66,7 +66,7 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
   async function checkTiles(tiles: readonly Tile[]): Promise<void> {
     for (const tile of tiles) expected.add(keyOf(tile))
     if (tiles.length === 0) return
-    const found = new Map((await audit.tiles(tiles)).map((tile) => [keyOf(tile), tile.hashes]))
+    const found = new Map((await doctor.tiles(tiles)).map((tile) => [keyOf(tile), tile.hashes]))
     for (const tile of tiles) {
       const hashes = found.get(keyOf(tile))
       if (!hashes) problems.add(`tile ${keyOf(tile)}: missing`)
@@ -90,7 +90,7 @@ export function createTree(audit: Reads['audit'], problems: Problems): DerivedTr
     },
     async checkStrayTiles(treeSize) {
       for (let after: TileKey | undefined = { level: -1, index: 0, width: 0 }; after; ) {
-        const keys: readonly TileKey[] = await audit.tileKeys(after, TILES_PER_READ)
+        const keys: readonly TileKey[] = await doctor.tileKeys(after, TILES_PER_READ)
         for (const key of keys) {
           // A tile that was created after these leaves were read is not stray.
           const reach = (key.index * TILE_WIDTH + key.width) * TILE_WIDTH ** key.level

@@ -7,18 +7,18 @@ import { claimOfLine, claimOfRow, readClaimLine, type StoredClaim } from './stor
 
 const CLAIMS_PER_READ = 256
 
-export async function checkUndecided(audit: Reads['audit'], problems: Problems): Promise<void> {
+export async function checkUndecided(doctor: Reads['doctor'], problems: Problems): Promise<void> {
   for (let after = ''; ; ) {
-    const page = await audit.undecidedLines(after, CLAIMS_PER_READ)
+    const page = await doctor.undecidedLines(after, CLAIMS_PER_READ)
     if (!page) return
     const lines = page.lines.split(SEPARATORS.row).map(readClaimLine)
     if (lines.every((line) => line !== undefined)) {
       for (const line of lines) check(claimOfLine(line), problems)
     } else {
       // A value contains a separator: reads each claim by its own row.
-      for (const claimId of await audit.undecidedIds(after, page.last)) {
-        const row = await audit.undecided(claimId)
-        if (row) check(claimOfRow(row, await audit.checks(claimId)), problems)
+      for (const claimId of await doctor.undecidedIds(after, page.last)) {
+        const row = await doctor.undecided(claimId)
+        if (row) check(claimOfRow(row, await doctor.checks(claimId)), problems)
       }
     }
     after = page.last

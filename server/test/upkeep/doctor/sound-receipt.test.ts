@@ -14,7 +14,7 @@ afterFile(() => kept.remove())
 t.test('each usual receipt is accepted at a glance, with the plugin that it names and without one', async (t) => {
   const storage = await openSqlite(kept.file)
   t.teardown(() => storage.close())
-  const text = await storage.read.audit.receiptLines(0, LEAVES)
+  const text = await storage.read.doctor.receiptLines(0, LEAVES)
   const lines = text.split(SEPARATORS.row).map((line) => readReceiptLine(line)!)
   t.equal(lines.length, LEAVES)
   const refused = lines.filter((line) => !isSound(line, boundsOf(line)))
@@ -30,7 +30,7 @@ t.test('each usual receipt is accepted at a glance, with the plugin that it name
 t.test('a receipt that names another plugin than its check is not', async (t) => {
   const storage = await openSqlite(kept.file)
   t.teardown(() => storage.close())
-  const line = readReceiptLine((await storage.read.audit.receiptLines(3, 4)).split(SEPARATORS.row)[0]!)!
+  const line = readReceiptLine((await storage.read.doctor.receiptLines(3, 4)).split(SEPARATORS.row)[0]!)!
   const { package: name } = JSON.parse(line.entry).body.observation.verifier
   const entry = line.entry.replace(`"package":"${name}"`, '"package":"other"')
   t.not(entry, line.entry)

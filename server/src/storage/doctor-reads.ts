@@ -82,7 +82,7 @@ const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner:
   [evidence, 'receipt_id', receipts],
 ]
 
-export function auditReads(db: Db) {
+export function doctorReads(db: Db) {
   const { receiptLines, undecidedLines } = linesIn(db.dialect)
 
   return {

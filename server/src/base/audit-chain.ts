@@ -1,0 +1,45 @@
+/** The hash chain of the audit trail: each entry's hash covers the entry and the hash before it. */
+import { canonicalize, type Instant, type JsonValue, utf8 } from '@claimcheck/core'
+import { sha256 } from './sha256.ts'
+
+/** Flat, and without secrets. */
+export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>
+
+export interface AuditEntry {
+  /** From 1 on, without gaps. */
+  readonly position: number
+  readonly at: Instant
+  readonly event: string
+  readonly actorKind: string
+  readonly actorId: string | null
+  readonly address: string | null
+  readonly workspaceId: string | null
+  /** Whose account it is about. */
+  readonly userId: string | null
+  /** The id of what it is about, such as a key. */
+  readonly subject: string | null
+  readonly details: AuditDetails
+}
+
+/** Before the first entry. */
+export const CHAIN_START: Uint8Array = new Uint8Array(32)
+
+/** SHA-256 of the previous entry's hash and the canonical JSON (RFC 8785) of the entry, whose member names are those of the export. */
+export function chainHash(previous: Uint8Array, entry: AuditEntry): Uint8Array {
+  return sha256(Buffer.concat([previous, utf8(canonicalize(chainedDocument(entry) as unknown as JsonValue))]))
+}
+
+/** An entry as an export writes it, without its hash. Times are milliseconds since the Unix epoch. */
+export function chainedDocument(entry: AuditEntry) {
+  return {
+    position: entry.position,
+    at: entry.at,
+    event: entry.event,
+    actor: { kind: entry.actorKind, id: entry.actorId },
+    address: entry.address,
+    workspace_id: entry.workspaceId,
+    user_id: entry.userId,
+    subject: entry.subject,
+    details: entry.details,
+  }
+}

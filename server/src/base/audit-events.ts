@@ -1,0 +1,10 @@
+/** The events of the audit trail, each with the words for it. */
+
+/** Completes "ACTOR ...": what was done. */
+export const AUDIT_EVENTS = {
+  'audit_trail.cut': 'removed old entries of the audit trail',
+  'key.created': 'created an API key',
+  'key.revoked': 'revoked an API key',
+} as const satisfies Readonly<Record<`${string}.${string}`, string>>
+
+export type AuditEvent = keyof typeof AUDIT_EVENTS

@@ -1,0 +1,33 @@
+/** Migration 11: the audit trail. */
+import type { Knex } from 'knex'
+import type { Dialect } from '../dialect.ts'
+
+export async function up(db: Knex, dialect: Dialect): Promise<void> {
+  // No references: an entry outlives what it tells of.
+  await db.schema.createTable('audit_trail', (table) => {
+    table.bigInteger('position').primary()
+    table.bigInteger('at').notNullable()
+    table.text('event').notNullable()
+    table.text('actor_kind').notNullable()
+    table.text('actor_id')
+    table.text('address')
+    table.text('workspace_id')
+    table.text('user_id')
+    table.text('subject')
+    // JSON.
+    table.text('details').notNullable()
+    table.binary('hash').notNullable()
+    table.index(['workspace_id', 'position'], 'audit_trail_workspace')
+    table.index(['user_id', 'position'], 'audit_trail_user')
+  })
+  await db.schema.createTable('audit_trail_head', (table) => {
+    table.integer('id').primary()
+    table.bigInteger('last_position').notNullable()
+    table.binary('last_hash').notNullable()
+    table.bigInteger('first_position').notNullable()
+    table.binary('before_hash').notNullable()
+  })
+  for (const sql of dialect.migrations.keepFrom('audit_trail', 'position', 'audit_trail_head', 'first_position')) {
+    await db.raw(sql)
+  }
+}
