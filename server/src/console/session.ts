@@ -7,7 +7,8 @@ import { HttpError } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
 import { contentIssues } from '../http/text.ts'
 import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
-import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../people/sessions.ts'
+import type { SessionService, SignedIn, User, Visitor } from '../people/sessions.ts'
+import { meetsRule, type SignedInBy } from '../people/sign-in-rules.ts'
 import { originOf } from '../web/origin.ts'
 import type { Viewer } from './page.tsx'
 import { signInPath } from './paths.ts'
@@ -76,9 +77,13 @@ export function readSessions(app: App, { sessions, config: { publicUrl } }: Sess
 
 /**
  * Of `app`: pages for people who are signed in. Others are sent to sign in, and back afterwards.
- * @param answerSignedOut answers a form that was sent without a session
+ * @param answers `answerSignedOut` to a form that was sent without a session; `answerWeak` in a workspace that asks for another sign-in
  */
-export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>, answerSignedOut: Answer): void {
+export function requireSession(
+  app: App,
+  members: Pick<MemberService, 'workspacesOf'>,
+  { answerSignedOut, answerWeak }: { readonly answerSignedOut: Answer; readonly answerWeak: Answer },
+): void {
   app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
     const session = optionalSessionOf(request)
     const isForm = request.method !== 'GET' && request.method !== 'HEAD'
@@ -89,6 +94,7 @@ export function requireSession(app: App, members: Pick<MemberService, 'workspace
     // A workspace of others answers like one that does not exist.
     if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
     request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace })
+    if (workspace && !meetsRule(workspace.signInRule, session.session.method)) return answerWeak(request, reply)
   })
 }
 
@@ -129,22 +135,31 @@ export interface Entering {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly sessions: Pick<SessionService, 'start' | 'end'>
-  readonly config: Pick<Config, 'publicUrl'>
+  readonly config: Pick<Config, 'publicUrl' | 'sessionEnds'>
+}
+
+/** Somebody who has just proved who they are. */
+export interface Arrival {
+  readonly user: Pick<User, 'id' | 'generation'>
+  readonly method: SignedInBy
 }
 
 /** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
-export async function enter(entering: Entering, userId: string, next: string): Promise<FastifyReply> {
-  await startSession(entering, userId)
+export async function enter(entering: Entering, arrival: Arrival, next: string): Promise<FastifyReply> {
+  await startSession(entering, arrival)
   return entering.reply.redirect(next, 303)
 }
 
 /** Begins a session in place of the one that this browser had. Returns what the forms of the answer must carry. */
-export async function startSession({ request, reply, sessions, config }: Entering, userId: string): Promise<string> {
-  const { publicUrl } = config
+export async function startSession(
+  { request, reply, sessions, config }: Entering,
+  { user, method }: Arrival,
+): Promise<string> {
+  const { publicUrl, sessionEnds } = config
   const session = optionalSessionOf(request)
+  const token = await sessions.start(user, method, browserOf(request))
   if (session) await sessions.end(session.user.id, session.session.id)
-  const token = await sessions.start(userId, browserOf(request))
-  reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: SESSION_LONGEST_MS / 1000 })
+  reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: sessionEnds.longestMs / 1000 })
   return csrfOf(token)
 }
 

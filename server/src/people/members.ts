@@ -6,6 +6,7 @@ import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../s
 import type { Storage, Writes } from '../storage/storage.ts'
 import { nameTaken, newWorkspace, type Workspace } from '../workspaces/workspaces.ts'
 import { toUser, type User } from './sessions.ts'
+import type { SignInRule } from './sign-in-rules.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -38,8 +39,17 @@ export interface MemberService {
   createWorkspace(userId: string | null, name: string): Promise<OwnedWorkspace>
   /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
   setRole(workspaceId: string, memberId: string, role: Role): Promise<void>
-  /** Also ends the open invitations of the removed member. @throws ServiceError `not_found`; `conflict` for the last owner */
-  remove(workspaceId: string, memberId: string): Promise<void>
+  /**
+   * Also ends the open invitations of the removed member, and what applications may do for them in the workspace.
+   * @param revokedKeys the ids of keys that are revoked with it: those of other people stay
+   * @throws ServiceError `not_found`; `conflict` for the last owner
+   */
+  remove(workspaceId: string, memberId: string, revokedKeys?: readonly string[]): Promise<void>
+  /**
+   * Asks for this kind of sign-in from now on. A stricter rule ends what applications may do for members, until they allow it again.
+   * @throws ServiceError `not_found`
+   */
+  setSignInRule(workspaceId: string, rule: SignInRule): Promise<void>
   /** The unused invitations, newest first. */
   invitations(workspaceId: string): Promise<readonly Invitation[]>
   /** @throws ServiceError `not_found` */
@@ -87,13 +97,24 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
         }
         await tx.members.setRole(memberId, role)
       }),
-    remove: (workspaceId, memberId) =>
+    remove: (workspaceId, memberId, revokedKeys = []) =>
       storage.write(async (tx) => {
         const { userId } = await requireMember(tx, workspaceId, memberId)
         await requireAnotherOwner(tx, workspaceId, memberId)
         // A removed owner could otherwise come back with an invitation of their own making.
         await tx.links.withdrawAllBy(workspaceId, userId, now())
+        const own = (await tx.keys.list(workspaceId)).filter(({ createdBy }) => createdBy === userId)
+        for (const { id } of own) if (revokedKeys.includes(id)) await tx.keys.revoke(id, now(), workspaceId)
+        await tx.records.removeGrantsOf([memberId])
         await tx.members.remove(memberId)
+      }),
+    setSignInRule: (workspaceId, rule) =>
+      storage.write(async (tx) => {
+        if (!(await tx.workspaces.lock(workspaceId))) throw new ServiceError('not_found', 'there is no such workspace')
+        await tx.workspaces.setSignInRule(workspaceId, rule)
+        if (rule === 'any') return
+        const members = await tx.members.ofWorkspace(workspaceId)
+        await tx.records.removeGrantsOf(members.map(({ id }) => id))
       }),
     async invitations(workspaceId) {
       const rows = await storage.read.links.openInvitations(workspaceId, now())

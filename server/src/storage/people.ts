@@ -54,8 +54,9 @@ export function userReads(db: Db) {
     async byIds(ids: readonly string[]): Promise<UserRow[]> {
       return selectRows(db, users, `WHERE id IN ${db.dialect.texts}`, [JSON.stringify(ids)])
     },
+    /** Closed accounts do not count. */
     async any(): Promise<boolean> {
-      return (await db.query('SELECT id FROM users LIMIT 1')).length > 0
+      return (await db.query('SELECT id FROM users WHERE closed_at IS NULL LIMIT 1')).length > 0
     },
     /** Without closed accounts. */
     async list(): Promise<UserRow[]> {

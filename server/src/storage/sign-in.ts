@@ -96,6 +96,11 @@ export function sessionWrites(db: Db) {
       const all = db.table('sessions').where({ user_id: userId })
       await (except === undefined ? all : all.whereNot({ id: except })).delete()
     },
+    /** Of sessions that a second step made stronger: it is not there any more. */
+    async weaken(userId: string): Promise<void> {
+      const stronger = db.table('sessions').where({ user_id: userId, method: 'password_and_code' })
+      await stronger.update({ method: 'password' })
+    },
     async setMethod(id: string, method: SignedInBy): Promise<void> {
       await db.table('sessions').where({ id }).update({ method })
     },

@@ -85,7 +85,9 @@ export function workspaceWrites(db: Db) {
     /** False when the name is taken. */
     async insert(workspace: NewWorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
-      return (await insertRows(db, workspaces, [{ ...workspace, signInRule: 'any', deletedAt: null }], suffix)).length === 1
+      return (
+        (await insertRows(db, workspaces, [{ ...workspace, signInRule: 'any', deletedAt: null }], suffix)).length === 1
+      )
     },
     /** False when another workspace has the name. */
     async rename(id: string, name: string): Promise<boolean> {

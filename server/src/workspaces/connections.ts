@@ -194,7 +194,10 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       lastFailureAt: failure === null ? null : at,
       lastFailure: failure,
     }
-    await storage.write((tx) => tx.connections.insert(row))
+    await storage.write(async (tx) => {
+      if (!(await tx.workspaces.lock(workspaceId))) throw new ServiceError('not_found', 'there is no such workspace')
+      await tx.connections.insert(row)
+    })
     return toSummary(row)
   }
 

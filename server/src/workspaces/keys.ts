@@ -85,7 +85,10 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
         lastUsedAt: null,
         revokedAt: null,
       }
-      await storage.write((tx) => tx.keys.insert(row))
+      await storage.write(async (tx) => {
+        if (!(await tx.workspaces.lock(workspaceId))) throw new ServiceError('not_found', 'there is no such workspace')
+        await tx.keys.insert(row)
+      })
       return { id, key }
     },
     async list(workspaceId) {

@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
 
 export interface Workspace {
   readonly id: string
@@ -17,6 +17,12 @@ export interface WorkspaceService {
   find(idOrName: string): Promise<Workspace>
   /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
   rename(id: string, name: string): Promise<void>
+  /**
+   * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
+   * free again.
+   * @throws ServiceError `not_found`
+   */
+  delete(id: string): Promise<void>
 }
 
 // A name must not begin with `ws_`, so that it is never mistaken for an id.
@@ -39,7 +45,22 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       checkWorkspaceName(name)
       if (!(await storage.write((tx) => tx.workspaces.rename(id, name)))) throw nameTaken(name)
     },
+    async delete(id) {
+      await storage.write((tx) => deleteWorkspace(tx, id, now()))
+    },
   }
+}
+
+/** @throws ServiceError `not_found` */
+export async function deleteWorkspace(tx: Writes, id: string, at: Instant): Promise<void> {
+  if (!(await tx.workspaces.lock(id))) throw new ServiceError('not_found', `there is no workspace ${id}`)
+  const members = await tx.members.ofWorkspace(id)
+  await tx.records.removeGrantsOf(members.map((member) => member.id))
+  await tx.links.withdrawAllTo(id, at)
+  await tx.keys.revokeAll(id, at)
+  await tx.connections.disconnectAll(id, at)
+  await tx.members.removeAll(id)
+  await tx.workspaces.delete(id, at)
 }
 
 /** Makes the workspace without storing it. @throws ServiceError `bad_request` */

@@ -12,6 +12,7 @@ import { sentence } from '../../web/words.tsx'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
@@ -22,17 +23,17 @@ import { KEEPS_ALL } from '../unsent.tsx'
 
 type DeveloperServices = Pick<
   ConsoleDependencies,
-  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'now' | 'config'
+  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'oidcSignIn' | 'now' | 'config'
 >
 
 type KeyPath = { Params: { key: string } }
 
 const COMMAND_LINE = 'command line'
 
-export function developerRoutes(
-  app: App,
-  { keys, quotas, members, connections, registry, now, config }: DeveloperServices,
-): void {
+export function developerRoutes(app: App, services: DeveloperServices): void {
+  const { keys, quotas, members, connections, registry, now, config } = services
+  const ownerNow = { preHandler: [ownersOnly, freshSignInOnly(services)] }
+
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const { id } = workspaceOf(request)
     const [listed, quota] = await Promise.all([keys.list(id), quotas.state(id)])
@@ -53,7 +54,7 @@ export function developerRoutes(
   // For a reload of the page of a new key.
   app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
 
-  app.post('/developers/keys', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/developers/keys', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
     const { name = '' } = formOf(request)
     try {
       const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id)
