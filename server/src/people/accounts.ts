@@ -108,7 +108,9 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       }),
     async resetToken(email) {
       const user = await storage.read.users.byEmail(email.trim().toLowerCase())
-      if (!user) throw new ServiceError('not_found', `there is no account with the address ${email}`)
+      if (!user || user.closedAt !== null) {
+        throw new ServiceError('not_found', `there is no account with the address ${email}`)
+      }
       const subject = { kind: 'reset', workspaceId: null, role: null, userId: user.id, createdBy: null } as const
       return storage.write((tx) => links.make(tx, subject))
     },

@@ -18,7 +18,7 @@ export interface OwnedAlone {
 export interface ClosingService {
   ownedAlone(userId: string): Promise<readonly OwnedAlone[]>
   /** Deletes the workspaces that nobody else is in. @throws ServiceError `conflict` for the only owner of a workspace with other members */
-  close(user: User): Promise<void>
+  close(user: Pick<User, 'id' | 'generation'>): Promise<void>
   /**
    * For the operator. Returns the names of the workspaces that were deleted with it.
    * @throws ServiceError `not_found`; `conflict` as above, and, unless `withWorkspaces`, when workspaces would be deleted

@@ -39,7 +39,7 @@ export interface SecondStepService {
   /** Also ends what applications may do for the user. @throws ServiceError `conflict` when there is none */
   switchOff(user: User): Promise<void>
   /** For the operator. False when there is none. */
-  remove(userId: string): Promise<boolean>
+  remove(email: string): Promise<boolean>
   /** After a right password: a ticket for the code that is asked for. Undefined when none is. */
   ask(user: Pick<User, 'id' | 'generation'>): Promise<string | undefined>
   answer(ticket: string | undefined, code: string): Promise<Outcome>
@@ -176,10 +176,10 @@ export function createSecondStepService(parts: SecondStepParts): SecondStepServi
         await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
         await tx.sessions.weaken(user.id)
       }),
-    remove: (userId) =>
+    remove: (email) =>
       storage.write(async (tx) => {
-        await tx.users.lock(userId)
-        return tx.secondSteps.remove(userId)
+        const user = await tx.users.byEmail(email.trim().toLowerCase())
+        return user !== undefined && tx.secondSteps.remove(user.id)
       }),
     async ask({ id, generation }) {
       if (!(await storage.read.secondSteps.ofUser(id))) return undefined

@@ -1,9 +1,13 @@
-/** `claimcheck workspace`: makes and renames workspaces, and invites people to them. */
+/** `claimcheck workspace`: makes, renames and deletes workspaces, and invites people to them. */
 import { type Command, Option } from 'commander'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import type { Role } from '../../people/members.ts'
+import { confirm } from '../confirm.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+
+const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
+nobody is a member any more. Claims that wait are still decided, without connections. Receipts stay in the public log.`
 
 export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
@@ -32,6 +36,19 @@ export function addWorkspaceCommands(program: Command): void {
         return { id, before }
       })
       print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
+    })
+
+  subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
+    .argument('<workspace>', 'id or name')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
+      if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
+      const { id, name } = await withClaimcheck(async ({ workspaces }) => {
+        const found = await workspaces.find(idOrName)
+        await workspaces.delete(found.id)
+        return found
+      })
+      print(options, { id, name }, [`The workspace ${name} (${id}) is deleted. Its name is free.`])
     })
 
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
