@@ -5,6 +5,8 @@ export const AUDIT_EVENTS = {
   'audit_trail.cut': 'removed old entries of the audit trail',
   'key.created': 'created an API key',
   'key.revoked': 'revoked an API key',
+  'secret_key.forgotten': 'removed a secret key under which nothing was sealed any more',
+  'secret_key.rotated': 'sealed everything that is stored under another secret key',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS

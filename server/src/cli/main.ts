@@ -11,6 +11,7 @@ import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
+import { addSecretKeyCommands } from './commands/secret-key.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { addTryCommand } from './commands/try.ts'
@@ -36,6 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addPluginsCommand(program)
   addActionCommand(program)
   addSigningKeyCommands(program)
+  addSecretKeyCommands(program)
   addLogCommands(program)
   addAnchorCommands(program)
   addVerifyCommand(program)

@@ -12,6 +12,7 @@ import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
+import { sealedReads, sealedWrites } from './sealed-columns.ts'
 import {
   identityReads,
   identityWrites,
@@ -82,6 +83,7 @@ export function reads(db: Db) {
     log: logReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
+    sealed: sealedReads(db),
     doctor: doctorReads(db),
   }
 }
@@ -103,6 +105,7 @@ export function writes(tx: Db) {
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
+    sealed: sealedWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }

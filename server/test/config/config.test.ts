@@ -23,6 +23,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     databaseUrl: `sqlite:${join(folder, 'data/claimcheck.db')}`,
     dataDir: join(folder, 'data'),
     secretKey: undefined,
+    secretKeysAlso: [],
     trustProxy: false,
     logLevel: 'info',
     allowPrivate: [],
@@ -80,6 +81,16 @@ t.test('a secret key is the same in hex and in either base64', async (t) => {
   }
 })
 
+t.test('other keys that open are told apart by commas', async (t) => {
+  const [one, two, three] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer]
+  const env = {
+    SECRET_KEY: one.toString('hex'),
+    SECRET_KEY_ALSO: `${two.toString('hex')}, ${three.toString('base64')},`,
+  }
+  const { secretKey, secretKeysAlso } = loadConfig(env, t.testdir())
+  t.same([secretKey, ...secretKeysAlso], [one, two, three])
+})
+
 t.test('a Postgres database is taken by either name of the scheme, with the parameters of its driver', async (t) => {
   const secret = { SECRET_KEY: 'ab'.repeat(32) }
   for (const [text, url] of [
@@ -118,7 +129,9 @@ t.test('proxies are believed as they are named', async (t) => {
 
 t.test('a variable that is empty is one that is not set', async (t) => {
   const names =
-    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(' ')
+    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY SECRET_KEY_ALSO TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(
+      ' ',
+    )
   const folder = t.testdir()
   t.same(loadConfig(Object.fromEntries(names.map((name) => [name, ''])), folder), loadConfig({}, folder))
 })
@@ -157,6 +170,19 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, undefined, [/^SECRET_KEY/]],
   ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, undefined, [/^SECRET_KEY/]],
   ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, undefined, [/^SECRET_KEY/]],
+  ['other keys without a secret key', { SECRET_KEY_ALSO: 'ab'.repeat(32) }, undefined, [/^SECRET_KEY_ALSO/]],
+  [
+    'another key that is none',
+    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: `${'cd'.repeat(32)},u:p@` },
+    undefined,
+    [/^SECRET_KEY_ALSO.*2/],
+  ],
+  [
+    'another key that is the same',
+    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: 'AB'.repeat(32) },
+    undefined,
+    [/^SECRET_KEY_ALSO.*1/],
+  ],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
   ['a proxy that is no address', { TRUST_PROXY: '2' }, undefined, [/^TRUST_PROXY/]],

@@ -7,6 +7,7 @@ export const UNUSED = { createdBy: null, lastUsedAt: null } as const
 export const UNREAD = {
   name: null,
   connectedBy: null,
+  sourceKey: null,
   address: 'withheld',
   notes: [],
   lastReadAt: null,
