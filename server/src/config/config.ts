@@ -1,6 +1,5 @@
 /** Reads the configuration from the environment and the file, and reports all mistakes at once. */
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
@@ -10,6 +9,7 @@ import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
+import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
   /** A package name or a path, resolved from the folder of the configuration file. */
@@ -52,8 +52,7 @@ export interface Config {
   readonly secretKey: Buffer | undefined
   /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
   readonly secretKeysAlso: readonly Buffer[]
-  /** The proxies whose headers name the client's address, in the form of Fastify's option of this name. */
-  readonly trustProxy: boolean | string
+  readonly trustProxy: TrustedProxies
   readonly logLevel: string
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
@@ -85,8 +84,6 @@ export class ConfigError extends Error {
 }
 
 const HOUR_MS = 60 * 60_000
-// Fastify's names for address ranges.
-const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_FORM = 'must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`'
 const SECRET_KEY_FOR_HOSTS =
@@ -300,23 +297,6 @@ function readSecretKey(text: string): Buffer | undefined {
   // Buffer skips characters that are not base64, so a mistyped key would silently become another key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
   return undefined
-}
-
-/** Off, on, or the addresses and networks of the proxies, separated by commas. */
-function readTrustProxy(text: string | undefined, report: Report): boolean | string {
-  if (!text || /^(off|false|no)$/i.test(text)) return false
-  if (/^(on|true|yes)$/i.test(text)) return true
-  const entries = text.split(',').map((entry) => entry.trim())
-  if (!entries.every(isNetwork)) {
-    report(`TRUST_PROXY: must be off, on, or the addresses of the proxies separated by commas, not ${text}`)
-  }
-  return text
-}
-
-function isNetwork(entry: string): boolean {
-  if (PROXY_NAMES.has(entry)) return true
-  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
-  return Number(prefix) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1)
 }
 
 function readLogLevel(given: string | undefined, report: Report): string {

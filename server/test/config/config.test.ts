@@ -24,7 +24,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     dataDir: join(folder, 'data'),
     secretKey: undefined,
     secretKeysAlso: [],
-    trustProxy: false,
+    trustProxy: 0,
     logLevel: 'info',
     allowPrivate: [],
     plugins: [],
@@ -62,7 +62,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     publicUrl: 'https://claims.example.com',
     databaseUrl: `sqlite:${join(folder, 'other.db')}`,
     dataDir: join(folder, 'kept'),
-    trustProxy: 'loopback, 10.0.0.0/8',
+    trustProxy: ['loopback', '10.0.0.0/8'],
     logLevel: 'debug',
     allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80'],
     pluginDir: join(folder, 'elsewhere'),
@@ -115,15 +115,15 @@ t.test('people are shown a database without its password', async (t) => {
 
 t.test('proxies are believed as they are named', async (t) => {
   for (const [text, trust] of [
-    ['', false],
-    ['off', false],
-    ['No', false],
-    ['on', true],
-    ['TRUE', true],
-    ['10.0.0.0/8, fd00::/8', '10.0.0.0/8, fd00::/8'],
-    ['::1,loopback', '::1,loopback'],
+    ['', 0],
+    ['off', 0],
+    ['No', 0],
+    ['1', 1],
+    ['16', 16],
+    ['10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']],
+    ['::1,loopback', ['::1', 'loopback']],
   ] as const) {
-    t.equal(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
+    t.same(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
   }
 })
 
@@ -185,7 +185,13 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
-  ['a proxy that is no address', { TRUST_PROXY: '2' }, undefined, [/^TRUST_PROXY/]],
+  ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, undefined, [/^TRUST_PROXY/]],
+  ['every proxy', { TRUST_PROXY: 'on' }, undefined, [/^TRUST_PROXY: on would believe any .*: write off, the number/]],
+  ['every proxy, in another word', { TRUST_PROXY: 'True' }, undefined, [/^TRUST_PROXY: True would believe/]],
+  ['no number of proxies', { TRUST_PROXY: '0' }, undefined, [/^TRUST_PROXY: write off/]],
+  ['too many proxies', { TRUST_PROXY: '17' }, undefined, [/^TRUST_PROXY/]],
+  ['proxies of all addresses', { TRUST_PROXY: '0.0.0.0/0' }, undefined, [/^TRUST_PROXY/]],
+  ['proxies of all IPv6 addresses', { TRUST_PROXY: '10.0.0.1, ::/0' }, undefined, [/^TRUST_PROXY/]],
   ['an allowed entry that is an address of a page', { ALLOW_PRIVATE: 'http://host/' }, undefined, [/^ALLOW_PRIVATE/]],
   ['an allowed entry with a password', { ALLOW_PRIVATE: 'good.example,u:p@host' }, undefined, [/^ALLOW_PRIVATE.*2/]],
   ['an allowed port that is none', { ALLOW_PRIVATE: 'host:65536' }, undefined, [/^ALLOW_PRIVATE/]],
