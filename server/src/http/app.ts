@@ -13,7 +13,7 @@ import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
-import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
+import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
@@ -103,6 +103,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
   answerErrors(app)
+  app.server.on('checkExpectation', answerExpectation)
   logRequests(app)
   setHeaders(app)
   endConnectionsOnClose(app)
