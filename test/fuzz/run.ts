@@ -52,7 +52,7 @@ export async function runFuzz({ requests, seed, onProgress }: FuzzOptions): Prom
     while (next < requests && problems.length < MOST_PROBLEMS) {
       const index = next++
       // Of its own, so that the order in which answers arrive changes no later request.
-      const random = seededRandom(seed + index)
+      const random = seededRandom(Math.imul(seed, 0x9e3779b1) + index)
       const kind = random.pick(KINDS)
       const request = await world.requestOf(kind, random)
       const found = await examine(request, kind)
