@@ -25,6 +25,7 @@ const CONFIGURED: readonly string[] = [
   'POST /console/sign-in/outside',
   'GET /console/sign-in/outside/callback',
   'POST /console/account/unlink',
+  'GET /.well-known/security.txt',
 ]
 
 async function twoWorkspaces() {
@@ -81,8 +82,8 @@ async function twoWorkspaces() {
 
 type World = Awaited<ReturnType<typeof twoWorkspaces>>
 
-/** What changes with every use, by whomever. */
-const OF_USE = /^(last_(used|seen)_at|expires_at)$/
+/** What changes with every use, by whomever, and with every read of the destination. */
+const OF_USE = /^(last_(used|seen)_at|expires_at|attempts|due_at|next_check_at|last_check|moment_at)$/
 
 /** Every row of the database that names our workspace, or somebody in it: what somebody else could have changed. */
 async function stateOf({ installation, claimcheck, ids }: World) {

@@ -20,6 +20,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /.well-known/oauth-authorization-server': 'anyone',
   'GET /.well-known/oauth-protected-resource': 'anyone',
   'GET /.well-known/poaw-keys.json': 'anyone',
+  'GET /.well-known/security.txt': 'anyone',
   'GET /v1/receipts/:receipt_id': 'anyone',
   'GET /v1/receipts/:receipt_id/evidence': 'anyone',
   'GET /v1/log/head': 'anyone',

@@ -28,6 +28,7 @@ import { logRoutes } from './routes/log.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { receiptRoutes } from './routes/receipts.ts'
+import { type SecurityContact, securityTxtRoute } from './routes/security-txt.ts'
 import { whoamiRoutes } from './routes/whoami.ts'
 import { compileValidator } from './validate.ts'
 
@@ -67,6 +68,8 @@ export interface AppOptions {
   /** The proxies whose headers name the client's address, in the form of Fastify's option of this name. */
   readonly trustProxy: boolean | string
   readonly publicUrl?: string
+  /** Whom to tell of a weakness, where the operator says so. */
+  readonly securityContact?: SecurityContact
   readonly logger: FastifyBaseLogger
 }
 
@@ -135,6 +138,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       logRoutes(open, services.log)
       keyRoutes(open, options.keyDocument)
       profileRoutes(open, options.allProfiles)
+      if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)
