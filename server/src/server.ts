@@ -54,7 +54,8 @@ function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
+  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { publicUrl, securityContact: contact } = config
   return buildApp({
     services: claimcheck,
     oauth: {
@@ -84,7 +85,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     rateLimits: config.rateLimits,
     counters,
     trustProxy: config.trustProxy,
-    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(contact === undefined ? {} : { securityContact: { contact, publicUrl, now } }),
     logger,
   })
 }

@@ -67,6 +67,8 @@ export interface Config {
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
+  /** A URI by which to report a weakness of this installation. */
+  readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
@@ -112,6 +114,14 @@ const sourceUrl = Type.String({
   'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
   examples: ['https://git.example.com'],
   maxLength: 2048,
+})
+
+const contactUri = Type.String({
+  // In a line of a text file. RFC 9116 2.5.3
+  pattern: '^(?:mailto:[!-~]+@[!-~]+|https://[!-~]+|tel:\\+?[0-9.-]+)$',
+  'x-pattern-help': 'write an address that begins with mailto:, https:// or tel:',
+  examples: ['mailto:security@example.com'],
+  maxLength: 1024,
 })
 
 const ConfigFile = Type.Object(
@@ -167,6 +177,7 @@ const ConfigFile = Type.Object(
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
   },
@@ -214,6 +225,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     },
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
+    securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
   }

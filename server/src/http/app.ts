@@ -14,7 +14,7 @@ import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
-import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
+import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
@@ -30,6 +30,7 @@ import { logRoutes } from './routes/log.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { receiptRoutes } from './routes/receipts.ts'
+import { type SecurityContact, securityTxtRoute } from './routes/security-txt.ts'
 import { whoamiRoutes } from './routes/whoami.ts'
 import { compileValidator } from './validate.ts'
 
@@ -69,6 +70,8 @@ export interface AppOptions {
   /** The proxies whose word about a client's address counts. */
   readonly trustProxy: TrustedProxies
   readonly publicUrl?: string
+  /** Whom to tell of a weakness, where the operator says so. */
+  readonly securityContact?: SecurityContact
   readonly logger: FastifyBaseLogger
 }
 
@@ -106,6 +109,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
   answerErrors(app)
+  app.server.on('checkExpectation', answerExpectation)
   logRequests(app)
   readPlainAddresses(app)
   setHeaders(app)
@@ -138,6 +142,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       logRoutes(open, services.log)
       keyRoutes(open, options.keyDocument)
       profileRoutes(open, options.allProfiles)
+      if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)

@@ -32,6 +32,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     oidcSignIn: undefined,
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
+    securityContact: undefined,
   })
 })
 
@@ -41,6 +42,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     rate_limits: { key: 0, log: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
+    security_contact: 'mailto:security@example.com',
   }
   const folder = t.testdir({ elsewhere: { 'mine.json': JSON.stringify(file) } })
   const env = {
@@ -70,6 +72,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
+    securityContact: 'mailto:security@example.com',
   })
   t.equal(config.secretKey?.length, 32)
 })
@@ -209,6 +212,9 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a file that says something twice', {}, '{\n"issuer_name": "a",\n"issuer_name": "b"}', [/duplicate.*line 3$/]],
   ['a file that is a list', {}, '[]', [/file/]],
   ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
+  ['a contact that is no address', {}, '{"security_contact": "security@example.com"}', [/security_contact.*mailto:/]],
+  ['a contact without https', {}, '{"security_contact": "http://example.com"}', [/security_contact/]],
+  ['a contact of two lines', {}, '{"security_contact": "tel:1\\nExpires: 2"}', [/security_contact/]],
   ['a plugin without a name', {}, '{"plugins": [{"with": {}}]}', [/plugins\.0\.use/]],
   [
     'several at once',
