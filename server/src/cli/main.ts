@@ -8,6 +8,7 @@ import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
+import { addMachineCommands } from './commands/machine.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
@@ -33,6 +34,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addWorkspaceCommands(program)
   addUserCommands(program)
   addKeyCommands(program)
+  addMachineCommands(program)
   addConnectionCommands(program)
   addPluginsCommand(program)
   addActionCommand(program)

@@ -158,9 +158,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
 
 /** Accepts keys, and the tokens of applications when the OAuth flow is there. */
 function acceptedCredentials(keys: Pick<KeyService, 'authenticate'>, oauth: AppOptions['oauth']) {
-  if (!oauth) return { authenticate: (text: string) => keys.authenticate(text) }
+  if (!oauth) return { authenticate: keys.authenticate }
   return {
-    authenticate: async (text: string) => (await keys.authenticate(text)) ?? oauth.authenticate(text),
+    authenticate: async (text: string, address: string) =>
+      (await keys.authenticate(text, address)) ?? oauth.authenticate(text, address),
     // RFC 9728 5.1
     challenge: () => `Bearer resource_metadata="${oauth.metadataUrl()}"`,
   }

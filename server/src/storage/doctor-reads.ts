@@ -5,11 +5,12 @@ import type { Db, Row } from './db.ts'
 import { type Dialect, perDialect } from './dialect.ts'
 import { linesOf, readLines, SEPARATORS } from './lines.ts'
 import { evidence, receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
+import { machines } from './machines.ts'
 import { members, users } from './people.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import { part, qualified, type RowOf, type Table } from './table.ts'
-import { apiKeys, connections, workspaces } from './workspaces.ts'
+import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
 /** A receipt's fields in a line, in this order. `evidence` is the document, empty where there is none. */
 export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry', 'evidence'] as const
@@ -19,6 +20,7 @@ export const CLAIM_FIELDS = [
   'claim_id',
   'client_claim_id',
   'agent_id',
+  'agent_bound',
   'action',
   'target',
   'params',
@@ -58,12 +60,14 @@ export interface Orphan {
 }
 
 /** Small tables, whose rows are examined one by one. */
-const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, connections } as const
+const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, machines, connections } as const
 
 /** Which column names a row of which owner. Each is looked up by the owner's primary key. */
 const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner: Table<unknown>])[] = [
   [checks, 'claim_id', claims],
   [apiKeys, 'workspace_id', workspaces],
+  [boundAgents, 'workspace_id', workspaces],
+  [machines, 'workspace_id', workspaces],
   [connections, 'workspace_id', workspaces],
   [members, 'workspace_id', workspaces],
   [members, 'user_id', users],

@@ -10,6 +10,7 @@ import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
+import { machineReads, machineWrites } from './machines.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
@@ -78,6 +79,7 @@ export function reads(db: Db) {
     records: recordReads(db),
     workspaces: workspaceReads(db),
     keys: keyReads(db),
+    machines: machineReads(db),
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
@@ -99,6 +101,7 @@ export function writes(tx: Db) {
     records: recordWrites(tx),
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),
+    machines: machineWrites(tx),
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),

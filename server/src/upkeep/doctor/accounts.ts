@@ -1,5 +1,6 @@
 /** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
 import { instantOf } from '../../base/ids.ts'
+import { readNetwork } from '../../base/networks.ts'
 import type { Row } from '../../storage/db.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { parseJson } from './check-record.ts'
@@ -17,6 +18,7 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
   invitation: ['workspace_id', 'role'],
   reset: ['user_id'],
 }
+const SCOPE = /^[a-z]+:[a-z]+$/
 const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
 export async function checkAccounts(doctor: Reads['doctor'], problems: Problems): Promise<void> {
@@ -40,6 +42,17 @@ export async function checkAccounts(doctor: Reads['doctor'], problems: Problems)
       ...timeProblems(row, 'created_at', 'last_used_at'),
       ...hashProblems(row, 'key_hash'),
       ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a key']),
+      ...(isListOf(row.networks, isNetwork) ? [] : ['networks is not a list of networks']),
+      ...(row.agent_ids === null || isListOf(row.agent_ids, (id) => id !== '')
+        ? []
+        : ['agent_ids is not a list of agents']),
+    ],
+    machines: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'revoked_at'),
+      ...timeProblems(row, 'created_at', 'last_used_at'),
+      ...hashProblems(row, 'secret_hash'),
+      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a secret']),
+      ...(isListOf(row.scopes, (scope) => SCOPE.test(scope)) ? [] : ['scopes is not a list of scopes']),
     ],
     connections: (row: Row) => [...timeProblems(row, 'connected_at', 'disconnected_at'), ...connectionProblems(row)],
   } as const
@@ -49,6 +62,19 @@ export async function checkAccounts(doctor: Reads['doctor'], problems: Problems)
       for (const row of rows) for (const problem of check(row)) problems.add(`${table} ${row.id}: ${problem}`)
       after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
     }
+  }
+}
+
+function isListOf(text: unknown, isItem: (item: string) => boolean): boolean {
+  const list = parseJson(String(text))
+  return Array.isArray(list) && list.every((item) => typeof item === 'string' && isItem(item))
+}
+
+function isNetwork(text: string): boolean {
+  try {
+    return readNetwork(text) === text
+  } catch {
+    return false
   }
 }
 
