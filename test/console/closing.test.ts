@@ -39,31 +39,34 @@ t.test('the only owner of a workspace with others has no button, and a way to it
   t.match(textOf(refused.html), /only owner of acme[^,]*, which has other members/)
 })
 
-t.test('a workspace is deleted by an owner who types its name; its receipts stay, and what waits is decided', async (t) => {
-  const installation = await Installation.start({ file: { rate_limits: { sign_in: 0 } } })
-  t.teardown(() => installation.remove())
-  const { host, claimcheck } = installation
-  const owner = await Visitor.owner(host)
-  const workspace = await owner.workspaceId()
-  const mia = await Visitor.joining(host, workspace, 'member', 'Mia')
-  const { key } = await claimcheck.keys.create(workspace, 'ci')
-  const client = new Client(host, workspace, key)
-  const decided = (await client.submit()).body
-  const waiting = (await client.submit({ params: { see: 'absent' } })).body
-  const path = `/console/w/${workspace}/delete`
-  await mia.get('/console/account')
-  t.equal((await mia.get(path)).status, 403)
-  t.equal((await mia.post(path, { name: 'acme' })).status, 403)
-  t.match(textOf((await owner.get(path)).html), /Every API key is revoked, .* Receipts stay/)
-  const wrong = await owner.post(path, { name: 'other' })
-  t.equal(wrong.status, 422)
-  t.match(textOf(wrong.html), /Nothing is deleted: type acme/)
-  t.equal((await owner.post(path, { name: 'acme' })).path, '/console/workspaces/new')
-  t.equal((await owner.get(`/console/w/${workspace}/claims`)).status, 404)
-  t.equal((await client.get('/v1/whoami')).status, 401)
-  t.equal((await host.request(`/v1/receipts/${decided.receipt_id}`)).status, 200)
-  t.equal((await host.request(`/r/${decided.receipt_id}`)).status, 200)
-  const row = await claimcheck.storage.read.claims.byId(workspace, waiting.claim_id)
-  t.match(row, { state: 'queued' }, 'it waits on, and is checked as before')
-  t.equal((await owner.post('/console/workspaces/new', { name: 'acme' })).status, 200, 'the name is free')
-})
+t.test(
+  'a workspace is deleted by an owner who types its name; its receipts stay, and what waits is decided',
+  async (t) => {
+    const installation = await Installation.start({ file: { rate_limits: { sign_in: 0 } } })
+    t.teardown(() => installation.remove())
+    const { host, claimcheck } = installation
+    const owner = await Visitor.owner(host)
+    const workspace = await owner.workspaceId()
+    const mia = await Visitor.joining(host, workspace, 'member', 'Mia')
+    const { key } = await claimcheck.keys.create(workspace, 'ci')
+    const client = new Client(host, workspace, key)
+    const decided = (await client.submit()).body
+    const waiting = (await client.submit({ params: { see: 'absent' } })).body
+    const path = `/console/w/${workspace}/delete`
+    await mia.get('/console/account')
+    t.equal((await mia.get(path)).status, 403)
+    t.equal((await mia.post(path, { name: 'acme' })).status, 403)
+    t.match(textOf((await owner.get(path)).html), /Every API key is revoked, .* Receipts stay/)
+    const wrong = await owner.post(path, { name: 'other' })
+    t.equal(wrong.status, 422)
+    t.match(textOf(wrong.html), /Nothing is deleted: type acme/)
+    t.equal((await owner.post(path, { name: 'acme' })).path, '/console/workspaces/new')
+    t.equal((await owner.get(`/console/w/${workspace}/claims`)).status, 404)
+    t.equal((await client.get('/v1/whoami')).status, 401)
+    t.equal((await host.request(`/v1/receipts/${decided.receipt_id}`)).status, 200)
+    t.equal((await host.request(`/r/${decided.receipt_id}`)).status, 200)
+    const row = await claimcheck.storage.read.claims.byId(workspace, waiting.claim_id)
+    t.match(row, { state: 'queued' }, 'it waits on, and is checked as before')
+    t.equal((await owner.post('/console/workspaces/new', { name: 'acme' })).status, 200, 'the name is free')
+  },
+)

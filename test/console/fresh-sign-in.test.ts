@@ -28,6 +28,9 @@ const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string,
   ['POST /console/account/close', { email: 'nobody@example.com' }],
   ['POST /console/sign-in/outside', { purpose: 'link' }],
   ['POST /console/w/:workspace/developers/keys', { name: 'planted' }],
+  ['POST /console/w/:workspace/developers/keys/:key', { name: 'wider' }],
+  ['POST /console/w/:workspace/developers/keys/:key/rotate', {}],
+  ['POST /console/account/machines', { name: 'planted' }],
   ['POST /console/w/:workspace/members/invitations', { role: 'owner' }],
   ['POST /console/w/:workspace/members/:member/role', { role: 'owner' }],
   ['POST /console/w/:workspace/sign-in-rule', { rule: 'any' }],
@@ -53,7 +56,9 @@ async function acme() {
 function hiddenFields({ html }: Page, action: string): Record<string, string> {
   const form = html.split('<form').find((part) => part.includes(`action="${action}"`)) ?? ''
   const inputs = form.split('</form>')[0]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)
-  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!.replaceAll('&quot;', '"').replaceAll('&amp;', '&')]))
+  return Object.fromEntries(
+    [...inputs].map(([, name, value]) => [name!, value!.replaceAll('&quot;', '"').replaceAll('&amp;', '&')]),
+  )
 }
 
 async function stateOf({ host, workspace }: Awaited<ReturnType<typeof acme>>) {
@@ -86,7 +91,7 @@ t.test('ten minutes after signing in, each of them asks who it is, and changes n
   await signedInBefore(installation, owner, 10 * MINUTES_MS)
   const before = await stateOf(world)
   for (const [route, fields] of ROUTES) {
-    const page = await ask(owner, route, { workspace, member }, fields)
+    const page = await ask(owner, route, { workspace, member, key: 'key_none' }, fields)
     t.equal(page.status, route.startsWith('GET') ? 200 : 403, route)
     t.match(textOf(page.html), /Confirm that it is you .* needs a sign-in of the last ten minutes/, route)
     t.match(page.html, `action="/console/sign-in"`, route)
@@ -99,7 +104,7 @@ t.test('within ten minutes none of them asks', async (t) => {
   const { installation, owner, workspace, member } = await acme()
   await signedInBefore(installation, owner, 9 * MINUTES_MS)
   for (const [route, fields] of ROUTES) {
-    const page = await ask(owner, route, { workspace, member }, fields)
+    const page = await ask(owner, route, { workspace, member, key: 'key_none' }, fields)
     t.notMatch(textOf(page.html), /Confirm that it is you/, route)
   }
 })
@@ -169,7 +174,10 @@ t.test('a first password needs it, and one in place of another does not', async 
   t.match(textOf(asked.html), /Confirm that it is you/)
   t.notMatch(asked.html, next)
   t.notMatch(asked.html, 'name="password"', 'there is none to ask for')
-  t.match(textOf((await newcomer.get('/console/account')).html), /To choose one , confirm that it is you|To choose one, confirm/)
+  t.match(
+    textOf((await newcomer.get('/console/account')).html),
+    /To choose one , confirm that it is you|To choose one, confirm/,
+  )
 
   await signedInBefore(installation, owner, 10 * MINUTES_MS)
   const changed = await owner.post('/console/account/password', { current: PASSWORD, next })

@@ -1,4 +1,5 @@
 /** Members: who sees, who changes, and that what an owner takes away is gone at the next request. */
+import { byCommand, byUser } from '@claimcheck/server/base/actor'
 import t from 'tap'
 import { sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
@@ -119,7 +120,8 @@ t.test('with a member go the keys that they made and that stay ticked, and no ot
   const members = await host.claimcheck.members.list(id)
   const userOf = ({ email }: Visitor) => members.find((member) => member.email === email)!.userId
   const { keys } = host.claimcheck
-  const made = async (name: string, by: Visitor | null) => keys.create(id, name, by && userOf(by))
+  const made = async (name: string, by: Visitor | null) =>
+    keys.create(id, name, {}, by ? byUser(userOf(by), '::1') : byCommand())
   const [kept, gone, old] = [await made('kept', mia), await made('gone', mia), await made('old', mia)]
   const [own, fromShell] = [await made('own', owner), await made('from shell', null)]
   await keys.revoke(old.id)
@@ -127,14 +129,14 @@ t.test('with a member go the keys that they made and that stay ticked, and no ot
   const asked = await owner.get(target)
   const ticked = [...asked.html.matchAll(/name="revoke" value="([^"]+)" checked/g)].map(([, key]) => key)
   t.strictSame(ticked.sort(), [kept.id, gone.id].sort(), 'those that still work, and all of them')
-  t.match(textOf(asked.html), /API keys that they made: tick those to revoke .* last used never/)
+  t.match(textOf(asked.html), /API keys and machines that they made: tick those to revoke .* last used never/)
   t.notMatch(asked.html, gone.key)
 
   const before = await mia.get(target)
   t.equal([...before.html.matchAll(/name="revoke" value="[^"]+" checked/g)].length, 0, 'who leaves decides themselves')
   await owner.get(path)
   await owner.post(target, { revoke: gone.id })
-  const works = async ({ key }: { readonly key: string }) => (await keys.authenticate(key)) !== undefined
+  const works = async ({ key }: { readonly key: string }) => (await keys.authenticate(key, '::1')) !== undefined
   t.strictSame([await works(gone), await works(kept), await works(own)], [false, true, true])
 
   const bob = await Visitor.joining(host, id, 'member', 'Bob')

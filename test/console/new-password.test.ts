@@ -5,7 +5,7 @@ import { codeOf, setUpSecondStep } from '../support/authenticator.ts'
 import { createDatabase } from '../support/database.ts'
 import { Device } from '../support/device.ts'
 import { Installation, sharedInstallation } from '../support/installation.ts'
-import { type Page, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+import { PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
 
 const ACCOUNT = '/console/account'
 const NEXT = 'another password altogether'
@@ -54,41 +54,47 @@ async function taken(t: Test, host: Host, elsewhere = host) {
   return { owner, own, planted, application, tokens, thief, invitation }
 }
 
-t.test('a reset ends sessions, tokens, links and invitations on every host, and only the ticked passkey stays', async (t) => {
-  const installation = await Installation.start({
-    database: await createDatabase('postgres'),
-    file: { oauth: OAUTH, rate_limits: { sign_in: 0 } },
-  })
-  t.teardown(() => installation.remove())
-  const { host } = installation
-  const elsewhere = await installation.addHost()
-  const { owner, own, planted, application, tokens, thief, invitation } = await taken(t, host, elsewhere)
-  const { accounts } = host.claimcheck
-  const other = await accounts.resetToken(owner.email)
-  const link = `/console/reset/${await accounts.resetToken(owner.email)}`
+t.test(
+  'a reset ends sessions, tokens, links and invitations on every host, and only the ticked passkey stays',
+  async (t) => {
+    const installation = await Installation.start({
+      database: await createDatabase('postgres'),
+      file: { oauth: OAUTH, rate_limits: { sign_in: 0 } },
+    })
+    t.teardown(() => installation.remove())
+    const { host } = installation
+    const elsewhere = await installation.addHost()
+    const { owner, own, planted, application, tokens, thief, invitation } = await taken(t, host, elsewhere)
+    const { accounts } = host.claimcheck
+    const other = await accounts.resetToken(owner.email)
+    const link = `/console/reset/${await accounts.resetToken(owner.email)}`
 
-  const visitor = new Visitor(host, owner.email)
-  const page = await visitor.get(link)
-  t.match(textOf(page.html), /tick those that are yours .* Passkey my laptop added .* , last used never Passkey planted/)
-  t.notMatch(page.html, /<input type="checkbox"[^>]*checked/, 'nothing stays silently')
-  const short = await visitor.post(link, { password: 'short', keep_passkey: own.id })
-  t.equal(short.status, 422)
-  t.match(short.html, new RegExp(`value="${own.id}" checked`), 'what was ticked stays ticked')
-  const after = await visitor.post(link, { password: NEXT, keep_passkey: own.id })
-  t.equal(after.path, `${ACCOUNT}?done=password-reset`)
+    const visitor = new Visitor(host, owner.email)
+    const page = await visitor.get(link)
+    t.match(
+      textOf(page.html),
+      /tick those that are yours .* Passkey my laptop added .* , last used never Passkey planted/,
+    )
+    t.notMatch(page.html, /<input type="checkbox"[^>]*checked/, 'nothing stays silently')
+    const short = await visitor.post(link, { password: 'short', keep_passkey: own.id })
+    t.equal(short.status, 422)
+    t.match(short.html, new RegExp(`value="${own.id}" checked`), 'what was ticked stays ticked')
+    const after = await visitor.post(link, { password: NEXT, keep_passkey: own.id })
+    t.equal(after.path, `${ACCOUNT}?done=password-reset`)
 
-  for (const at of [host, elsewhere]) {
-    t.equal((await whoami(at, tokens.access_token)).status, 401)
-    t.match(await application.refresh(at, tokens.refresh_token), { status: 400, body: { error: 'invalid_grant' } })
-    t.equal((await new Visitor(at).get(`/console/reset/${other}`)).status, 404)
-    t.equal((await new Visitor(at).get(invitation)).status, 404)
-    t.match((await signInWith(at, planted)).html, /belongs to no account, or was removed/)
-    t.equal((await signInWith(at, own)).path, ACCOUNT)
-    t.match((await (await signedIn(owner, at)).get(ACCOUNT)).path, /sign-in/, 'the old password')
-  }
-  for (const old of [thief, owner]) t.match((await old.get(ACCOUNT)).path, /sign-in/)
-  t.equal((await visitor.get(ACCOUNT)).status, 200)
-})
+    for (const at of [host, elsewhere]) {
+      t.equal((await whoami(at, tokens.access_token)).status, 401)
+      t.match(await application.refresh(at, tokens.refresh_token), { status: 400, body: { error: 'invalid_grant' } })
+      t.equal((await new Visitor(at).get(`/console/reset/${other}`)).status, 404)
+      t.equal((await new Visitor(at).get(invitation)).status, 404)
+      t.match((await signInWith(at, planted)).html, /belongs to no account, or was removed/)
+      t.equal((await signInWith(at, own)).path, ACCOUNT)
+      t.match((await (await signedIn(owner, at)).get(ACCOUNT)).path, /sign-in/, 'the old password')
+    }
+    for (const old of [thief, owner]) t.match((await old.get(ACCOUNT)).path, /sign-in/)
+    t.equal((await visitor.get(ACCOUNT)).status, 200)
+  },
+)
 
 t.test('the signed-in person keeps this session, and the passkeys that stay ticked', async (t) => {
   const { host } = await shared()

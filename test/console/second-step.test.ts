@@ -17,35 +17,38 @@ async function begin({ host, email }: Visitor, next = ACCOUNT): Promise<{ visito
   return { visitor, page: await visitor.post('/console/sign-in', { email, password: PASSWORD, next }) }
 }
 
-t.test('it is set up with a picture or a key, by a code that proves it, and shows ten recovery codes once', async (t) => {
-  const { host } = await shared()
-  const owner = await Visitor.owner(host)
-  const page = await owner.get(SECOND_STEP)
-  t.match(page.html, /<svg class="qr" role="img" aria-label="[^"]+" viewBox="0 0 \d+ \d+"/)
-  t.match(page.html, /<path d="M\d+ \d+h1v1h-1z/)
-  t.match(page.html, /href="otpauth:\/\/totp\/Claimcheck:owner[^"]*secret=[A-Z2-7]{32}/)
-  t.notMatch(page.html, /https?:\/\/(?!localhost)[^"]*qr/i, 'nothing is loaded from elsewhere')
-  const ticket = /name="ticket" value="([^"]+)"/.exec(page.html)![1]!
-  const wrong = await owner.post(SECOND_STEP, { ticket, code: '12345' })
-  t.equal(wrong.status, 422)
-  t.match(textOf(wrong.html), /The code is not right: .* check the time of your phone/)
-  const secretOf = ({ html }: Page) => /data-copy="([A-Z2-7]+)"/.exec(html)?.[1]
-  t.equal(secretOf(wrong), secretOf(page))
-  t.match((await owner.get(ACCOUNT)).html, /Set up a second step/)
+t.test(
+  'it is set up with a picture or a key, by a code that proves it, and shows ten recovery codes once',
+  async (t) => {
+    const { host } = await shared()
+    const owner = await Visitor.owner(host)
+    const page = await owner.get(SECOND_STEP)
+    t.match(page.html, /<svg class="qr" role="img" aria-label="[^"]+" viewBox="0 0 \d+ \d+"/)
+    t.match(page.html, /<path d="M\d+ \d+h1v1h-1z/)
+    t.match(page.html, /href="otpauth:\/\/totp\/Claimcheck:owner[^"]*secret=[A-Z2-7]{32}/)
+    t.notMatch(page.html, /https?:\/\/(?!localhost)[^"]*qr/i, 'nothing is loaded from elsewhere')
+    const ticket = /name="ticket" value="([^"]+)"/.exec(page.html)![1]!
+    const wrong = await owner.post(SECOND_STEP, { ticket, code: '12345' })
+    t.equal(wrong.status, 422)
+    t.match(textOf(wrong.html), /The code is not right: .* check the time of your phone/)
+    const secretOf = ({ html }: Page) => /data-copy="([A-Z2-7]+)"/.exec(html)?.[1]
+    t.equal(secretOf(wrong), secretOf(page))
+    t.match((await owner.get(ACCOUNT)).html, /Set up a second step/)
 
-  const { recoveryCodes } = await setUpSecondStep(owner)
-  t.equal(recoveryCodes.length, 10)
-  t.match(textOf((await owner.get(ACCOUNT)).html), /On since now.* 10 recovery codes are left/)
-  const shown = await owner.get(SECOND_STEP)
-  for (const code of recoveryCodes) t.notMatch(shown.html, code)
-  const others = await owner.post(`${SECOND_STEP}/codes`)
-  t.equal(others.status, 201)
-  t.notMatch(others.html, recoveryCodes[0]!)
-  t.equal((await owner.post(`${SECOND_STEP}/off`)).path, `${ACCOUNT}?done=second-step-off`)
-  t.equal((await owner.post(`${SECOND_STEP}/off`)).status, 422)
-  t.equal((await owner.post(`${SECOND_STEP}/codes`)).status, 422)
-  t.equal((await begin(owner)).page.path, ACCOUNT, 'the password alone signs in again')
-})
+    const { recoveryCodes } = await setUpSecondStep(owner)
+    t.equal(recoveryCodes.length, 10)
+    t.match(textOf((await owner.get(ACCOUNT)).html), /On since now.* 10 recovery codes are left/)
+    const shown = await owner.get(SECOND_STEP)
+    for (const code of recoveryCodes) t.notMatch(shown.html, code)
+    const others = await owner.post(`${SECOND_STEP}/codes`)
+    t.equal(others.status, 201)
+    t.notMatch(others.html, recoveryCodes[0]!)
+    t.equal((await owner.post(`${SECOND_STEP}/off`)).path, `${ACCOUNT}?done=second-step-off`)
+    t.equal((await owner.post(`${SECOND_STEP}/off`)).status, 422)
+    t.equal((await owner.post(`${SECOND_STEP}/codes`)).status, 422)
+    t.equal((await begin(owner)).page.path, ACCOUNT, 'the password alone signs in again')
+  },
+)
 
 t.test('after the right password the code is asked for, and without it nothing is open', async (t) => {
   const { host } = await shared()
@@ -111,57 +114,60 @@ async function signInWith(host: Visitor['host'], device: Device) {
   return { visitor, page: await visitor.post('/console/sign-in/passkey', fields) }
 }
 
-t.test('a workspace that asks for a second step shows nothing to who signed in with less, and says what to set up', async (t) => {
-  const { host, claimcheck } = await shared()
-  const owner = await Visitor.owner(host)
-  const workspace = await owner.workspaceId()
-  const base = `/console/w/${workspace}`
-  const mia = await Visitor.joining(host, workspace, 'owner', 'Mia')
-  await mia.get(ACCOUNT)
-  const application = new Application()
-  const tokens = await application.tokens(mia)
+t.test(
+  'a workspace that asks for a second step shows nothing to who signed in with less, and says what to set up',
+  async (t) => {
+    const { host, claimcheck } = await shared()
+    const owner = await Visitor.owner(host)
+    const workspace = await owner.workspaceId()
+    const base = `/console/w/${workspace}`
+    const mia = await Visitor.joining(host, workspace, 'owner', 'Mia')
+    await mia.get(ACCOUNT)
+    const application = new Application()
+    const tokens = await application.tokens(mia)
 
-  await owner.get(`${base}/members`)
-  const early = await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
-  t.equal(early.status, 422)
-  t.match(textOf(early.html), /sign in with a passkey, or a second step .* yourself first/)
-  t.equal((await owner.post(`${base}/sign-in-rule`, { rule: 'nonsense' })).status, 422)
-  const { secret } = await setUpSecondStep(owner)
-  await owner.get(`${base}/members`)
-  const set = await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
-  t.equal(set.path, `${base}/members?done=sign-in-rule-changed`)
-  t.match(set.html, /<option value="second_step" selected/)
+    await owner.get(`${base}/members`)
+    const early = await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    t.equal(early.status, 422)
+    t.match(textOf(early.html), /sign in with a passkey, or a second step .* yourself first/)
+    t.equal((await owner.post(`${base}/sign-in-rule`, { rule: 'nonsense' })).status, 422)
+    const { secret } = await setUpSecondStep(owner)
+    await owner.get(`${base}/members`)
+    const set = await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    t.equal(set.path, `${base}/members?done=sign-in-rule-changed`)
+    t.match(set.html, /<option value="second_step" selected/)
 
-  const routes = (await routesOf(claimcheck)).filter(({ url }) => url.includes(':workspace'))
-  t.ok(routes.length > 20)
-  const values = { workspace, provider: 'p', claim_id: 'c', agent_id: 'a', key: 'k', connection: 'c', member: 'm' }
-  for (const route of routes) {
-    const path = filled(route, values)
-    const page = route.method === 'GET' ? await mia.get(path) : await mia.post(path, { name: 'x', role: 'member' })
-    t.equal(page.status, 403, `${route.method} ${route.url}`)
-    t.match(textOf(page.html), /asks for more .* You signed in with a password alone/, route.url)
-  }
-  t.match((await mia.get(base + '/claims')).html, /href="\/console\/account\/second-step"/)
+    const routes = (await routesOf(claimcheck)).filter(({ url }) => url.includes(':workspace'))
+    t.ok(routes.length > 20)
+    const values = { workspace, provider: 'p', claim_id: 'c', agent_id: 'a', key: 'k', connection: 'c', member: 'm' }
+    for (const route of routes) {
+      const path = filled(route, values)
+      const page = route.method === 'GET' ? await mia.get(path) : await mia.post(path, { name: 'x', role: 'member' })
+      t.equal(page.status, 403, `${route.method} ${route.url}`)
+      t.match(textOf(page.html), /asks for more .* You signed in with a password alone/, route.url)
+    }
+    t.match((await mia.get(base + '/claims')).html, /href="\/console\/account\/second-step"/)
 
-  t.equal((await whoami(host, tokens.access_token)).status, 401, 'what was allowed before is allowed again')
-  const consent = await application.consentPage(mia)
-  t.match(textOf(consent.html), /is left out: it asks for a passkey, or a second step/)
-  t.notMatch(consent.html, 'value="allow"')
-  const forced = await application.send(mia, consent.path, { decision: 'allow', workspace })
-  t.equal(forced.status, 422)
-  t.match(textOf(await forced.text()), /asks for a passkey, or a second step beside the password at signing in/)
+    t.equal((await whoami(host, tokens.access_token)).status, 401, 'what was allowed before is allowed again')
+    const consent = await application.consentPage(mia)
+    t.match(textOf(consent.html), /is left out: it asks for a passkey, or a second step/)
+    t.notMatch(consent.html, 'value="allow"')
+    const forced = await application.send(mia, consent.path, { decision: 'allow', workspace })
+    t.equal(forced.status, 422)
+    t.match(textOf(await forced.text()), /asks for a passkey, or a second step beside the password at signing in/)
 
-  await setUpSecondStep(mia)
-  t.equal((await mia.get(`${base}/claims`)).status, 200, 'once it is set up, in the same session')
-  t.ok(await application.tokens(mia))
-  t.equal((await owner.get(`${base}/claims`)).status, 200)
-  const again = (await begin(owner)).visitor
-  await again.post('/console/sign-in/code', { next: ACCOUNT, code: codeOf(secret, Date.now()) })
-  t.equal((await again.get(`${base}/claims`)).status, 200)
-  await mia.get(SECOND_STEP)
-  await mia.post(`${SECOND_STEP}/off`)
-  t.equal((await mia.get(`${base}/claims`)).status, 403)
-})
+    await setUpSecondStep(mia)
+    t.equal((await mia.get(`${base}/claims`)).status, 200, 'once it is set up, in the same session')
+    t.ok(await application.tokens(mia))
+    t.equal((await owner.get(`${base}/claims`)).status, 200)
+    const again = (await begin(owner)).visitor
+    await again.post('/console/sign-in/code', { next: ACCOUNT, code: codeOf(secret, Date.now()) })
+    t.equal((await again.get(`${base}/claims`)).status, 200)
+    await mia.get(SECOND_STEP)
+    await mia.post(`${SECOND_STEP}/off`)
+    t.equal((await mia.get(`${base}/claims`)).status, 403)
+  },
+)
 
 t.test('a workspace that asks for passkeys takes nothing else', async (t) => {
   const { host } = await shared()

@@ -29,7 +29,10 @@ export async function routesOf(claimcheck: Claimcheck): Promise<readonly Console
 }
 
 /** @throws Error for a parameter that `values` does not know */
-export function filled({ url }: Pick<ConsoleRoute, 'url'>, values: Readonly<Record<string, string>>): string {
+export function filled(
+  { url }: Pick<ConsoleRoute, 'url'> & Partial<ConsoleRoute>,
+  values: Readonly<Record<string, string>>,
+): string {
   return url.replace(/:(\w+)/g, (_, name: string) => {
     const value = values[name]
     if (value === undefined) throw new Error(`the test has no value for a parameter: ${name} of ${url}`)

@@ -1,6 +1,7 @@
 /** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Acting, byUser } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { HttpError } from '../http/errors.ts'
@@ -10,7 +11,7 @@ import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
 import type { SessionService, SignedIn, User, Visitor } from '../people/sessions.ts'
 import { meetsRule, type SignedInBy } from '../people/sign-in-rules.ts'
 import { originOf } from '../web/origin.ts'
-import type { Viewer } from './page.tsx'
+import type { ViewedWorkspace, Viewer } from './page.tsx'
 import { signInPath } from './paths.ts'
 import { formOf } from './request-fields.ts'
 
@@ -20,8 +21,8 @@ export interface ConsoleSession extends SignedIn {
 }
 
 interface WorkspaceAccess {
-  readonly workspaces: readonly WorkspaceOfMember[]
-  readonly workspace: WorkspaceOfMember | undefined
+  readonly workspaces: readonly ViewedWorkspace[]
+  readonly workspace: ViewedWorkspace | undefined
 }
 
 const SESSION = 'session'
@@ -88,13 +89,13 @@ export function requireSession(
     const session = optionalSessionOf(request)
     const isForm = request.method !== 'GET' && request.method !== 'HEAD'
     if (!session) return isForm ? answerSignedOut(request, reply) : reply.redirect(signInPath(request.url), 303)
-    const workspaces = await members.workspacesOf(session.user.id)
+    const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
     const { workspace: id } = request.params as { readonly workspace?: string }
     const workspace = workspaces.find((one) => one.id === id)
     // A workspace of others answers like one that does not exist.
     if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
     request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace })
-    if (workspace && !meetsRule(workspace.signInRule, session.session.method)) return answerWeak(request, reply)
+    if (workspace && !workspace.isOpen) return answerWeak(request, reply)
   })
 }
 
@@ -114,8 +115,18 @@ export function viewerOf(request: FastifyRequest): Viewer {
 }
 
 /** Of the pages of a workspace. */
-export function workspaceOf(request: FastifyRequest): WorkspaceOfMember {
+export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
   return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
+}
+
+/** As it is for who signed in like this. */
+export function viewed(workspace: WorkspaceOfMember, { session }: SignedIn): ViewedWorkspace {
+  return { ...workspace, isOpen: meetsRule(workspace.signInRule, session.method) }
+}
+
+/** For what the person does, in the audit trail. */
+export function actingOf(request: FastifyRequest): Acting {
+  return byUser(sessionOf(request).user.id, request.ip)
 }
 
 export function isOwner(request: FastifyRequest): boolean {

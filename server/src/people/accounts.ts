@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts'
 import { readName } from '../base/names.ts'
 import type { NewUserRow, Role } from '../storage/people.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
-import { newWorkspace } from '../workspaces/workspaces.ts'
+import { newWorkspace, requireWorkspace } from '../workspaces/workspaces.ts'
 import { requireCurrent } from './current.ts'
 import { type Identity, insertIdentity } from './identities.ts'
 import { openLinks, unusableLink } from './links.ts'
@@ -99,7 +99,7 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       }),
     inviteToken: (workspaceId, role, createdBy) =>
       storage.write(async (tx) => {
-        if (!(await tx.workspaces.lock(workspaceId))) throw new ServiceError('not_found', 'there is no such workspace')
+        await requireWorkspace(tx, workspaceId)
         const owners = createdBy === null ? [] : await tx.members.lockOwners(workspaceId)
         if (createdBy !== null && !owners.some(({ userId }) => userId === createdBy)) {
           throw new ServiceError('conflict', 'only owners can invite people: ask an owner of this workspace')

@@ -1,5 +1,6 @@
 /** Closing an account: everything personal goes, and the row stays as "closed account" for what others refer to. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { UserRow } from '../storage/people.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
@@ -18,18 +19,23 @@ export interface OwnedAlone {
 export interface ClosingService {
   ownedAlone(userId: string): Promise<readonly OwnedAlone[]>
   /** Deletes the workspaces that nobody else is in. @throws ServiceError `conflict` for the only owner of a workspace with other members */
-  close(user: Pick<User, 'id' | 'generation'>): Promise<void>
+  close(user: Pick<User, 'id' | 'generation'>, by?: Acting): Promise<void>
   /**
    * For the operator. Returns the names of the workspaces that were deleted with it.
    * @throws ServiceError `not_found`; `conflict` as above, and, unless `withWorkspaces`, when workspaces would be deleted
    */
-  closeByEmail(email: string, options: { readonly withWorkspaces: boolean }): Promise<readonly string[]>
+  closeByEmail(email: string, options: { readonly withWorkspaces: boolean }, by?: Acting): Promise<readonly string[]>
 }
 
 export const CLOSED_NAME = 'closed account'
 
 export function createClosingService({ storage, now }: { storage: Storage; now: () => Instant }): ClosingService {
-  async function close(tx: Writes, { id }: Pick<UserRow, 'id'>, withWorkspaces: boolean): Promise<readonly string[]> {
+  async function close(
+    tx: Writes,
+    { id }: Pick<UserRow, 'id'>,
+    withWorkspaces: boolean,
+    by: Acting,
+  ): Promise<readonly string[]> {
     const alone = await ownedAlone(tx, id, 'locked')
     const kept = alone.filter(({ hasOthers }) => hasOthers).map(({ name }) => name)
     if (kept.length > 0) {
@@ -41,7 +47,7 @@ export function createClosingService({ storage, now }: { storage: Storage; now: 
       const problem = `nobody else is in ${names.join(', ')}`
       throw new ServiceError('conflict', `${problem}: invite another owner first, or say that it is to be deleted too`)
     }
-    for (const workspace of alone) await deleteWorkspace(tx, workspace.id, now())
+    for (const workspace of alone) await deleteWorkspace(tx, workspace.id, now(), by)
     await endAccess(tx, id, now())
     await tx.links.withdrawEverywhereBy(id, now())
     await tx.secondSteps.remove(id)
@@ -50,22 +56,23 @@ export function createClosingService({ storage, now }: { storage: Storage; now: 
     for (const { memberId } of await tx.members.workspacesOf(id)) await tx.members.remove(memberId)
     // The address is free for another account, and nobody can have this one.
     await tx.users.close(id, { email: `${id.toLowerCase()}@closed.invalid`, name: CLOSED_NAME }, now())
+    tx.audit.record({ event: 'account.closed', at: now(), by, userId: id })
     return names
   }
 
   return {
     ownedAlone: (userId) => ownedAlone(storage.read, userId),
-    async close(user) {
-      await storage.write(async (tx) => close(tx, await requireCurrent(tx, user), true))
+    async close(user, by = byCommand()) {
+      await storage.write(async (tx) => close(tx, await requireCurrent(tx, user), true, by))
     },
-    closeByEmail: (email, { withWorkspaces }) =>
+    closeByEmail: (email, { withWorkspaces }, by = byCommand()) =>
       storage.write(async (tx) => {
         const found = await tx.users.byEmail(email.trim().toLowerCase())
         const user = found && (await tx.users.lock(found.id))
         if (!user || user.closedAt !== null) {
           throw new ServiceError('not_found', `there is no account with the address ${email}`)
         }
-        return close(tx, user, withWorkspaces)
+        return close(tx, user, withWorkspaces, by)
       }),
   }
 }

@@ -1,7 +1,10 @@
 /** The second step beside a password: codes of an authenticator app (RFC 6238), and recovery codes for when the app is lost. */
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
+import type { AuditEvent } from '../base/audit-events.ts'
 import { ServiceError } from '../base/errors.ts'
+import { secondStepContext } from '../base/sealed-contexts.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { hashToken } from '../base/tokens.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
@@ -24,6 +27,7 @@ export interface SetUp {
   readonly ticket: string
 }
 
+/** @param by who does it; by default the command line */
 export interface SecondStepService {
   find(userId: string): Promise<SecondStep | undefined>
   /** Stores nothing but the ticket. */
@@ -33,16 +37,16 @@ export interface SecondStepService {
    * @returns the recovery codes, which are not stored; or, for a wrong code, the same secret with another ticket
    * @throws ServiceError `bad_request` for an unusable ticket; `conflict` when it is on already, or there is no password beside it
    */
-  confirm(user: User, sessionId: string, answer: Answer): Promise<readonly string[] | SetUp>
+  confirm(user: User, sessionId: string, answer: Answer, by?: Acting): Promise<readonly string[] | SetUp>
   /** Replaces the recovery codes. @throws ServiceError `conflict` when there is no second step */
-  replaceCodes(user: User): Promise<readonly string[]>
+  replaceCodes(user: User, by?: Acting): Promise<readonly string[]>
   /** Also ends what applications may do for the user. @throws ServiceError `conflict` when there is none */
-  switchOff(user: User): Promise<void>
+  switchOff(user: User, by?: Acting): Promise<void>
   /** For the operator. False when there is none. */
-  remove(email: string): Promise<boolean>
+  remove(email: string, by?: Acting): Promise<boolean>
   /** After a right password: a ticket for the code that is asked for. Undefined when none is. */
   ask(user: Pick<User, 'id' | 'generation'>): Promise<string | undefined>
-  answer(ticket: string | undefined, code: string): Promise<Outcome>
+  answer(ticket: string | undefined, code: string, by?: Acting): Promise<Outcome>
 }
 
 export interface Answer {
@@ -83,6 +87,10 @@ const loadTotp = () => import('otpauth')
 export function createSecondStepService(parts: SecondStepParts): SecondStepService {
   const { storage, tickets, now } = parts
 
+  function record(tx: Writes, event: AuditEvent, userId: string, by: Acting): void {
+    tx.audit.record({ event, at: now(), by, userId })
+  }
+
   async function counterOf(secret: string, code: string, at: Instant): Promise<number | undefined> {
     const { Secret, TOTP } = await loadTotp()
     const totp = new TOTP({ secret: Secret.fromBase32(secret), period: PERIOD_SECONDS })
@@ -106,18 +114,21 @@ export function createSecondStepService(parts: SecondStepParts): SecondStepServi
   }
 
   /** Uses the code up. Returns the problem; undefined when it is right. */
-  async function use(tx: Writes, userId: string, typed: string): Promise<string | undefined> {
+  async function use(tx: Writes, userId: string, typed: string, by: Acting): Promise<string | undefined> {
     const at = now()
     const row = await tx.secondSteps.lock(userId)
     if (!row) return 'the second step was switched off meanwhile'
     const code = typed.replace(/[\s-]/g, '').toLowerCase()
     if (!/^\d{6}$/.test(code)) {
-      return (await tx.secondSteps.useCode(userId, hashOf(userId, code))) ? undefined : WRONG
+      const isUsed = await tx.secondSteps.useCode(userId, hashOf(userId, code))
+      record(tx, isUsed ? 'second_step.code_used' : 'second_step.failed', userId, by)
+      return isUsed ? undefined : WRONG
     }
     if (row.failures >= MOST_FAILURES && at < row.failedAt! + WAIT_MS) return TOO_MANY
-    const counter = await counterOf(parts.secrets.open(row.secret, secretContext(userId)), code, at)
+    const counter = await counterOf(parts.secrets.open(row.secret, secondStepContext(userId)), code, at)
     if (counter === undefined || counter <= row.lastCounter) {
       await tx.secondSteps.failed(userId, row.failures + 1, at)
+      record(tx, 'second_step.failed', userId, by)
       return counter === undefined ? WRONG : USED
     }
     await tx.secondSteps.used(userId, counter, at)
@@ -135,7 +146,7 @@ export function createSecondStepService(parts: SecondStepParts): SecondStepServi
       const { Secret } = await loadTotp()
       return setUpOf(user, new Secret({ size: SECRET_BYTES }).base32)
     },
-    async confirm(user, sessionId, { ticket, code }) {
+    async confirm(user, sessionId, { ticket, code }, by = byCommand()) {
       const taken = (await tickets.take('second_step_setup', ticket)) as { userId: string; secret: string } | undefined
       if (taken?.userId !== user.id) {
         throw new ServiceError(
@@ -152,45 +163,50 @@ export function createSecondStepService(parts: SecondStepParts): SecondStepServi
         if (passwordHash === null) {
           throw new ServiceError('conflict', 'a second step stands beside a password: choose a password first')
         }
-        const sealed = parts.secrets.seal(secret, secretContext(user.id))
+        const sealed = parts.secrets.seal(secret, secondStepContext(user.id))
         const row = { userId: user.id, secret: sealed, lastCounter: counter, failures: 0, failedAt: null }
         if (!(await tx.secondSteps.insert({ ...row, createdAt: at, lastUsedAt: at }))) {
           throw new ServiceError('conflict', 'your second step is on already')
         }
         await tx.sessions.endAll(user.id, sessionId)
         await tx.sessions.setMethod(sessionId, 'password_and_code')
+        record(tx, 'second_step.on', user.id, by)
         return newCodes(tx, user.id)
       })
     },
-    replaceCodes: (user) =>
+    replaceCodes: (user, by = byCommand()) =>
       storage.write(async (tx) => {
         await requireCurrent(tx, user)
         if (!(await tx.secondSteps.lock(user.id))) throw notOn()
+        record(tx, 'second_step.codes_replaced', user.id, by)
         return newCodes(tx, user.id)
       }),
-    switchOff: (user) =>
+    switchOff: (user, by = byCommand()) =>
       storage.write(async (tx) => {
         await requireCurrent(tx, user)
         if (!(await tx.secondSteps.remove(user.id))) throw notOn()
         const memberships = await tx.members.workspacesOf(user.id)
         await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
         await tx.sessions.weaken(user.id)
+        record(tx, 'second_step.off', user.id, by)
       }),
-    remove: (email) =>
+    remove: (email, by = byCommand()) =>
       storage.write(async (tx) => {
         const user = await tx.users.byEmail(email.trim().toLowerCase())
-        return user !== undefined && tx.secondSteps.remove(user.id)
+        if (!user || !(await tx.secondSteps.remove(user.id))) return false
+        record(tx, 'second_step.off', user.id, by)
+        return true
       }),
     async ask({ id, generation }) {
       if (!(await storage.read.secondSteps.ofUser(id))) return undefined
       const asked: AskedCode = { id, generation, triesLeft: TRIES }
       return tickets.issue('second_step', asked)
     },
-    async answer(ticket, code) {
+    async answer(ticket, code, by = byCommand()) {
       const asked = (await tickets.take('second_step', ticket)) as AskedCode | undefined
       if (!asked) return { problem: EXPIRED, again: undefined }
       const { id, generation, triesLeft } = asked
-      const problem = await storage.write((tx) => use(tx, id, code))
+      const problem = await storage.write((tx) => use(tx, id, code, by))
       if (problem === undefined) return { user: { id, generation } }
       const left: AskedCode = { id, generation, triesLeft: triesLeft - 1 }
       return { problem, again: triesLeft > 1 ? await tickets.issue('second_step', left) : undefined }
@@ -218,9 +234,4 @@ function newRecoveryCode(): string {
 /** Of the code without its dashes. Bound to the account: the same code of another one has another hash. */
 function hashOf(userId: string, code: string): string {
   return hashToken(`${userId}:${code.replaceAll('-', '')}`)
-}
-
-/** Binds the sealed secret to its account. */
-export function secretContext(userId: string): string {
-  return `second step:${userId}`
 }

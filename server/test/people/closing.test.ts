@@ -1,4 +1,5 @@
 /** Closing accounts and deleting workspaces: what goes, what stays, and what refuses. */
+import { byUser } from '@claimcheck/server/base/actor'
 import { openPostgres } from '@claimcheck/server/storage/postgres'
 import t from 'tap'
 import { createDatabase } from '../../../test/support/database.ts'
@@ -13,7 +14,7 @@ t.test('of a closed account nothing personal is left, and what others refer to s
   const { storage, accounts, sessions, members, identities, closing, keys } = people
   const { user, workspaceId } = await first(people)
   const bob = await joining(people, workspaceId, 'owner', 'bob')
-  const { id: key } = await keys.create(workspaceId, 'by bob', bob.id)
+  const { id: key } = await keys.create(workspaceId, 'by bob', {}, byUser(bob.id, '::1'))
   await identities.add(bob, { issuer: 'https://id.example.com', subject: 'bobs-subject' })
   const passkey = { publicKey: 'AA', counter: 0, transports: [], name: "bob's phone", createdAt: 0, lastUsedAt: null }
   await storage.write((tx) => tx.passkeys.insert({ id: 'bobs-passkey', userId: bob.id, ...passkey }))
@@ -25,8 +26,14 @@ t.test('of a closed account nothing personal is left, and what others refer to s
   t.equal(await sessions.find(token), undefined)
   t.equal(await accounts.byPassword('bob@example.com', PASSWORD), undefined)
   for (const link of [invitation, reset]) t.equal(await accounts.link(link), undefined)
-  t.strictSame((await members.list(workspaceId)).map(({ userId }) => userId), [user.id])
-  t.strictSame((await accounts.list()).map(({ id }) => id), [user.id])
+  t.strictSame(
+    (await members.list(workspaceId)).map(({ userId }) => userId),
+    [user.id],
+  )
+  t.strictSame(
+    (await accounts.list()).map(({ id }) => id),
+    [user.id],
+  )
   const { doctor, passkeys, secondSteps } = storage.read
   const rows = (['users', 'sessions', 'links', 'members'] as const).map((table) => doctor.rows(table, '', 100))
   const tables = await Promise.all([...rows, passkeys.ofUser(bob.id), storage.read.identities.ofUser(bob.id)])
@@ -63,13 +70,13 @@ t.test('what nobody else is in goes with the account; an operator has to say so'
   const people = await openPeople(t)
   const { closing, keys, workspaces, accounts } = people
   const { user, workspaceId } = await first(people)
-  const { key } = await keys.create(workspaceId, 'key', user.id)
+  const { key } = await keys.create(workspaceId, 'key')
   t.match(await closing.ownedAlone(user.id), [{ name: 'acme', hasOthers: false }])
   const asked = closing.closeByEmail('ann@example.com', { withWorkspaces: false })
   await t.rejects(asked, { code: 'conflict', message: /nobody else is in acme: invite another owner first/ })
-  t.ok(await keys.authenticate(key))
+  t.ok(await keys.authenticate(key, '::1'))
   t.strictSame(await closing.closeByEmail(' ANN@example.com', { withWorkspaces: true }), ['acme'])
-  t.equal(await keys.authenticate(key), undefined)
+  t.equal(await keys.authenticate(key, '::1'), undefined)
   await t.rejects(workspaces.find('acme'), { code: 'not_found' })
   t.ok(await accounts.setupToken(), 'without any account somebody can set the service up again')
 })
@@ -79,10 +86,10 @@ t.test('a deleted workspace lets nobody in, keeps its rows, and gives its name a
   const { storage, accounts, members, keys, workspaces } = people
   const { user, workspaceId } = await first(people)
   await joining(people, workspaceId, 'member', 'bob')
-  const { key } = await keys.create(workspaceId, 'key', user.id)
+  const { key } = await keys.create(workspaceId, 'key')
   const invitation = await accounts.inviteToken(workspaceId, 'owner', null)
   await workspaces.delete(workspaceId)
-  t.equal(await keys.authenticate(key), undefined)
+  t.equal(await keys.authenticate(key, '::1'), undefined)
   t.equal(await accounts.link(invitation), undefined)
   t.strictSame(await members.workspacesOf(user.id), [])
   for (const name of ['acme', workspaceId]) await t.rejects(workspaces.find(name), { code: 'not_found' })
@@ -110,7 +117,7 @@ t.test('nothing comes into a workspace that is deleted at the same moment', asyn
       keys.create(id, 'late'),
       accounts.join(invitation, newUser(`bob${round}`)),
     ])
-    if (key.status === 'fulfilled') t.equal(await keys.authenticate(key.value.key), undefined)
+    if (key.status === 'fulfilled') t.equal(await keys.authenticate(key.value.key, '::1'), undefined)
     t.strictSame(await members.list(id), [], joined.status)
   }
 })
@@ -120,12 +127,10 @@ t.test('of two owners who close their accounts at once, one stays for the others
   const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })
   t.teardown(() => database.remove())
   const { members, closing } = people
-  const { workspaceId } = await first(people)
+  const { user: ann, workspaceId } = await first(people)
   await joining(people, workspaceId, 'member', 'mia')
-  const [ann] = await members.list(workspaceId)
   const bob = await joining(people, workspaceId, 'owner', 'bob')
-  const both = [{ id: ann!.userId, generation: 0 }, bob]
-  const outcomes = await Promise.allSettled(both.map((user) => closing.close(user)))
+  const outcomes = await Promise.allSettled([ann, bob].map((user) => closing.close(user)))
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1, JSON.stringify(outcomes))
   t.strictSame((await members.list(workspaceId)).filter(({ role }) => role === 'owner').length, 1)
 })

@@ -36,7 +36,10 @@ export function addUserCommands(program: Command): void {
 
   subcommand(user, 'reset', 'print a link for choosing a new password')
     .argument('<email>')
-    .option('--without-second-step', 'switch the second step of the account off, for who has lost phone and recovery codes')
+    .option(
+      '--without-second-step',
+      'switch the second step of the account off, for who has lost phone and recovery codes',
+    )
     .action(async (email: string, options: ResetOptions) => {
       const { url, isOff } = await withClaimcheck(async ({ accounts, secondSteps, config }) => {
         const url = publicAddress(config) + paths.reset(await accounts.resetToken(email))

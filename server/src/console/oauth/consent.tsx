@@ -6,7 +6,6 @@ import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { allowedTo, scopeWords } from '../../oauth/scopes.ts'
 import type { WorkspaceOfMember } from '../../people/members.ts'
-import { meetsRule, type SignedInBy } from '../../people/sign-in-rules.ts'
 import { sendPage } from '../../web/document.tsx'
 import { pageHeaders } from '../../web/headers.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -24,8 +23,7 @@ type Uid = { Params: { uid: string } }
 export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDependencies, 'oauth' | 'sessions'>): void {
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
     reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
-    const { method } = sessionOf(request).session
-    const props = { uid: request.params.uid, asked, viewer: viewerOf(request), method, problem }
+    const props = { uid: request.params.uid, asked, viewer: viewerOf(request), problem }
     const page = <Consent {...props} />
     return sendPage(reply, page, problem === undefined ? 200 : 422)
   }
@@ -36,7 +34,7 @@ export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDepende
 
   app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
     const { uid } = request.params
-    const { user, session } = sessionOf(request)
+    const { user } = sessionOf(request)
     const exchange = exchangeOf(request, reply)
     const asked = await oauth.consentRequest(uid, exchange)
     const { decision, workspace: id } = formOf(request)
@@ -44,7 +42,7 @@ export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDepende
     if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
     const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
-    if (!meetsRule(workspace.signInRule, session.method)) {
+    if (!workspace.isOpen) {
       return show(request, reply, asked, `${workspace.name} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`)
     }
     const scopes = allowedTo(workspace.role, asked.scopes)
@@ -65,14 +63,13 @@ interface ConsentProps {
   readonly uid: string
   readonly asked: ConsentRequest
   readonly viewer: Viewer
-  readonly method: SignedInBy
   readonly problem: string | undefined
 }
 
-function Consent({ uid, asked, viewer, method, problem }: ConsentProps) {
+function Consent({ uid, asked, viewer, problem }: ConsentProps) {
   const { user, csrf } = viewer
-  const workspaces = viewer.workspaces.filter(({ signInRule }) => meetsRule(signInRule, method))
-  const closed = viewer.workspaces.filter((workspace) => !workspaces.includes(workspace))
+  const workspaces = viewer.workspaces.filter(({ isOpen }) => isOpen)
+  const closed = viewer.workspaces.filter(({ isOpen }) => !isOpen)
   const possible = workspaces.filter(({ role }) => allowedTo(role, asked.scopes).length > 0)
   return (
     <PlainPage title={`Allow ${asked.clientName}?`} problem={problem}>

@@ -11,7 +11,7 @@ import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { sessionOf, signOut, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, signOut, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 export function closingRoutes(app: App, services: ConsoleDependencies): void {
@@ -26,7 +26,7 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
       if (formOf(request).email?.trim().toLowerCase() !== user.email) {
         throw new ServiceError('bad_request', `nothing is closed: type ${user.email} to close the account`)
       }
-      await closing.close(user)
+      await closing.close(user, actingOf(request))
     } catch (error) {
       return show(request, reply, refusalOf(error))
     }

@@ -11,7 +11,7 @@ import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { ownersOnly, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 export function deletionRoutes(app: App, services: ConsoleDependencies): void {
@@ -26,7 +26,7 @@ export function deletionRoutes(app: App, services: ConsoleDependencies): void {
       if (formOf(request).name?.trim() !== name) {
         throw new ServiceError('bad_request', `nothing is deleted: type ${name} to delete the workspace`)
       }
-      await workspaces.delete(id)
+      await workspaces.delete(id, actingOf(request))
     } catch (error) {
       return show(request, reply, refusalOf(error))
     }

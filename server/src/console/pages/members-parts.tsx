@@ -4,7 +4,7 @@ import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.t
 import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import { Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
-import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
+import type { ApiKey } from '../../workspaces/keys.ts'
 import type { Viewer } from '../page.tsx'
 import { Field, PostForm, RowForm, Select, Tick } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
@@ -85,29 +85,35 @@ export function Deletion({ workspaceId }: MembersProps) {
 /** The field of the keys that are revoked with a member. */
 export const REVOKE = 'revoke'
 
+/** A key, or a machine. */
+export interface MadeByMember extends Pick<ApiKey, 'id' | 'name' | 'createdAt' | 'lastUsedAt'> {
+  /** By which people know it, without its secret. */
+  readonly shown: string
+}
+
 interface KeysOfMemberProps {
-  readonly keys: readonly ApiKey[]
+  readonly made: readonly MadeByMember[]
   readonly isSelf: boolean
   readonly now: Instant
 }
 
 /** What somebody made they may have kept: the keys of others are revoked unless an owner says that they stay. */
-export function KeysOfMember({ keys, isSelf, now }: KeysOfMemberProps) {
-  if (keys.length === 0) return null
+export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
+  if (made.length === 0) return null
   return (
     <fieldset>
-      <legend>API keys that {isSelf ? 'you' : 'they'} made: tick those to revoke</legend>
-      {keys.map(({ id, name, lastFour, createdAt, lastUsedAt }) => (
+      <legend>API keys and machines that {isSelf ? 'you' : 'they'} made: tick those to revoke</legend>
+      {made.map(({ id, name, shown, createdAt, lastUsedAt }) => (
         <Tick field={REVOKE} value={id} isTicked={!isSelf}>
-          {name} <code>{`${KEY_PREFIX}…${lastFour}`}</code>{' '}
+          {name} <code>{shown}</code>{' '}
           <small>
             made <Time at={createdAt} now={now} />, last used <Time at={lastUsedAt} now={now} none="never" />
           </small>
         </Tick>
       ))}
       <p class="help">
-        The next request with a revoked key is refused. {isSelf ? 'You' : 'They'} may have a copy of each key: make
-        another key for a program that still needs one.
+        The next request with a revoked one is refused. {isSelf ? 'You' : 'They'} may have a copy of each: make another
+        one for a program that still needs it.
       </p>
     </fieldset>
   )

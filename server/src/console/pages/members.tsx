@@ -9,7 +9,7 @@ import { isSignInRule, meetsRule } from '../../people/sign-in-rules.ts'
 import { sendPage } from '../../web/document.tsx'
 import { originOf } from '../../web/origin.ts'
 import { sentence } from '../../web/words.tsx'
-import type { ApiKey } from '../../workspaces/keys.ts'
+import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
@@ -17,7 +17,7 @@ import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, listOf, queryOf } from '../request-fields.ts'
-import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
@@ -25,6 +25,7 @@ import {
   Deletion,
   Invitations,
   KeysOfMember,
+  type MadeByMember,
   MemberList,
   type MembersProps,
   otherRole,
@@ -35,7 +36,7 @@ import {
 
 type MembersServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'members' | 'workspaces' | 'keys' | 'oidcSignIn' | 'config' | 'now'
+  'accounts' | 'members' | 'workspaces' | 'keys' | 'machines' | 'oidcSignIn' | 'config' | 'now'
 >
 
 type OfMember = { Params: { member: string } }
@@ -50,7 +51,7 @@ interface Asked {
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: MembersServices): void {
-  const { accounts, members, workspaces, keys, config, now } = services
+  const { accounts, members, workspaces, keys, machines, config, now } = services
   const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
   const freshForOwner = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
   const fresh = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
@@ -121,7 +122,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.get<OfMember>('/members/:member/remove', async (request, reply) => {
     const { member, isOnlyOwner } = await requireMember(request)
-    const props = { viewer: viewerOf(request), member, isOnlyOwner, keys: await keysBy(request, member), now: now() }
+    const props = { viewer: viewerOf(request), member, isOnlyOwner, made: await madeBy(request, member), now: now() }
     return sendPage(reply, <Remove {...props} />)
   })
 
@@ -139,13 +140,17 @@ export function memberRoutes(app: App, services: MembersServices): void {
       const problem = `nothing is changed: sign in with ${RULE_WORDS[rule]} yourself first, or you could not come back`
       throw new ServiceError('conflict', problem)
     }
-    await members.setSignInRule(workspaceOf(request).id, rule)
+    await members.setSignInRule(workspaceOf(request).id, rule, actingOf(request))
   }
 
-  /** The keys that a member made and that still work; to owners alone. */
-  async function keysBy(request: FastifyRequest, { userId }: MemberOfWorkspace): Promise<readonly ApiKey[]> {
+  /** The keys and machines that a member made and that still work; to owners alone. */
+  async function madeBy(request: FastifyRequest, { userId }: MemberOfWorkspace): Promise<readonly MadeByMember[]> {
     if (!isOwner(request)) return []
-    const listed = await keys.list(workspaceOf(request).id)
+    const { id } = workspaceOf(request)
+    const listed: readonly (MadeByMember & Pick<ApiKey, 'createdBy' | 'revokedAt'>)[] = [
+      ...(await keys.list(id)).map((key) => ({ ...key, shown: `${KEY_PREFIX}…${key.lastFour}` })),
+      ...(await machines.list(id)).map((machine) => ({ ...machine, shown: machine.id })),
+    ]
     return listed.filter(({ createdBy, revokedAt }) => createdBy === userId && revokedAt === null)
   }
 
@@ -155,7 +160,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
     const isSelf = member.userId === sessionOf(request).user.id
     const next = isSelf ? paths.home : `${paths.members(id)}?done=member-removed`
     const revoked = isOwner(request) ? listOf(request, REVOKE) : []
-    return change(request, reply, () => members.remove(id, member.id, revoked), next)
+    return change(request, reply, () => members.remove(id, member.id, actingOf(request), revoked), next)
   })
 }
 
@@ -207,11 +212,11 @@ interface AskProps extends Asked {
 }
 
 interface RemoveProps extends AskProps {
-  readonly keys: readonly ApiKey[]
+  readonly made: readonly MadeByMember[]
   readonly now: Instant
 }
 
-function Remove({ viewer, member, isOnlyOwner, keys, now }: RemoveProps) {
+function Remove({ viewer, member, isOnlyOwner, made, now }: RemoveProps) {
   const workspace = viewer.workspace!
   const isSelf = member.userId === viewer.user.id
   return (
@@ -226,11 +231,11 @@ function Remove({ viewer, member, isOnlyOwner, keys, now }: RemoveProps) {
           ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
           : undefined
       }
-      fields={<KeysOfMember keys={keys} isSelf={isSelf} now={now} />}
+      fields={<KeysOfMember made={made} isSelf={isSelf} now={now} />}
     >
       {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
-      invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys, but those that you tick
-      below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
+      invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those that
+      you tick below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
     </Ask>
   )
 }

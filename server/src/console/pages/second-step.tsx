@@ -13,7 +13,7 @@ import { type Matrix, matrixOf, QrCode } from '../parts/qr-code.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
 
 export function secondStepRoutes(app: App, services: ConsoleDependencies): void {
   const { secondSteps, counters, config, now } = services
@@ -27,7 +27,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
     const { ticket = '', code = '' } = formOf(request)
     await attempts.count(request, reply)
     try {
-      const answer = await secondSteps.confirm(user, session.id, { ticket, code })
+      const answer = await secondSteps.confirm(user, session.id, { ticket, code }, actingOf(request))
       if (!('secret' in answer)) return sendCodes(request, reply, answer)
       const problem = 'the code is not right: type the one that your app shows now, and check the time of your phone'
       return await sendSetUp(request, reply, answer, problem)
@@ -38,7 +38,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
 
   app.post(paths.recoveryCodes, fresh, async (request, reply) => {
     try {
-      return sendCodes(request, reply, await secondSteps.replaceCodes(sessionOf(request).user))
+      return sendCodes(request, reply, await secondSteps.replaceCodes(sessionOf(request).user, actingOf(request)))
     } catch (error) {
       return show(request, reply, refusalOf(error))
     }
@@ -46,7 +46,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
 
   app.post(paths.secondStepOff, fresh, async (request, reply) => {
     try {
-      await secondSteps.switchOff(sessionOf(request).user)
+      await secondSteps.switchOff(sessionOf(request).user, actingOf(request))
       return reply.redirect(`${paths.account}?done=second-step-off`, 303)
     } catch (error) {
       return show(request, reply, refusalOf(error))

@@ -1,6 +1,7 @@
 /** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { byNobody } from '../../base/actor.ts'
 import type { App } from '../../http/instance.ts'
 import type { Link, NewUser } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
@@ -89,7 +90,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const { code = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
     await attempts.count(request, reply)
-    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code)
+    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip))
     if ('user' in outcome) {
       const arrival = { user: outcome.user, method: 'password_and_code' } as const
       return arrive({ request, reply, sessions, config }, arrival, destination)
