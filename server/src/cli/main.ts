@@ -11,6 +11,7 @@ import { addLogCommands } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
+import { addReceiptCommands } from './commands/receipt.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { addTryCommand } from './commands/try.ts'
@@ -37,6 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addActionCommand(program)
   addSigningKeyCommands(program)
   addLogCommands(program)
+  addReceiptCommands(program)
   addAnchorCommands(program)
   addVerifyCommand(program)
   addDoctorCommand(program)

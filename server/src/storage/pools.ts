@@ -119,6 +119,11 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     snapshot: (work) => transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),
+    forgetDeleted: async () => {
+      if (dialect.forgetDeleted === undefined) return true
+      const [row] = await outsideOn(writer).query(dialect.forgetDeleted)
+      return Number(row?.busy) === 0
+    },
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()
     },

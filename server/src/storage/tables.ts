@@ -3,11 +3,13 @@ import { anchors } from './anchor-row.ts'
 import { auditTrail, auditTrailHead } from './audit-trail.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
+import { erasures } from './erasures.ts'
 import { leases } from './leases.ts'
 import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
+import { retentions } from './retentions.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
 import { apiKeys, connections, workspaces } from './workspaces.ts'
@@ -24,6 +26,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   records,
   apiKeys,
   connections,
+  retentions,
   claims,
   checks,
   signingKeys,
@@ -31,6 +34,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   retiredLogs,
   receipts,
   evidence,
+  erasures,
   tiles,
   treeHeads,
   anchors,
