@@ -128,7 +128,9 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const left = identities.map((identity) => ({ ...identity, clientClaimId: clientIdLeft(identity) }))
       const rows = await storage.read.claims.byClientIds([...identities, ...left])
       const stored = new Map(rows.map((row) => [identityOf(row), row]))
-      return identities.map((identity, index) => stored.get(identityOf(identity)) ?? stored.get(identityOf(left[index]!)))
+      return identities.map(
+        (identity, index) => stored.get(identityOf(identity)) ?? stored.get(identityOf(left[index]!)),
+      )
     },
     { maxItems: MAX_LOOKUPS },
   )

@@ -14,6 +14,10 @@ export function clientIdLeft({ workspaceId, clientClaimId }: ClaimIdentity): str
   return `erased:${hash('sha256', `${workspaceId} ${clientClaimId}`, 'hex')}`.padEnd(LENGTH, '.')
 }
 
+export function isClientIdLeft(clientClaimId: string): boolean {
+  return /^erased:[0-9a-f]{64}\.*$/.test(clientClaimId) && clientClaimId.length === LENGTH
+}
+
 /** Ids, times, counts and the verdict stay. So does the action, but for one that no plugin checks: clients write that freely. */
 export function contentLeft(claim: ClaimRow): ErasedContent {
   const isKnown = claim.access !== 'unsupported_action'

@@ -49,6 +49,7 @@ export const paths = {
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
   workspaceName: inWorkspace('name'),
+  retention: inWorkspace('retention'),
   plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
   revokeKey: (workspaceId: string, id: string) =>

@@ -106,8 +106,7 @@ export function createRetentionService({ storage, now, config }: RetentionOption
   return {
     check,
     days: async (workspaceId) => (await storage.read.retentions.of(workspaceId))?.days ?? null,
-    olderThan: (workspaceId, days, most) =>
-      storage.read.erasures.agedCount(workspaceId, now() - days * DAY_MS, most),
+    olderThan: (workspaceId, days, most) => storage.read.erasures.agedCount(workspaceId, now() - days * DAY_MS, most),
     async set(workspaceId, days, by) {
       if (days !== null) check(days)
       const at = now()

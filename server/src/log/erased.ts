@@ -10,12 +10,19 @@ export class ErasedError extends ServiceError {
 
   constructor(receipt: ErasedReceipt) {
     const { leafIndex } = receipt
-    super('gone', `${erasureSentence(receipt)}. Its entry ${leafIndex} in the log stays, so a copy of the receipt still verifies`)
+    super(
+      'gone',
+      `${erasureSentence(receipt)}. Its entry ${leafIndex} in the log stays, so a copy of the receipt still verifies`,
+    )
     this.receipt = receipt
   }
 }
 
 /** Without a full stop. */
-export function erasureSentence({ erasedAt, rule, reference }: Pick<ErasureRow, 'erasedAt' | 'rule' | 'reference'>): string {
+export function erasureSentence({
+  erasedAt,
+  rule,
+  reference,
+}: Pick<ErasureRow, 'erasedAt' | 'rule' | 'reference'>): string {
   return `the content of this receipt was erased at ${formatInstant(erasedAt)}, because of ${ruleWords(rule, reference)}`
 }

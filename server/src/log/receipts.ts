@@ -35,7 +35,8 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
       const whole = receipts.filter(({ entry }) => entry !== '')
       const leafIndexes = whole.map(({ leafIndex }) => leafIndex)
       const texts = withProofs(whole, await log.inclusions(state, leafIndexes))
-      const empty = receipts.length > whole.length ? await whyEmpty(receipts.filter(({ entry }) => entry === '')) : texts
+      const empty =
+        receipts.length > whole.length ? await whyEmpty(receipts.filter(({ entry }) => entry === '')) : texts
       return receiptIds.map((receiptId) => texts.get(receiptId) ?? empty.get(receiptId))
     },
     { maxItems: MAX_PER_READ },

@@ -4,8 +4,8 @@
  */
 import type { Instant } from '@claimcheck/core'
 import type { ErasureRule } from '../base/erasure-rules.ts'
-import { type ClaimRow, claims } from './claim-row.ts'
 import type { ClaimPosition } from './claim-query.ts'
+import { type ClaimRow, claims } from './claim-row.ts'
 import type { Db } from './db.ts'
 import { receipts } from './log.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
@@ -104,16 +104,15 @@ export function erasureReads(db: Db) {
     /** How many claims of a workspace were submitted before then and hold their content, counted up to `most`. */
     async agedCount(workspaceId: string, before: Instant, most: number): Promise<number> {
       const some = `SELECT 1 FROM claims WHERE workspace_id = ? AND submitted_at < ? AND agent_id <> '' AND state = 'decided' LIMIT ?`
-      const [row] = await db.query(`SELECT COUNT(*) AS count FROM (${some}) AS some_claims`, [workspaceId, before, most])
+      const [row] = await db.query(`SELECT COUNT(*) AS count FROM (${some}) AS some_claims`, [
+        workspaceId,
+        before,
+        most,
+      ])
       return Number(row!.count)
     },
     /** The next claims of a workspace that were submitted from one moment on and before another. */
-    async aged(
-      workspaceId: string,
-      after: ClaimPosition,
-      before: Instant,
-      limit: number,
-    ): Promise<AgedClaim[]> {
+    async aged(workspaceId: string, after: ClaimPosition, before: Instant, limit: number): Promise<AgedClaim[]> {
       const sql = `SELECT claims.claim_id, submitted_at, agent_id, receipts.receipt_id, receipts.issued_at FROM claims
         LEFT JOIN receipts ON receipts.claim_id = claims.claim_id
         WHERE workspace_id = ? AND (submitted_at, claims.claim_id) > (?, ?) AND submitted_at < ?

@@ -67,7 +67,11 @@ function linesOf({ receipt, isNew, isForgotten }: Erased, same: readonly string[
     ...(isForgotten ? [] : ['The write-ahead log holds it until a reader ends: run this command again.']),
     ...(same.length === 0
       ? []
-      : ['', 'These receipts name the same target with the same params. Erase them, too, if the rule covers them:', ...same]),
+      : [
+          '',
+          'These receipts name the same target with the same params. Erase them, too, if the rule covers them:',
+          ...same,
+        ]),
   ]
 }
 

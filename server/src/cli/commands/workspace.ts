@@ -36,7 +36,11 @@ export function addWorkspaceCommands(program: Command): void {
       print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
     })
 
-  subcommand(workspace, 'retention', 'say how long a workspace keeps the content of its receipts; older content is erased')
+  subcommand(
+    workspace,
+    'retention',
+    'say how long a workspace keeps the content of its receipts; older content is erased',
+  )
     .argument('<workspace>', 'id or name')
     .argument('[for]', 'a number of days, such as 90d; or off, to keep it for ever; leave it out to read what is set')
     .action(async (idOrName: string, kept: string | undefined, options: OutputOptions) => {

@@ -19,6 +19,7 @@ const DONE: Readonly<Record<string, string>> = {
   'connection-failed': 'Tested: the destination could not be read just now. The reason is at the connection.',
   'connection-renamed': 'The connection is renamed.',
   'workspace-renamed': 'The workspace is renamed.',
+  'retention-changed': 'Changed: the page says what holds now.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-revoked': 'The key is revoked. Requests with it are refused from now on.',
   'application-revoked': 'The application is stopped. Its tokens no longer work.',
