@@ -41,7 +41,7 @@ const FOLDERS: readonly Folder[] = [
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
   { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/site/', processes: 1 },
-  { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
+  { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log'] },
   // Their tests run side by side.
   { at: 'test/anchors/killed.test' },
   { at: 'test/anchors/published.test', onBoth: 'all' },

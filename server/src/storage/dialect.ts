@@ -48,8 +48,8 @@ export interface Dialect extends Expressions {
   analyze(tables: readonly string[]): readonly string[]
   /** One statement that makes all changes of `changes.ts` or none, and binds its PARAMETERS. */
   readonly applyChanges: string
-  /** The statement of `Storage.forgetDeleted`, whose row says in `busy` whether it failed. Undefined: no statement does it. */
-  readonly forgetDeleted: string | undefined
+  /** The statements of `Storage.forgetDeleted`. A row with `busy` says whether it failed. */
+  readonly forgetDeleted: readonly string[]
   /** Of all tables, also those that are not the service's. */
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. */

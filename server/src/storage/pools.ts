@@ -120,9 +120,9 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     transaction: (work) => transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),
     forgetDeleted: async () => {
-      if (dialect.forgetDeleted === undefined) return true
-      const [row] = await outsideOn(writer).query(dialect.forgetDeleted)
-      return Number(row?.busy) === 0
+      const rows: Row[] = []
+      for (const sql of dialect.forgetDeleted) rows.push(...(await outsideOn(writer).query(sql)))
+      return rows.every(({ busy = 0 }) => Number(busy) === 0)
     },
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()

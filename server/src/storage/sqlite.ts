@@ -55,7 +55,8 @@ export const sqlite: Dialect = {
   allowIdle: [],
   analyze: () => [],
   applyChanges: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
-  forgetDeleted: 'PRAGMA wal_checkpoint(TRUNCATE)',
+  // While it waits for readers, nobody writes.
+  forgetDeleted: ['PRAGMA busy_timeout = 1000', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA busy_timeout = 10000'],
   tableNames: (table) =>
     table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
   isUnavailable: (error) => {
