@@ -183,7 +183,7 @@ t.test('what cannot be erased is refused, and says what to do', async (t) => {
 t.test('the console shows an erased claim as erased: its page, the list, the search and the exports', async (t) => {
   const { host } = installation
   const owner = await Visitor.joining(host, client.workspaceId, 'owner', 'Olga')
-  const { receiptId, claimId } = await named()
+  const { claim, receiptId, claimId } = await named()
   const { erasure } = installation.claimcheck
   const list = `/console/w/${client.workspaceId}/claims`
   t.match((await owner.get(list)).html, NAME)
@@ -200,7 +200,7 @@ t.test('the console shows an erased claim as erased: its page, the list, the sea
     const found = await owner.get(`${list}?q=${search}`)
     t.match(textOf(found.html), /verified Erased –/)
   }
-  t.match(textOf((await owner.get(`${list}?q=${NAME}-`)).html), /No claim matches|jane/)
+  t.match(textOf((await owner.get(`${list}?q=${claim.client_claim_id}`)).html), /No claim matches/)
   const agents = await owner.get(`/console/w/${client.workspaceId}/agents`)
   t.notMatch(agents.html, 'href="/console/w/ws_/agents/"')
   t.equal((await owner.get(`/console/w/${client.workspaceId}/agents/`)).status, 404)
@@ -216,13 +216,13 @@ t.test(
   async (t) => {
     const [{ receiptId: damaged }, { receiptId: whole }] = [await named(), await named()]
     const { receipts, config } = installation.claimcheck
-  const isShared = installation.database.dialect === 'postgres'
-  await query(
-    config.databaseUrl,
-    isShared ? 'ALTER TABLE receipts DISABLE TRIGGER USER' : 'DROP TRIGGER receipts_no_update',
-  )
-  await query(config.databaseUrl, `UPDATE receipts SET entry = '' WHERE receipt_id = '${damaged}'`)
-  const [broken, sound] = await Promise.allSettled([receipts.get(damaged), receipts.get(whole)])
+    const isShared = installation.database.dialect === 'postgres'
+    await query(
+      config.databaseUrl,
+      isShared ? 'ALTER TABLE receipts DISABLE TRIGGER USER' : 'DROP TRIGGER receipts_no_update',
+    )
+    await query(config.databaseUrl, `UPDATE receipts SET entry = '' WHERE receipt_id = '${damaged}'`)
+    const [broken, sound] = await Promise.allSettled([receipts.get(damaged), receipts.get(whole)])
     t.match(broken, { status: 'rejected', reason: { message: /no erasure says why/ } })
     t.match(sound, { status: 'fulfilled' })
     t.equal((await get(`/v1/receipts/${damaged}`)).status, 500)

@@ -15,13 +15,21 @@ interface RetentionWorkerOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-/** A server that has just started has other things to do. */
-const FIRST_PAUSE_MS = 5000
-const PAUSE_MS = 10 * 60_000
-/** Between passes while there is more: claims go first. */
-const SHORT_PAUSE_MS = 1000
+interface Pauses {
+  /** A server that has just started has other things to do. */
+  readonly firstMs: number
+  /** Between passes that find nothing more. */
+  readonly idleMs: number
+  /** Between passes while there is more: claims go first. */
+  readonly busyMs: number
+}
 
-export function createRetentionWorker({ retention, storage, clockDoubt, logger }: RetentionWorkerOptions): Worker {
+const PAUSES: Pauses = { firstMs: 5000, idleMs: 10 * 60_000, busyMs: 1000 }
+
+export function createRetentionWorker(
+  { retention, storage, clockDoubt, logger }: RetentionWorkerOptions,
+  pauses: Pauses = PAUSES,
+): Worker {
   const lease = createLease('retention', { storage })
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
@@ -30,17 +38,17 @@ export function createRetentionWorker({ retention, storage, clockDoubt, logger }
   async function round(): Promise<number> {
     try {
       // What a wrong clock erases is lost.
-      if (clockDoubt.isDoubted() || !(await retention.isNeeded())) return PAUSE_MS
+      if (clockDoubt.isDoubted() || !(await retention.isNeeded())) return pauses.idleMs
       const isMore = await lease.hold((lost) => retention.pass(BY_SERVICE, AbortSignal.any([stopping.signal, lost])))
-      return isMore ? SHORT_PAUSE_MS : PAUSE_MS
+      return isMore ? pauses.busyMs : pauses.idleMs
     } catch (error) {
       if (!stopping.signal.aborted) logger.error({ err: error }, 'retention failed: it continues with the next pass')
-      return PAUSE_MS
+      return pauses.idleMs
     }
   }
 
   async function run(): Promise<void> {
-    await pause(FIRST_PAUSE_MS)
+    await pause(pauses.firstMs)
     while (!stopping.signal.aborted) await pause(await round())
     await lease.release().catch(() => {})
   }
