@@ -20,8 +20,10 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, retentionWorker } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, connections } = claimcheck
+  const { recheckWorker, anchorWorker, retentionWorker } = claimcheck
   await signingKeys.ensureLog()
+  await connections.fillSourceKeys()
   await logGuard.examine()
   const app = await createApp(claimcheck)
   // Fastify answers the open requests, and then stops the workers.
@@ -54,7 +56,8 @@ function backgroundWork({ recheckWorker, anchorWorker, retentionWorker, adjudica
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
+  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { publicUrl, securityContact: contact } = config
   return buildApp({
     services: claimcheck,
     oauth: {
@@ -84,7 +87,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     rateLimits: config.rateLimits,
     counters,
     trustProxy: config.trustProxy,
-    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(contact === undefined ? {} : { securityContact: { contact, publicUrl, now } }),
     logger,
   })
 }

@@ -25,6 +25,7 @@ export type ServiceErrorCode =
   | 'invalid'
   | 'not_found'
   | 'gone'
+  | 'forbidden'
   | 'bad_request'
   | 'conflict'
   | 'too_many'

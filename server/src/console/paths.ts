@@ -26,6 +26,8 @@ export const paths = {
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
   applications: `${ROOT}/account/applications`,
+  machines: `${ROOT}/account/machines`,
+  revokeMachine: (id: string) => `${ROOT}/account/machines/${encodeURIComponent(id)}/revoke`,
   accountName: `${ROOT}/account/name`,
   accountPassword: `${ROOT}/account/password`,
   endSession: `${ROOT}/account/sessions/end`,
@@ -52,6 +54,10 @@ export const paths = {
   retention: inWorkspace('retention'),
   plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
+  key: (workspaceId: string, id: string) => inWorkspace(`developers/keys/${encodeURIComponent(id)}`)(workspaceId),
+  rotateKey: (workspaceId: string, id: string) =>
+    inWorkspace(`developers/keys/${encodeURIComponent(id)}/rotate`)(workspaceId),
+  releaseAgent: inWorkspace('developers/agents/release'),
   revokeKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
   newConnection: (workspaceId: string, provider: string) =>
@@ -83,6 +89,9 @@ export function returnPath(next: unknown): string {
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
 }
 
+/** A longer address is nobody's page; three times as long, as escaped, no client would take the redirect. */
+const LONGEST_NEXT = 2048
+
 export function signInPath(next: string): string {
-  return `${paths.signIn}?${new URLSearchParams({ next })}`
+  return `${paths.signIn}?${new URLSearchParams({ next: next.length > LONGEST_NEXT ? paths.home : next })}`
 }

@@ -5,6 +5,7 @@ import { type TSchema, Type } from '@claimcheck/core/plugin'
 const ERRORS = {
   400: ErrorBody,
   401: ErrorBody,
+  403: ErrorBody,
   404: ErrorBody,
   410: ErasedBody,
   413: ErrorBody,

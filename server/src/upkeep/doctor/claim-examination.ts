@@ -45,6 +45,7 @@ function examineRow({ fields, belongs }: StoredClaim): string[] {
   const madeAt = instantOf(claim_id)
   if (madeAt !== undefined && String(madeAt) !== submitted_at) addProblem('submitted_at is not the time in its id')
   if (!isConsistentAccess(fields)) addProblem('access contradicts connection_id or origin')
+  if (!isFlag(fields.agent_bound)) addProblem('agent_bound is neither 0 nor 1')
   if (!belongs)
     addProblem('its workspace_id or connection_id does not exist, or the connection is of another workspace')
 
@@ -59,6 +60,10 @@ function examineRow({ fields, belongs }: StoredClaim): string[] {
     addProblem('state is neither queued nor decided')
   }
   return problems
+}
+
+export function isFlag(text: string): boolean {
+  return text === '0' || text === '1'
 }
 
 export function isConsistentAccess({
