@@ -18,6 +18,9 @@ import { createQuotas, type Quotas } from './claims/quotas.ts'
 import { createRecheckWorker } from './claims/recheck-worker.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
+import { createErasureService, type ErasureService } from './erasure/erasure.ts'
+import { createRetentionService, type RetentionService } from './erasure/retention.ts'
+import { createRetentionWorker } from './erasure/retention-worker.ts'
 import { openClock } from './hosts/clock.ts'
 import { type ClockDoubt, createClockDoubt } from './hosts/clock-doubt.ts'
 import { type Counters, createCounters } from './hosts/counters.ts'
@@ -115,6 +118,9 @@ export interface Claimcheck {
   readonly agents: AgentService
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly erasure: ErasureService
+  readonly retention: RetentionService
+  readonly retentionWorker: Worker
   readonly counters: Counters
 
   readonly close: () => Promise<void>
@@ -211,6 +217,9 @@ export async function openClaimcheck(
     agents: asFunction(createAgentService).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
+    erasure: asFunction(createErasureService).singleton(),
+    retention: asFunction(createRetentionService).singleton(),
+    retentionWorker: asFunction(createRetentionWorker).singleton(),
     counters: asFunction(createCounters).singleton(),
 
     close: asValue(async () => {

@@ -40,6 +40,14 @@ export interface QuotaSettings {
   readonly waitingClaims: number
 }
 
+/** What workspaces may set about the content of their receipts. */
+export interface RetentionSettings {
+  /** Whether owners set a retention; the command line always does. */
+  readonly byOwners: boolean
+  /** The shortest retention. */
+  readonly leastDays: number
+}
+
 export interface Config {
   readonly host: string
   readonly port: number
@@ -67,6 +75,7 @@ export interface Config {
   readonly oidcSignIn: OidcProvider | undefined
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
+  readonly retention: RetentionSettings
   readonly issuerName: string | undefined
   /** A URI by which to report a weakness of this installation. */
   readonly securityContact: string | undefined
@@ -93,6 +102,7 @@ const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
+const DEFAULT_RETENTION: RetentionSettings = { byOwners: true, leastDays: 30 }
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
@@ -177,6 +187,15 @@ const ConfigFile = Type.Object(
       ),
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          by_owners: Type.Optional(Type.Boolean()),
+          least_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
@@ -226,6 +245,10 @@ export function loadConfig(env: Env, cwd: string): Config {
       waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
     },
     checks: readChecks(file.checks ?? {}),
+    retention: {
+      byOwners: file.retention?.by_owners ?? DEFAULT_RETENTION.byOwners,
+      leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
+    },
     issuerName: file.issuer_name,
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },

@@ -24,6 +24,7 @@ import { newClaimRoutes } from './pages/new-claim.tsx'
 import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import { pluginRoutes } from './pages/plugins.tsx'
+import { retentionRoutes } from './pages/retention.tsx'
 import { secondStepRoutes } from './pages/second-step.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
 import { answerSignedOut, answerStale } from './pages/signed-out.ts'
@@ -76,6 +77,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           newClaimRoutes(workspace, services)
           agentRoutes(workspace, services)
           memberRoutes(workspace, services)
+          retentionRoutes(workspace, services)
           deletionRoutes(workspace, services)
           pluginRoutes(workspace, services)
         },

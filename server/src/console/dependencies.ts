@@ -5,6 +5,7 @@ import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
 import type { Quotas } from '../claims/quotas.ts'
 import type { Config } from '../config/config.ts'
+import type { RetentionService } from '../erasure/retention.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
@@ -46,9 +47,10 @@ export interface ConsoleDependencies {
   readonly quotas: Quotas
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly retention: RetentionService
   readonly registry: Registry
   readonly sources: Sources
   readonly counters: Counters
   readonly now: () => Instant
-  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds'>
+  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
 }

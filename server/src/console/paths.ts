@@ -57,6 +57,7 @@ export const paths = {
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
   workspaceName: inWorkspace('name'),
+  retention: inWorkspace('retention'),
   signInRule: inWorkspace('sign-in-rule'),
   deleteWorkspace: inWorkspace('delete'),
   plugins: inWorkspace('plugins'),

@@ -35,7 +35,7 @@ const GOOD = [
   'another password altogether',
   'xK3mf9QpLw2z',
   'Ann likes purple submarines',
-  'ж'.repeat(3) + 'кот и пёс на крыше',
+  `${'ж'.repeat(3)}кот и пёс на крыше`,
 ]
 
 t.test('the commonest passwords are refused, also in disguise', async (t) => {

@@ -35,6 +35,7 @@ const MIGRATIONS = [
   '011-audit-trail',
   '012-recovery',
   '013-keys',
+  '014-erasures',
   '015-source-keys',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }

@@ -1,7 +1,6 @@
 /** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { byUser } from '../../base/actor.ts'
 import { readDuration } from '../../base/duration.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { QuotaState } from '../../claims/quotas.ts'

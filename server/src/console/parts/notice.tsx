@@ -22,6 +22,7 @@ const DONE: Readonly<Record<string, string>> = {
   'connection-failed': 'Tested: the destination could not be read just now. The reason is at the connection.',
   'connection-renamed': 'The connection is renamed.',
   'workspace-renamed': 'The workspace is renamed.',
+  'retention-changed': 'Changed: the page says what holds now.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-changed': 'The key is changed. Its next request is held to what you set.',
   'agent-released': 'The agent is released. Every key that is not bound to other agents may claim for it now.',
