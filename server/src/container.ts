@@ -31,6 +31,7 @@ import { createKeyVault } from './log/signing/key-vault.ts'
 import { createSigningKeys, type KeyVault, type SigningKeys } from './log/signing/signing-keys.ts'
 import { startSequencerThread } from './log/thread/sequencer-thread.ts'
 import { type ApplicationService, createApplicationService } from './oauth/applications.ts'
+import { createMachineService, type MachineService } from './oauth/machines.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import type { OAuthPages } from './oauth/pages.ts'
 import { createOAuthRecords, type OAuthRecords } from './oauth/records.ts'
@@ -102,6 +103,7 @@ export interface Claimcheck {
   readonly oauthPages: OAuthPages
   readonly oauth: OAuth
   readonly applications: ApplicationService
+  readonly machines: MachineService
   readonly tokens: TokenService
   readonly connections: ConnectionService
   readonly claims: ClaimService
@@ -195,6 +197,7 @@ export async function openClaimcheck(
     oauthPages: asFunction(createOAuthPages).singleton(),
     oauth: asFunction(createOAuth).singleton(),
     applications: asFunction(createApplicationService).singleton(),
+    machines: asFunction(createMachineService).singleton(),
     tokens: asFunction(createTokenService).singleton(),
     connections: asFunction(createConnectionService).singleton(),
     claims: asFunction(createClaimService).singleton(),

@@ -20,8 +20,9 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, connections } = claimcheck
   await signingKeys.ensureLog()
+  await connections.fillSourceKeys()
   await logGuard.examine()
   const app = await createApp(claimcheck)
   // Fastify answers the open requests, and then stops the workers.

@@ -14,7 +14,7 @@ import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
 import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
-import { type ClaimInput, planClaim, type Submitter } from './intake.ts'
+import { type ClaimInput, isBoundTo, planClaim, type Submitter } from './intake.ts'
 import type { Quotas } from './quotas.ts'
 
 export type ClaimState = ClaimRow['state']
@@ -28,6 +28,7 @@ export type ClaimStatus = Omit<
   | 'connectionId'
   | 'origin'
   | 'submittedBy'
+  | 'agentBound'
   | 'profileAction'
   | 'profileVersion'
   | 'dueAt'
@@ -68,7 +69,8 @@ export interface ClaimDetail {
 export interface ClaimService {
   /**
    * Waits a limited time for the first check. The claim is durable when this returns.
-   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `too_many` beyond a quota of the workspace
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `too_many` beyond a quota of the workspace;
+   * `forbidden` where the submitter may not claim for the agent
    */
   submit(submitter: Submitter, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
@@ -132,13 +134,27 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     return (check && (await settledWithin(check, firstAnswerMs))) ?? stored
   }
 
+  /** Why the submitter may not claim for the agent. */
+  async function speakingRefusal(
+    { workspaceId, speaksFor }: Submitter,
+    agentId: string,
+  ): Promise<ServiceError | undefined> {
+    if (speaksFor === 'any' || isBoundTo(speaksFor, agentId)) return undefined
+    if (speaksFor !== 'unbound') {
+      return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
+    }
+    if (!(await storage.read.keys.isBound(workspaceId, agentId))) return undefined
+    const detail = 'this agent_id is bound to certain API keys of the workspace: submit the claim with one of them'
+    return new ServiceError('forbidden', detail)
+  }
+
   return {
     async submit(submitter, input) {
-      const { workspaceId } = submitter
+      const { workspaceId, speaksFor } = submitter
       const problem = logGuard.problem()
       if (problem !== undefined) throw new ServiceError('read_only', problem)
       const identity = { workspaceId, clientClaimId: input.clientClaimId }
-      const [row, known, refusal] = await Promise.all([
+      const [row, known, refusal, silence] = await Promise.all([
         planClaim(submitter, input, now(), {
           registry,
           sources,
@@ -147,15 +163,24 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         }),
         lookups.add(identity),
         quotas.refusal(workspaceId),
+        speakingRefusal(submitter, input.agentId),
       ])
       if (known) return { claim: await afterRunningCheck(known), created: false }
+      if (silence) throw silence
       const concurrent = storing.get(identityOf(identity))
       // A claim that is stored already, or is being stored, is answered beyond the quota too.
       if (refusal && !concurrent) throw refusal
       const stored = await (concurrent ?? storeOnce(row))
       if (stored) return { claim: stored, created: !concurrent }
       const earlier = await lookups.add(identity)
-      if (!earlier) throw new ServiceError('unavailable', 'another request is storing this claim: try again')
+      if (!earlier) {
+        // Its agent may have been bound since this request began.
+        const refused = await speakingRefusal(
+          { ...submitter, speaksFor: speaksFor === 'any' ? 'unbound' : speaksFor },
+          input.agentId,
+        )
+        throw refused ?? new ServiceError('unavailable', 'another request is storing this claim: try again')
+      }
       return { claim: await afterRunningCheck(earlier), created: false }
     },
     async get(workspaceId, claimId) {

@@ -9,6 +9,7 @@ import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
 import type { ApplicationService } from '../oauth/applications.ts'
+import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { IdentityService } from '../people/identities.ts'
@@ -33,6 +34,7 @@ export interface ConsoleDependencies {
   readonly keys: KeyService
   readonly oauth: OAuth
   readonly applications: ApplicationService
+  readonly machines: MachineService
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts

@@ -26,6 +26,8 @@ export const paths = {
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
   applications: `${ROOT}/account/applications`,
+  machines: `${ROOT}/account/machines`,
+  revokeMachine: (id: string) => `${ROOT}/account/machines/${encodeURIComponent(id)}/revoke`,
   accountName: `${ROOT}/account/name`,
   accountPassword: `${ROOT}/account/password`,
   endSession: `${ROOT}/account/sessions/end`,
@@ -51,6 +53,10 @@ export const paths = {
   workspaceName: inWorkspace('name'),
   plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
+  key: (workspaceId: string, id: string) => inWorkspace(`developers/keys/${encodeURIComponent(id)}`)(workspaceId),
+  rotateKey: (workspaceId: string, id: string) =>
+    inWorkspace(`developers/keys/${encodeURIComponent(id)}/rotate`)(workspaceId),
+  releaseAgent: inWorkspace('developers/agents/release'),
   revokeKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
   newConnection: (workspaceId: string, provider: string) =>

@@ -20,6 +20,7 @@ export class HttpError extends Error {
 const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   invalid: 422,
   not_found: 404,
+  forbidden: 403,
   bad_request: 400,
   conflict: 409,
   too_many: 429,

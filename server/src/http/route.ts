@@ -5,6 +5,7 @@ import { type TSchema, Type } from '@claimcheck/core/plugin'
 const ERRORS = {
   400: ErrorBody,
   401: ErrorBody,
+  403: ErrorBody,
   404: ErrorBody,
   413: ErrorBody,
   415: ErrorBody,

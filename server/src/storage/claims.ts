@@ -1,7 +1,7 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
-import { type ClaimRow, checks, claims, keepChecks, UNDECIDED } from './claim-row.ts'
+import { type ClaimRow, checks, claims, keepChecks, mayBeStored, UNDECIDED } from './claim-row.ts'
 import type { Db } from './db.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { part, type RowOf } from './table.ts'
@@ -214,11 +214,14 @@ export function claimWrites(db: Db) {
 
   return {
     ...claimReads(db),
-    /** Inserts those whose client_claim_id is new in its workspace, each with its last check, and returns the ids of these. */
+    /**
+     * Inserts those whose client_claim_id is new in its workspace, and whose agent is not bound to keys that they did not come through,
+     * each with its last check. Returns the ids of these.
+     */
     async insertNew(rows: readonly ClaimRow[]): Promise<Set<string>> {
       // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
-      const suffix = 'ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id'
+      const suffix = `AND ${mayBeStored('new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
       const inserted = new Set((await insertRows(db, claims, ordered, suffix)).map((row) => String(row.claim_id)))
       const checked = rows.filter(({ claimId, lastCheck }) => lastCheck && inserted.has(claimId))
       if (checked.length > 0) {

@@ -5,12 +5,12 @@ import type { Db, Row } from './db.ts'
 import { type Dialect, perDialect } from './dialect.ts'
 import { linesOf, readLines, SEPARATORS } from './lines.ts'
 import { evidence, receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
+import { machines } from './machines.ts'
 import { members, users } from './people.ts'
-import { records } from './records.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import { part, qualified, type RowOf, type Table } from './table.ts'
-import { apiKeys, connections, workspaces } from './workspaces.ts'
+import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
 /** A receipt's fields in a line, in this order. `evidence` is the document, empty where there is none. */
 export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry', 'evidence'] as const
@@ -20,6 +20,7 @@ export const CLAIM_FIELDS = [
   'claim_id',
   'client_claim_id',
   'agent_id',
+  'agent_bound',
   'action',
   'target',
   'params',
@@ -51,8 +52,6 @@ export const CLAIM_FIELDS = [
 const tileKeys = part(tiles, 'level', 'index', 'width')
 export type TileKey = RowOf<typeof tileKeys>
 
-const sealedRecords = part(records, 'kind', 'idHash', 'payload')
-
 /** A row that belongs to one that is not there. */
 export interface Orphan {
   readonly table: string
@@ -61,12 +60,14 @@ export interface Orphan {
 }
 
 /** Small tables, whose rows are examined one by one. */
-const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, connections } as const
+const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, machines, connections } as const
 
 /** Which column names a row of which owner. Each is looked up by the owner's primary key. */
 const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner: Table<unknown>])[] = [
   [checks, 'claim_id', claims],
   [apiKeys, 'workspace_id', workspaces],
+  [boundAgents, 'workspace_id', workspaces],
+  [machines, 'workspace_id', workspaces],
   [connections, 'workspace_id', workspaces],
   [members, 'workspace_id', workspaces],
   [members, 'user_id', users],
@@ -160,14 +161,6 @@ export function doctorReads(db: Db) {
         }
       }
       return found
-    },
-    /** The next records, after the last of these. */
-    async records(
-      after: readonly [kind: string, idHash: string],
-      limit: number,
-    ): Promise<RowOf<typeof sealedRecords>[]> {
-      const rest = 'WHERE (kind, id_hash) > (?, ?) ORDER BY kind, id_hash LIMIT ?'
-      return selectRows(db, sealedRecords, rest, [...after, limit])
     },
     /** The next rows of a small table, as they are stored. */
     async rows(table: keyof typeof SMALL, after: string, limit: number): Promise<Row[]> {

@@ -117,7 +117,8 @@ function changesStatement(): string {
     checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
     SELECT CAST(CASE WHEN ${count('grown')} <> 1 THEN 'the log has moved on'
-      WHEN ${count('moved')} <> ${given('progress_count')} THEN 'a claim has moved on' ELSE '0' END AS integer)`
+      WHEN ${count('moved')} <> ${given('progress_count')} THEN 'a claim has moved on'
+      WHEN ${count('added')} <> ${given('new_count')} THEN 'a new claim may not be stored' ELSE '0' END AS integer)`
 }
 
 /** @throws StorageError */

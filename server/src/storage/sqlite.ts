@@ -96,6 +96,7 @@ function changesTrigger(): string {
       ${moved};
       SELECT RAISE(ABORT, 'a claim has moved on') WHERE changes() <> NEW.progress_count;
       ${added};
+      SELECT RAISE(ABORT, 'a new claim may not be stored') WHERE changes() <> NEW.new_count;
       ${keepChecks(rows.moved)};
       ${keepChecks(rows.added)};
       ${inserted.join(';\n')};

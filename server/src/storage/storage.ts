@@ -10,8 +10,10 @@ import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
+import { machineReads, machineWrites } from './machines.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
+import { sealedReads, sealedWrites } from './sealed-columns.ts'
 import {
   identityReads,
   identityWrites,
@@ -77,11 +79,13 @@ export function reads(db: Db) {
     records: recordReads(db),
     workspaces: workspaceReads(db),
     keys: keyReads(db),
+    machines: machineReads(db),
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
+    sealed: sealedReads(db),
     doctor: doctorReads(db),
   }
 }
@@ -97,12 +101,14 @@ export function writes(tx: Db) {
     records: recordWrites(tx),
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),
+    machines: machineWrites(tx),
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
+    sealed: sealedWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }

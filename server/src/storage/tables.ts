@@ -6,11 +6,12 @@ import { rateCounters } from './counters.ts'
 import { leases } from './leases.ts'
 import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
+import { machines } from './machines.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
-import { apiKeys, connections, workspaces } from './workspaces.ts'
+import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
 /** Copied, in this order: owners before the rows that refer to them. */
 export const CARRIED: readonly Table<unknown>[] = [
@@ -23,6 +24,8 @@ export const CARRIED: readonly Table<unknown>[] = [
   identities,
   records,
   apiKeys,
+  boundAgents,
+  machines,
   connections,
   claims,
   checks,

@@ -22,6 +22,7 @@ export function examineClaim({ fields, belongs, checks }: StoredClaim): string[]
   if (madeAt !== undefined && String(madeAt) !== submitted_at) addProblem('submitted_at is not the time in its id')
   if (!digestHolds(fields)) addProblem('claim_digest is not the digest of the claim')
   if (!isConsistentAccess(fields)) addProblem('access contradicts connection_id or origin')
+  if (!isFlag(fields.agent_bound)) addProblem('agent_bound is neither 0 nor 1')
   if (!belongs)
     addProblem('its workspace_id or connection_id does not exist, or the connection is of another workspace')
 
@@ -36,6 +37,10 @@ export function examineClaim({ fields, belongs, checks }: StoredClaim): string[]
     addProblem('state is neither queued nor decided')
   }
   return [...problems, ...examineChecks({ fields, belongs, checks })]
+}
+
+export function isFlag(text: string): boolean {
+  return text === '0' || text === '1'
 }
 
 export function isConsistentAccess({

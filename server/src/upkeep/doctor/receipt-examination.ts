@@ -93,6 +93,7 @@ function differingColumns(body: ReceiptBody, claim: StoredClaim): string[] {
     state: [fields.state, 'decided'],
     receipt_id: [fields.receipt_id, body.receipt_id],
     agent_id: [fields.agent_id, body.agent.id],
+    agent_bound: [fields.agent_bound, body.agent.bound === true ? '1' : '0'],
     action: [fields.action, body.claim.action],
     target: [fields.target, body.claim.target],
     params: [params && canonicalize(params), canonicalize(body.claim.params)],

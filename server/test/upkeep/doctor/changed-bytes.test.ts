@@ -77,6 +77,7 @@ const kinds: [table: string, kind: string, where: string, name: (row: Record<str
 const unseen: Readonly<Record<string, readonly string[]>> = {
   'claims looked at, waiting': [
     'agent_id',
+    'agent_bound',
     'deadline_at',
     'due_at',
     'next_check_at',
@@ -89,6 +90,7 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
   'claims waiting for the first look': [
     'claim_id',
     'agent_id',
+    'agent_bound',
     'deadline_at',
     'due_at',
     'next_check_at',
@@ -109,8 +111,8 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
   'links reset': ['id', 'token_hash', 'created_at', 'expires_at'],
   'records sealed': ['expires_at'],
   'workspaces in use': ['name', 'created_at'],
-  'api_keys in use': ['id', 'name', 'key_hash', 'last_four', 'created_at'],
-  'api_keys revoked': ['id', 'name', 'key_hash', 'last_four', 'created_at', 'revoked_at'],
+  'api_keys in use': ['id', 'name', 'key_hash', 'last_four', 'created_at', 'networks'],
+  'api_keys revoked': ['id', 'name', 'key_hash', 'last_four', 'created_at', 'networks', 'revoked_at'],
   'anchors final': ['planned_at', 'sent_at', 'block_number', 'cost', 'gas_used'],
   'anchors dropped': ['planned_at', 'sent_at', 'problem'],
   'anchors final and referring to another': ['planned_at', 'sent_at', 'block_number', 'cost', 'gas_used'],
