@@ -85,7 +85,7 @@ async function twoWorkspaces() {
 type World = Awaited<ReturnType<typeof twoWorkspaces>>
 
 /** What changes with every use, by whomever, and with every read of the destination. */
-const OF_USE = /^(last_(used|seen)_\w+|attempts|due_at|next_check_at|last_check|moment_at)$/
+const OF_USE = /^(last_(used_at|seen_at|address)|attempts|due_at|next_check_at|last_check|moment_at)$/
 
 /** Every row of the database that names our workspace, or somebody in it: what somebody else could have changed. */
 async function stateOf({ installation, claimcheck, ids }: World) {
