@@ -1,4 +1,7 @@
-/** Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential. */
+/**
+ * Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential.
+ * Threats W3 and W4 of `security.md`.
+ */
 import { resolve } from 'node:path'
 import { CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test as TapTest } from 'tap'

@@ -1,6 +1,7 @@
 /**
  * Messages that two readers on the way could read differently, and headers that claim something about where they come from: as bytes, for
  * no client would send them.
+ * Threats N3, N4 and S2 of `security.md`.
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -1,6 +1,7 @@
 /**
  * Whoever may name an address to the service reaches nothing of its machine and its network, however the address is written, and wherever it
  * is named: in a connection, a claim, the configuration, and what an application says of itself.
+ * Threats W2 and D4 of `security.md`.
  */
 import { createRequire } from 'node:module'
 import { createServer, type Socket } from 'node:net'

@@ -1,3 +1,4 @@
+/** Sessions: when they end, and what the database knows of them. Threat K2 of `security.md`. */
 import { SESSION_IDLE_MS, SESSION_LONGEST_MS } from '@claimcheck/server/people/sessions'
 import t from 'tap'
 import { first, NOON, openPeople, VISITOR } from './people.ts'
