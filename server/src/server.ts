@@ -54,7 +54,7 @@ function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
+  const { config, registry, signingKeys, vault, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
   return buildApp({
     services: claimcheck,
     oauth: {
@@ -75,7 +75,10 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       try {
         await storage.read.log.state()
         const problem = logGuard.problem()
-        return problem === undefined ? { ok: true, problems: [] } : { ok: false, problems: [`read-only: ${problem}`] }
+        if (problem !== undefined) return { ok: false, problems: [`read-only: ${problem}`] }
+        // Requests are served all the same, so the balancer keeps this host.
+        const unsigned = await vault.problem()
+        return { ok: true, problems: unsigned === undefined ? [] : [`claims wait for a signature: ${unsigned}`] }
       } catch (error) {
         logger.error({ err: error }, 'cannot read the database')
         return { ok: false, problems: ['the database cannot be read'] }

@@ -10,6 +10,7 @@ import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
+import { readSigner, type SignerConfig, SignerSection } from './signer.ts'
 
 export interface PluginEntry {
   /** A package name or a path, resolved from the folder of the configuration file. */
@@ -68,6 +69,8 @@ export interface Config {
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
+  /** The PKCS#11 token whose keys sign the log, if the file names one. */
+  readonly signer: SignerConfig | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
@@ -169,6 +172,7 @@ const ConfigFile = Type.Object(
       ),
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
+    signer: Type.Optional(SignerSection),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
@@ -217,6 +221,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     },
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
+    signer: file.signer && readSigner(file.signer, env.SIGNER_PIN, { folder: dirname(filePath), report }),
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
   }

@@ -24,6 +24,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     dataDir: join(folder, 'data'),
     secretKey: undefined,
     secretKeysAlso: [],
+    signer: undefined,
     trustProxy: false,
     logLevel: 'info',
     allowPrivate: [],

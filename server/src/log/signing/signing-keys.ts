@@ -25,6 +25,9 @@ export interface KeyVault {
   load(keyId: string): Promise<Signer>
   /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
   secure(): Promise<void>
+  /** Why the current key does not sign now; undefined where it does. */
+  problem(): Promise<string | undefined>
+  close(): Promise<void>
 }
 
 export interface SigningKeys {
