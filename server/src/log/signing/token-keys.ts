@@ -30,7 +30,8 @@ export function createTokenKeys(token: TokenClient, stored: KeyVault & KeyStore)
 
   return {
     ...stored,
-    async create(tx) {
+    async create(tx, place) {
+      if (place === 'stored') return stored.create(tx)
       const known = new Set((await tx.log.signingKeys()).map(({ keyId }) => keyId))
       // Made by the operator, or by a rotation that did not come to its end.
       const unused = (await token.keys()).find(({ keyId }) => !known.has(keyId))

@@ -2,7 +2,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { FastifyBaseLogger } from 'fastify'
 import { SigningError } from '../key-store.ts'
-import type { FromTokenProcess, TokenCall, TokenCalls, TokenFailure, TokenKey, TokenSettings } from './messages.ts'
+import type {
+  TokenCall,
+  TokenCalls,
+  TokenFailure,
+  TokenKey,
+  TokenReply,
+  TokenRequest,
+  TokenSettings,
+} from './messages.ts'
 
 export interface TokenClient {
   /** @throws SigningError `unavailable`, here and below, at once while the token was just seen to be away */
@@ -89,7 +97,7 @@ function connect(settings: TokenSettings): Connection {
   function settle(id: number): Pending | undefined {
     const found = pending.get(id)
     pending.delete(id)
-    hold(child, pending.size > 0)
+    if (pending.size === 0) hold(child, false)
     return found
   }
 
@@ -97,10 +105,21 @@ function connect(settings: TokenSettings): Connection {
     for (const id of [...pending.keys()]) settle(id)?.reject({ isFinal: false, message })
   }
 
-  child.on('message', (message: FromTokenProcess) => {
-    const found = settle(message.id)
-    if ('answer' in message) found?.resolve(message.answer as never)
-    else found?.reject(message.failure)
+  let waiting: TokenRequest[] = []
+
+  function send(): void {
+    child.send(waiting, (error) => {
+      if (error) fail(error.message)
+    })
+    waiting = []
+  }
+
+  child.on('message', (replies: readonly TokenReply[]) => {
+    for (const reply of replies) {
+      const found = settle(reply.id)
+      if ('answer' in reply) found?.resolve(reply.answer as never)
+      else found?.reject(reply.failure)
+    }
   })
   child.on('error', ({ message }) => fail(message))
   child.on('exit', (code, signal) => fail(`its process ended with ${signal ?? code}`))
@@ -122,10 +141,8 @@ function connect(settings: TokenSettings): Connection {
             reject(failure)
           },
         })
-        hold(child, true)
-        child.send({ id, call: name, ...request }, (error) => {
-          if (error) settle(id)?.reject({ isFinal: false, message: error.message })
-        })
+        if (pending.size === 1) hold(child, true)
+        if (waiting.push({ id, call: name, ...request } as TokenRequest) === 1) setImmediate(send)
       }),
     end: () => child.kill('SIGKILL'),
   }

@@ -1,4 +1,7 @@
-/** The messages between the service and the process that holds the token open. */
+/**
+ * The messages between the service and the process that holds the token open. A message carries many requests or replies, because its fixed
+ * cost is as high as that of a signature.
+ */
 
 /** Which token, and how it opens. */
 export interface TokenSettings {
@@ -30,7 +33,7 @@ export type TokenRequest = {
 }[TokenCall]
 
 /** The first message has the settings. */
-export type ToTokenProcess = { readonly settings: TokenSettings } | TokenRequest
+export type ToTokenProcess = { readonly settings: TokenSettings } | readonly TokenRequest[]
 
 export interface TokenFailure {
   /** After a PIN that was refused nothing tries again: a token locks itself after a few. */
@@ -38,6 +41,6 @@ export interface TokenFailure {
   readonly message: string
 }
 
-export type FromTokenProcess =
+export type TokenReply =
   | { readonly id: number; readonly answer: TokenCalls[TokenCall]['answer'] }
   | { readonly id: number; readonly failure: TokenFailure }

@@ -2,14 +2,7 @@
  * The process that holds the token open. The module is a library of others: here it can neither end the service nor read what the service
  * knows, and to open it again after a failure is to start this process again.
  */
-import type {
-  FromTokenProcess,
-  TokenCalls,
-  TokenFailure,
-  TokenRequest,
-  TokenSettings,
-  ToTokenProcess,
-} from './messages.ts'
+import type { TokenCalls, TokenFailure, TokenReply, TokenRequest, TokenSettings, ToTokenProcess } from './messages.ts'
 import { openToken, type Token } from './token.ts'
 
 /** After these the token is not asked again. */
@@ -35,8 +28,15 @@ function toFailure(error: unknown): TokenFailure {
   return { isFinal: PIN_FAILURES.test(message), message: method ? `${message} (${method})` : message }
 }
 
-function reply(message: FromTokenProcess): void {
-  process.send!(message)
+let replies: TokenReply[] = []
+
+function reply(one: TokenReply): void {
+  if (replies.push(one) === 1) setImmediate(send)
+}
+
+function send(): void {
+  process.send!(replies)
+  replies = []
 }
 
 process.on('message', (message: ToTokenProcess) => {
@@ -46,10 +46,12 @@ process.on('message', (message: ToTokenProcess) => {
     token.catch(() => {})
     return
   }
-  answer(message).then(
-    (value) => reply({ id: message.id, answer: value }),
-    (error: unknown) => reply({ id: message.id, failure: toFailure(error) }),
-  )
+  for (const request of message) {
+    answer(request).then(
+      (value) => reply({ id: request.id, answer: value }),
+      (error: unknown) => reply({ id: request.id, failure: toFailure(error) }),
+    )
+  }
 })
 // The service ended.
 process.on('disconnect', () => process.exit())
