@@ -1,6 +1,5 @@
 /** Reads the configuration from the environment and the file, and reports all mistakes at once. */
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
@@ -9,8 +8,9 @@ import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
-import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
+import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
 import { readSigner, type SignerConfig, SignerSection } from './signer.ts'
+import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
   /** A package name or a path, resolved from the folder of the configuration file. */
@@ -41,6 +41,14 @@ export interface QuotaSettings {
   readonly waitingClaims: number
 }
 
+/** What workspaces may set about the content of their receipts. */
+export interface RetentionSettings {
+  /** Whether owners set a retention; the command line always does. */
+  readonly byOwners: boolean
+  /** The shortest retention. */
+  readonly leastDays: number
+}
+
 export interface Config {
   readonly host: string
   readonly port: number
@@ -53,8 +61,7 @@ export interface Config {
   readonly secretKey: Buffer | undefined
   /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
   readonly secretKeysAlso: readonly Buffer[]
-  /** The proxies whose headers name the client's address, in the form of Fastify's option of this name. */
-  readonly trustProxy: boolean | string
+  readonly trustProxy: TrustedProxies
   readonly logLevel: string
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
@@ -64,13 +71,17 @@ export interface Config {
   readonly rateLimits: RateLimits
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
+  readonly sessionEnds: SessionEnds
   /** The OpenID provider through which people can sign in, if the file configures one. */
   readonly oidcSignIn: OidcProvider | undefined
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
+  readonly retention: RetentionSettings
   readonly issuerName: string | undefined
   /** The PKCS#11 token whose keys sign the log, if the file names one. */
   readonly signer: SignerConfig | undefined
+  /** A URI by which to report a weakness of this installation. */
+  readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
@@ -88,14 +99,13 @@ export class ConfigError extends Error {
 }
 
 const HOUR_MS = 60 * 60_000
-// Fastify's names for address ranges.
-const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_FORM = 'must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`'
 const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
+const DEFAULT_RETENTION: RetentionSettings = { byOwners: true, leastDays: 30 }
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
@@ -118,6 +128,14 @@ const sourceUrl = Type.String({
   'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
   examples: ['https://git.example.com'],
   maxLength: 2048,
+})
+
+const contactUri = Type.String({
+  // In a line of a text file. RFC 9116 2.5.3
+  pattern: '^(?:mailto:[!-~]+@[!-~]+|https://[!-~]+|tel:\\+?[0-9.-]+)$',
+  'x-pattern-help': 'write an address that begins with mailto:, https:// or tel:',
+  examples: ['mailto:security@example.com'],
+  maxLength: 1024,
 })
 
 const ConfigFile = Type.Object(
@@ -173,7 +191,17 @@ const ConfigFile = Type.Object(
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
     signer: Type.Optional(SignerSection),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          by_owners: Type.Optional(Type.Boolean()),
+          least_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
   },
@@ -214,14 +242,20 @@ export function loadConfig(env: Env, cwd: string): Config {
     })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
-    oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),
+    sessionEnds: readSessionEnds(file.sign_in ?? {}, (problem) => report(`${filePath}: ${problem}`)),
+    oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),
     quotas: {
       claimsPerMinute: file.quotas?.claims_per_minute ?? DEFAULT_QUOTAS.claimsPerMinute,
       waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
     },
     checks: readChecks(file.checks ?? {}),
+    retention: {
+      byOwners: file.retention?.by_owners ?? DEFAULT_RETENTION.byOwners,
+      leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
+    },
     issuerName: file.issuer_name,
     signer: file.signer && readSigner(file.signer, env.SIGNER_PIN, { folder: dirname(filePath), report }),
+    securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
   }
@@ -305,23 +339,6 @@ function readSecretKey(text: string): Buffer | undefined {
   // Buffer skips characters that are not base64, so a mistyped key would silently become another key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
   return undefined
-}
-
-/** Off, on, or the addresses and networks of the proxies, separated by commas. */
-function readTrustProxy(text: string | undefined, report: Report): boolean | string {
-  if (!text || /^(off|false|no)$/i.test(text)) return false
-  if (/^(on|true|yes)$/i.test(text)) return true
-  const entries = text.split(',').map((entry) => entry.trim())
-  if (!entries.every(isNetwork)) {
-    report(`TRUST_PROXY: must be off, on, or the addresses of the proxies separated by commas, not ${text}`)
-  }
-  return text
-}
-
-function isNetwork(entry: string): boolean {
-  if (PROXY_NAMES.has(entry)) return true
-  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
-  return Number(prefix) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1)
 }
 
 function readLogLevel(given: string | undefined, report: Report): string {

@@ -2,6 +2,7 @@
 import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Library } from './library.ts'
+import { isMachineId } from './machines.ts'
 import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
@@ -11,11 +12,18 @@ const UNUSED_CLIENT_TTL_MS = 7 * 24 * 60 * 60_000
 interface AdapterOptions {
   readonly records: OAuthRecords
   readonly errors: Library['errors']
+  readonly machines: MachineClients
   readonly now: () => Instant
 }
 
+/** Where the clients of machines are: the library only reads them. */
+export interface MachineClients {
+  find(clientId: string): Promise<AdapterPayload | undefined>
+  used(clientId: string): Promise<void>
+}
+
 /** The library calls the returned function once for each of its models. */
-export function adapterFactory({ records, errors, now }: AdapterOptions): (model: string) => Adapter {
+export function adapterFactory({ records, errors, machines, now }: AdapterOptions): (model: string) => Adapter {
   /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
     return {
@@ -34,12 +42,16 @@ export function adapterFactory({ records, errors, now }: AdapterOptions): (model
     return {
       find: (id) =>
         translated(async () => {
+          if (model === 'Client' && isMachineId(id)) return machines.find(id)
           const record = await records.find(model, id)
           return record && toPayload(record)
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
-        return translated(() => records.put(model, id, payload as Payload, ttlMs))
+        return translated(async () => {
+          await records.put(model, id, payload as Payload, ttlMs)
+          if (model === 'ClientCredentials') await machines.used(String(payload.clientId))
+        })
       },
       async consume(id) {
         // When two requests present the same code or refresh token at the same time, the library passes both.

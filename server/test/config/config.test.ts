@@ -25,7 +25,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     secretKey: undefined,
     secretKeysAlso: [],
     signer: undefined,
-    trustProxy: false,
+    trustProxy: 0,
     logLevel: 'info',
     allowPrivate: [],
     plugins: [],
@@ -33,6 +33,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     oidcSignIn: undefined,
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
+    securityContact: undefined,
   })
 })
 
@@ -42,6 +43,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     rate_limits: { key: 0, log: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
+    security_contact: 'mailto:security@example.com',
   }
   const folder = t.testdir({ elsewhere: { 'mine.json': JSON.stringify(file) } })
   const env = {
@@ -63,7 +65,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     publicUrl: 'https://claims.example.com',
     databaseUrl: `sqlite:${join(folder, 'other.db')}`,
     dataDir: join(folder, 'kept'),
-    trustProxy: 'loopback, 10.0.0.0/8',
+    trustProxy: ['loopback', '10.0.0.0/8'],
     logLevel: 'debug',
     allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80'],
     pluginDir: join(folder, 'elsewhere'),
@@ -71,6 +73,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
+    securityContact: 'mailto:security@example.com',
   })
   t.equal(config.secretKey?.length, 32)
 })
@@ -128,15 +131,15 @@ t.test('people are shown a database without its password', async (t) => {
 
 t.test('proxies are believed as they are named', async (t) => {
   for (const [text, trust] of [
-    ['', false],
-    ['off', false],
-    ['No', false],
-    ['on', true],
-    ['TRUE', true],
-    ['10.0.0.0/8, fd00::/8', '10.0.0.0/8, fd00::/8'],
-    ['::1,loopback', '::1,loopback'],
+    ['', 0],
+    ['off', 0],
+    ['No', 0],
+    ['1', 1],
+    ['16', 16],
+    ['10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']],
+    ['::1,loopback', ['::1', 'loopback']],
   ] as const) {
-    t.equal(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
+    t.same(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
   }
 })
 
@@ -206,7 +209,13 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
-  ['a proxy that is no address', { TRUST_PROXY: '2' }, undefined, [/^TRUST_PROXY/]],
+  ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, undefined, [/^TRUST_PROXY/]],
+  ['every proxy', { TRUST_PROXY: 'on' }, undefined, [/^TRUST_PROXY: on would believe any .*: write off, the number/]],
+  ['every proxy, in another word', { TRUST_PROXY: 'True' }, undefined, [/^TRUST_PROXY: True would believe/]],
+  ['no number of proxies', { TRUST_PROXY: '0' }, undefined, [/^TRUST_PROXY: write off/]],
+  ['too many proxies', { TRUST_PROXY: '17' }, undefined, [/^TRUST_PROXY/]],
+  ['proxies of all addresses', { TRUST_PROXY: '0.0.0.0/0' }, undefined, [/^TRUST_PROXY/]],
+  ['proxies of all IPv6 addresses', { TRUST_PROXY: '10.0.0.1, ::/0' }, undefined, [/^TRUST_PROXY/]],
   ['an allowed entry that is an address of a page', { ALLOW_PRIVATE: 'http://host/' }, undefined, [/^ALLOW_PRIVATE/]],
   ['an allowed entry with a password', { ALLOW_PRIVATE: 'good.example,u:p@host' }, undefined, [/^ALLOW_PRIVATE.*2/]],
   ['an allowed port that is none', { ALLOW_PRIVATE: 'host:65536' }, undefined, [/^ALLOW_PRIVATE/]],
@@ -224,6 +233,9 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a file that says something twice', {}, '{\n"issuer_name": "a",\n"issuer_name": "b"}', [/duplicate.*line 3$/]],
   ['a file that is a list', {}, '[]', [/file/]],
   ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
+  ['a contact that is no address', {}, '{"security_contact": "security@example.com"}', [/security_contact.*mailto:/]],
+  ['a contact without https', {}, '{"security_contact": "http://example.com"}', [/security_contact/]],
+  ['a contact of two lines', {}, '{"security_contact": "tel:1\\nExpires: 2"}', [/security_contact/]],
   ['a plugin without a name', {}, '{"plugins": [{"with": {}}]}', [/plugins\.0\.use/]],
   [
     'several at once',

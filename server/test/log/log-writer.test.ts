@@ -60,6 +60,7 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
         workspaceId: 'ws_1',
         clientClaimId: claimId,
         agentId: 'agent-1',
+        agentBound: 0,
         deadlineAt: NOON + 1,
         submittedAt: NOON,
         access: 'anonymous' as const,

@@ -74,7 +74,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     const registered = registry.verifierFor(claimInput.action) ?? refuseAction(claimInput.action, registry)
     const connection = openConnection(registered, registry, input)
     const sources = createSources({ config })
-    const claim = await planClaim({ workspaceId: 'try', submittedBy: 'try' }, claimInput, now(), {
+    const claim = await planClaim({ workspaceId: 'try', submittedBy: 'try', speaksFor: 'any' }, claimInput, now(), {
       registry,
       sources,
       connections: async () => (connection ? [connection] : []),
