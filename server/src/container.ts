@@ -167,7 +167,9 @@ export async function openClaimcheck(
       .disposer((outbound) => outbound.close()),
     destinations: asFunction(createDestinations).singleton(),
     allowances: asFunction(createAllowances).singleton(),
-    vault: asFunction(createKeyVault).singleton(),
+    vault: asFunction(createKeyVault)
+      .singleton()
+      .disposer((vault) => vault.close()),
     headMemory: asFunction(createHeadMemory).singleton(),
     logGuard: asFunction(createLogGuard).singleton(),
     signingKeys: asFunction(createSigningKeys).singleton(),

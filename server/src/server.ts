@@ -56,7 +56,7 @@ function backgroundWork({ recheckWorker, anchorWorker, retentionWorker, adjudica
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { config, registry, signingKeys, vault, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
   const { publicUrl, securityContact: contact } = config
   return buildApp({
     services: claimcheck,
@@ -78,7 +78,10 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       try {
         await storage.read.log.state()
         const problem = logGuard.problem()
-        return problem === undefined ? { ok: true, problems: [] } : { ok: false, problems: [`read-only: ${problem}`] }
+        if (problem !== undefined) return { ok: false, problems: [`read-only: ${problem}`] }
+        // Requests are served all the same, so the balancer keeps this host.
+        const unsigned = await vault.problem()
+        return { ok: true, problems: unsigned === undefined ? [] : [`claims wait for a signature: ${unsigned}`] }
       } catch (error) {
         logger.error({ err: error }, 'cannot read the database')
         return { ok: false, problems: ['the database cannot be read'] }

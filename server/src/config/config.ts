@@ -9,6 +9,7 @@ import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
+import { readSigner, type SignerConfig, SignerSection } from './signer.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
@@ -77,6 +78,8 @@ export interface Config {
   readonly checks: CheckSettings
   readonly retention: RetentionSettings
   readonly issuerName: string | undefined
+  /** The PKCS#11 token whose keys sign the log, if the file names one. */
+  readonly signer: SignerConfig | undefined
   /** A URI by which to report a weakness of this installation. */
   readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
@@ -187,6 +190,7 @@ const ConfigFile = Type.Object(
       ),
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
+    signer: Type.Optional(SignerSection),
     retention: Type.Optional(
       Type.Object(
         {
@@ -250,6 +254,7 @@ export function loadConfig(env: Env, cwd: string): Config {
       leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
     },
     issuerName: file.issuer_name,
+    signer: file.signer && readSigner(file.signer, env.SIGNER_PIN, { folder: dirname(filePath), report }),
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),

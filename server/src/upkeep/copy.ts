@@ -4,6 +4,7 @@ import { SecretError, secretKeyPath } from '../base/secret-keys.ts'
 import { openSecrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import { describeDatabase } from '../config/database-url.ts'
+import { SigningError } from '../log/signing/key-store.ts'
 import { createKeyVault } from '../log/signing/key-vault.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
 import { SEALED_COLUMNS, type SealedValue } from '../storage/sealed-columns.ts'
@@ -68,19 +69,32 @@ async function readSigningKey({ log }: Reads, storage: Storage, config: Config):
   const state = await log.state()
   if (!state) return undefined
   const vault = keyVault(storage, config)
-  const { keyId } = await vault.load(state.keyId)
-  return { keyId, pem: await vault.read(keyId) }
+  try {
+    const { keyId } = await vault.load(state.keyId)
+    return { keyId, pem: await vault.read(keyId) }
+  } catch (error) {
+    // A key in a token stays there.
+    const isInToken = config.signer && error instanceof SigningError && error.code === 'missing_key'
+    if (isInToken) return undefined
+    throw error
+  } finally {
+    await vault.close()
+  }
 }
 
 function keyVault(storage: Storage, config: Config) {
   return createKeyVault({
     storage,
     config,
+    logger: SILENT,
     get secrets() {
       return openSecrets(config)
     },
   })
 }
+
+/** Its errors are thrown. */
+const SILENT = { info() {}, error() {} }
 
 async function using<R extends { close(): Promise<void> }, T>(resource: R, work: (resource: R) => Promise<T>) {
   try {

@@ -24,6 +24,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     dataDir: join(folder, 'data'),
     secretKey: undefined,
     secretKeysAlso: [],
+    signer: undefined,
     trustProxy: 0,
     logLevel: 'info',
     allowPrivate: [],
@@ -85,6 +86,18 @@ t.test('a secret key is the same in hex and in either base64', async (t) => {
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     t.same(loadConfig({ SECRET_KEY: key.toString(encoding) }, t.testdir()).secretKey, key, encoding)
   }
+})
+
+t.test('a token that signs is named by the file, and opened by the environment', async (t) => {
+  const file = { signer: { pkcs11: { module: 'lib/m.so', token: 'vault' } } }
+  const folder = t.testdir({ 'claimcheck.config.json': JSON.stringify(file) })
+  t.same(loadConfig({ SIGNER_PIN: '1234' }, folder).signer, {
+    module: join(folder, 'lib/m.so'),
+    token: 'vault',
+    label: 'claimcheck',
+    pin: '1234',
+  })
+  t.equal(loadConfig({ SIGNER_PIN: '1234' }, t.testdir()).signer, undefined)
 })
 
 t.test('other keys that open are told apart by commas', async (t) => {
@@ -188,6 +201,14 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
     { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: 'AB'.repeat(32) },
     undefined,
     [/^SECRET_KEY_ALSO.*1/],
+  ],
+  ['a token without the PIN', {}, '{"signer":{"pkcs11":{"module":"/m.so","token":"t"}}}', [/^SIGNER_PIN: missing/]],
+  ['a token without a module', { SIGNER_PIN: 'u:p@' }, '{"signer":{"pkcs11":{"token":"t"}}}', [/signer\.pkcs11/]],
+  [
+    'a PIN in the file',
+    { SIGNER_PIN: 'u:p@' },
+    '{"signer":{"pkcs11":{"module":"/m.so","token":"t","pin":"u:p@"}}}',
+    [/signer\.pkcs11/],
   ],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],

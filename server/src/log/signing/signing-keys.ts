@@ -17,14 +17,20 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
 
+/** A token, where one is configured; or as without one. */
+export type KeyPlace = 'configured' | 'stored'
+
 /** Creates and loads private keys. */
 export interface KeyVault {
-  /** Generates a key and stores it, before it returns or with the transaction. */
-  create(tx: Writes): Promise<Signer>
+  /** Generates a key and stores it, before it returns or with the transaction. @param place `stored` also where a token is configured */
+  create(tx: Writes, place?: KeyPlace): Promise<Signer>
   /** @throws SigningError when the key is missing; the log cannot continue without it */
   load(keyId: string): Promise<Signer>
   /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
   secure(): Promise<void>
+  /** Why the current key does not sign now; undefined where it does. */
+  problem(): Promise<string | undefined>
+  close(): Promise<void>
 }
 
 export interface SigningKeys {
@@ -35,7 +41,7 @@ export interface SigningKeys {
   /** The current signer as far as this host knows: another host may have rotated the key. */
   latest(): Promise<Signer>
   /** Replaces the signing key. The old key's window ends when the new key's window begins. */
-  rotate(): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
+  rotate(place?: KeyPlace): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
   /**
    * Ends this log and begins another one with its entries and a new key, for a log whose newest entries are lost.
    * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
@@ -70,10 +76,15 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
   }
 
   /** Creates a new key, retires the current one, and signs the log's head with the new key. */
-  async function replaceKey(tx: Writes, log: LogState, nameBy: (signer: Signer) => string): Promise<LogState> {
+  async function replaceKey(
+    tx: Writes,
+    log: LogState,
+    nameBy: (signer: Signer) => string,
+    place?: KeyPlace,
+  ): Promise<LogState> {
     // Only a host that has the current key may replace it.
     await signer(log.keyId)
-    const next = await vault.create(tx)
+    const next = await vault.create(tx, place)
     // The old key's window ends here, after everything that it signed.
     const issuedAt = Math.max(now(), log.issuedAt + 1)
     await tx.log.insertSigningKey(toRow(next, issuedAt))
@@ -111,11 +122,11 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
       })
     },
 
-    async rotate() {
+    async rotate(place) {
       const { before, after } = await storage.write(async (tx) => {
         const before = (await tx.log.lock())!
         await logGuard.check(before, tx.log)
-        return { before, after: await replaceKey(tx, before, () => before.name) }
+        return { before, after: await replaceKey(tx, before, () => before.name, place) }
       })
       logGuard.remember(after)
       return { keyId: after.keyId, retiredKeyId: before.keyId }
