@@ -48,9 +48,11 @@ async function twoWorkspaces() {
   const { userId } = members.find(({ role }) => role === 'owner')!
   const [grant] = await claimcheck.applications.list(userId)
   const [session] = await claimcheck.sessions.list(userId)
+  const { clientId: machine } = await claimcheck.machines.create(workspace, 'our-machine', ['claims:read'])
   const ids = {
     workspace,
     key,
+    machine,
     connection: connection.id,
     claim_id: claim.claim_id,
     agent_id: OURS.agent,
@@ -83,7 +85,7 @@ async function twoWorkspaces() {
 type World = Awaited<ReturnType<typeof twoWorkspaces>>
 
 /** What changes with every use, by whomever, and with every read of the destination. */
-const OF_USE = /^(last_(used|seen)_at|expires_at|attempts|due_at|next_check_at|last_check|moment_at)$/
+const OF_USE = /^(last_(used|seen)_at|last_address|expires_at|attempts|due_at|next_check_at|last_check|moment_at)$/
 
 /** Every row of the database that names our workspace, or somebody in it: what somebody else could have changed. */
 async function stateOf({ installation, claimcheck, ids }: World) {
