@@ -1,4 +1,7 @@
-/** Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential. */
+/**
+ * Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential.
+ * Threats W3 and W4 of `security.md`.
+ */
 import { resolve } from 'node:path'
 import { CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test as TapTest } from 'tap'
@@ -48,11 +51,10 @@ async function twoWorkspaces() {
   const { userId } = members.find(({ role }) => role === 'owner')!
   const [grant] = await claimcheck.applications.list(userId)
   const [session] = await claimcheck.sessions.list(userId)
-  const { clientId: machine } = await claimcheck.machines.create(workspace, 'our-machine', ['claims:read'])
+  const machine = await claimcheck.machines.create(workspace, 'our-machine', ['claims:read'])
   const ids = {
     workspace,
     key,
-    machine,
     connection: connection.id,
     claim_id: claim.claim_id,
     agent_id: OURS.agent,
@@ -62,6 +64,7 @@ async function twoWorkspaces() {
     token: 'none',
     uid: consent.slice(consent.lastIndexOf('/') + 1),
     grant: grant!.grantId,
+    machine: machine.clientId,
   }
   const them = await Visitor.owner(host, 'theirs')
   const theirs = await them.workspaceId()
@@ -85,7 +88,7 @@ async function twoWorkspaces() {
 type World = Awaited<ReturnType<typeof twoWorkspaces>>
 
 /** What changes with every use, by whomever, and with every read of the destination. */
-const OF_USE = /^(last_(used|seen)_at|last_address|expires_at|attempts|due_at|next_check_at|last_check|moment_at)$/
+const OF_USE = /^(last_(used_at|seen_at|address)|attempts|due_at|next_check_at|last_check|moment_at)$/
 
 /** Every row of the database that names our workspace, or somebody in it: what somebody else could have changed. */
 async function stateOf({ installation, claimcheck, ids }: World) {
@@ -181,10 +184,14 @@ t.test('the console shows nothing of a workspace to the people of another, and d
       t.equal(page.html, absent.html, `${name}: as if it were not there`)
     }
   }
-  for (const { method, url } of consoleRoutesFor('account').filter(
-    ({ url }) => url.endsWith('/end') || url.endsWith('/remove'),
-  ))
-    tellsNothing(t, world, (await sendTo(them, method, url, { id: session.id })).html, `${method} ${url}`)
+  // What is named in a form, and in no address.
+  const named = { id: session.id, workspace: ids.workspace, 'scope:claims:read': 'on', name: 'theirs too' }
+  for (const { method, url } of consoleRoutesFor('account').filter(({ url }) => !url.includes(':'))) {
+    for (const id of [session.id, ids.grant, ids.machine, ids.member]) {
+      const page = await sendTo(them, method, url, { ...named, id })
+      tellsNothing(t, world, page.html, `${method} ${url}`, JSON.stringify(named))
+    }
+  }
   t.strictSame(await stateOf(world), before)
 })
 

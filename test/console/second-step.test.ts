@@ -146,7 +146,7 @@ t.test(
       t.equal(page.status, 403, `${route.method} ${route.url}`)
       t.match(textOf(page.html), /asks for more .* You signed in with a password alone/, route.url)
     }
-    t.match((await mia.get(base + '/claims')).html, /href="\/console\/account\/second-step"/)
+    t.match((await mia.get(`${base}/claims`)).html, /href="\/console\/account\/second-step"/)
 
     t.equal((await whoami(host, tokens.access_token)).status, 401, 'what was allowed before is allowed again')
     const consent = await application.consentPage(mia)
@@ -161,12 +161,12 @@ t.test(
     t.ok(await application.tokens(mia))
     t.equal((await owner.get(`${base}/claims`)).status, 200)
     await owner.get(`${base}/members`)
-  await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
-  const kept = await application.tokens(owner, {}, workspace)
-  await owner.get(`${base}/members`)
-  await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
-  t.equal((await whoami(host, kept.access_token)).status, 200, 'the same rule once more ends nothing')
-  const again = (await begin(owner)).visitor
+    await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    const kept = await application.tokens(owner, {}, workspace)
+    await owner.get(`${base}/members`)
+    await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    t.equal((await whoami(host, kept.access_token)).status, 200, 'the same rule once more ends nothing')
+    const again = (await begin(owner)).visitor
     await again.post('/console/sign-in/code', { next: ACCOUNT, code: codeOf(secret, Date.now()) })
     t.equal((await again.get(`${base}/claims`)).status, 200)
     await mia.get(SECOND_STEP)

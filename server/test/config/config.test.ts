@@ -30,6 +30,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     plugins: [],
     rateLimits: { key: 600, receipts: 120, log: 300, refusals: 30 },
     oidcSignIn: undefined,
+    retention: { byOwners: true, leastDays: 30 },
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
     securityContact: undefined,
@@ -40,6 +41,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
   const file = {
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rate_limits: { key: 0, log: 7 },
+    retention: { by_owners: false, least_days: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
     security_contact: 'mailto:security@example.com',
@@ -70,6 +72,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     pluginDir: join(folder, 'elsewhere'),
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
+    retention: { byOwners: false, leastDays: 7 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
     securityContact: 'mailto:security@example.com',

@@ -1,3 +1,4 @@
+/** Sessions: when they end, and what the database knows of them. Threat K2 of `security.md`. */
 import { createSessionService } from '@claimcheck/server/people/sessions'
 import t from 'tap'
 import { first, NOON, openPeople, SESSION_ENDS, VISITOR } from './people.ts'

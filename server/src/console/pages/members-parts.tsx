@@ -115,8 +115,8 @@ export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
         </Tick>
       ))}
       <p class="help">
-        API keys and machines. The next request with a revoked one is refused. {isSelf ? 'You' : 'They'} may have a copy of each: make another
-        one for a program that still needs it.
+        API keys and machines. The next request with a revoked one is refused. {isSelf ? 'You' : 'They'} may have a copy
+        of each: make another one for a program that still needs it.
       </p>
     </fieldset>
   )
