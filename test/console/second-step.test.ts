@@ -160,6 +160,12 @@ t.test(
     t.equal((await mia.get(`${base}/claims`)).status, 200, 'once it is set up, in the same session')
     t.ok(await application.tokens(mia))
     t.equal((await owner.get(`${base}/claims`)).status, 200)
+    await owner.get(`${base}/members`)
+    await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    const kept = await application.tokens(owner, {}, workspace)
+    await owner.get(`${base}/members`)
+    await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    t.equal((await whoami(host, kept.access_token)).status, 200, 'the same rule once more ends nothing')
     const again = (await begin(owner)).visitor
     await again.post('/console/sign-in/code', { next: ACCOUNT, code: codeOf(secret, Date.now()) })
     t.equal((await again.get(`${base}/claims`)).status, 200)

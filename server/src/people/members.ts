@@ -7,7 +7,7 @@ import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../s
 import type { Storage, Writes } from '../storage/storage.ts'
 import { nameTaken, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
 import { toUser, type User } from './sessions.ts'
-import type { SignInRule } from './sign-in-rules.ts'
+import { isStricter, type SignInRule } from './sign-in-rules.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -133,10 +133,11 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
     setSignInRule: (workspaceId, rule, by = byCommand()) =>
       storage.write(async (tx) => {
         const { signInRule: from } = await requireWorkspace(tx, workspaceId)
+        if (from === rule) return
         await tx.workspaces.setSignInRule(workspaceId, rule)
         const details = { from, to: rule }
         tx.audit.record({ event: 'workspace.sign_in_rule_changed', at: now(), by, workspaceId, details })
-        if (rule === 'any') return
+        if (!isStricter(rule, from)) return
         const members = await tx.members.ofWorkspace(workspaceId)
         await tx.records.removeGrantsOf(members.map(({ id }) => id))
       }),
