@@ -20,7 +20,7 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, auditRetention } = claimcheck
   await signingKeys.ensureLog()
   await logGuard.examine()
   const app = await createApp(claimcheck)
@@ -32,6 +32,7 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
+  auditRetention.start()
   return { url: url(), stop: () => app.close() }
 }
 
@@ -39,11 +40,11 @@ function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }: Claimcheck) {
+function backgroundWork({ recheckWorker, anchorWorker, auditRetention, adjudication, sequencer }: Claimcheck) {
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await Promise.all([recheckWorker.stop(), anchorWorker.stop()])
+        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), auditRetention.stop()])
         await adjudication.idle()
         await sequencer.idle()
       })

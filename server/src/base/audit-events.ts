@@ -1,10 +1,75 @@
-/** The events of the audit trail, each with the words for it. */
+/** The events of the audit trail, each with the words for it. The first part of a name is its group. */
 
 /** Completes "ACTOR ...": what was done. */
 export const AUDIT_EVENTS = {
+  'account.created': 'made an account',
+  'account.renamed': 'changed the name of the account',
+  'anchor.forced': 'had the log anchored at once',
+  'application.allowed': 'allowed an application to act for them',
+  'application.registered': 'registered as an application',
+  'application.returned': 'gave back what it was allowed',
+  'application.stopped': 'stopped an application',
+  'application.token_reused': 'sent a code or token again that was used before, and lost all that it was allowed',
   'audit_trail.cut': 'removed old entries of the audit trail',
+  'audit_trail.exported': 'exported the audit trail',
+  'claims.exported': 'exported claims',
+  'connection.added': 'connected a destination',
+  'connection.credentials_replaced': 'replaced credentials of a connection',
+  'connection.removed': 'disconnected a destination',
+  'connection.renamed': 'renamed a connection',
+  'connection.tested': 'tested a connection',
+  'database.copied': 'copied the installation to this database',
+  'database.migrated': "brought the database to this version's schema",
+  'identity.linked': 'linked an outside sign-in to the account',
+  'identity.unlinked': 'unlinked an outside sign-in from the account',
   'key.created': 'created an API key',
   'key.revoked': 'revoked an API key',
+  'log.begun': 'ended the log, and began a new one',
+  'member.invitation_withdrawn': 'withdrew an invitation',
+  'member.invited': 'made an invitation',
+  'member.joined': 'joined the workspace',
+  'member.left': 'left the workspace',
+  'member.removed': 'removed a member',
+  'member.role_changed': 'changed the role of a member',
+  'passkey.added': 'added a passkey',
+  'passkey.removed': 'removed a passkey',
+  'password.changed': 'changed the password',
+  'password.chosen': 'chose a first password',
+  'password.link_made': 'made a link to a new password',
+  'password.reset': 'chose a new password with a link',
+  'service.setup_link_made': 'made a link to set the service up',
+  'session.ended': 'ended a session',
+  'session.others_ended': 'ended all other sessions of the account',
+  'session.signed_out': 'signed out',
+  'sign_in.failed': 'tried to sign in, and was refused',
+  'sign_in.succeeded': 'signed in',
+  'signing_key.rotated': 'replaced the key that signs receipts',
+  'workspace.created': 'made the workspace',
+  'workspace.renamed': 'renamed the workspace',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS
+
+export const AUDIT_EVENT_NAMES = Object.keys(AUDIT_EVENTS) as readonly AuditEvent[]
+
+/** The words; an event of another version stands for itself. */
+export function auditEventWords(event: string): string {
+  return Object.hasOwn(AUDIT_EVENTS, event) ? AUDIT_EVENTS[event as AuditEvent] : event
+}
+
+export function auditGroupOf(event: string): string {
+  return event.split('.')[0]!
+}
+
+/** In the order of the alphabet. */
+export const AUDIT_GROUPS: readonly string[] = [...new Set(AUDIT_EVENT_NAMES.map(auditGroupOf))].sort()
+
+export function eventsOfGroup(group: string): readonly AuditEvent[] {
+  return AUDIT_EVENT_NAMES.filter((event) => auditGroupOf(event) === group)
+}
+
+/** A heading for a group: `signing_key` is `Signing key`. */
+export function auditGroupWords(group: string): string {
+  const words = group.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

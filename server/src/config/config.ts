@@ -40,6 +40,11 @@ export interface QuotaSettings {
   readonly waitingClaims: number
 }
 
+export interface AuditTrailSettings {
+  /** Entries that are older are removed. null: none is. */
+  readonly retentionDays: number | null
+}
+
 export interface Config {
   readonly host: string
   readonly port: number
@@ -69,6 +74,7 @@ export interface Config {
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
+  readonly auditTrail: AuditTrailSettings
 }
 
 export class ConfigError extends Error {
@@ -169,6 +175,12 @@ const ConfigFile = Type.Object(
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
+    audit_trail: Type.Optional(
+      Type.Object(
+        { retention_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })) },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 )
@@ -216,6 +228,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     issuerName: file.issuer_name,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
+    auditTrail: { retentionDays: file.audit_trail?.retention_days ?? null },
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config

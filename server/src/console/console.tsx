@@ -12,6 +12,7 @@ import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
 import { agentRoutes } from './pages/agents.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
+import { accountEventRoutes, auditTrailRoutes } from './pages/audit-trail.tsx'
 import { claimRoutes } from './pages/claims.tsx'
 import { connectionRoutes } from './pages/connections.tsx'
 import { developerRoutes } from './pages/developers.tsx'
@@ -56,6 +57,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
       passkeyRoutes(inside, services)
       linkRoutes(inside, services)
       applicationRoutes(inside, services)
+      accountEventRoutes(inside, services)
       consentRoutes(inside, services)
       await inside.register(
         async (workspace: App) => {
@@ -66,6 +68,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           agentRoutes(workspace, services)
           memberRoutes(workspace, services)
           pluginRoutes(workspace, services)
+          auditTrailRoutes(workspace, services)
         },
         { prefix: WORKSPACE_PREFIX },
       )

@@ -38,6 +38,7 @@ export const paths = {
   passkeySignInOptions: `${ROOT}/sign-in/passkey/options`,
   oidc: `${ROOT}/sign-in/outside`,
   oidcCallback: `${ROOT}/sign-in/outside/callback`,
+  accountEvents: `${ROOT}/account/events`,
   newWorkspace: `${ROOT}/workspaces/new`,
   claims: inWorkspace('claims'),
   newClaim: inWorkspace('claims/new'),
@@ -50,6 +51,8 @@ export const paths = {
   members: inWorkspace('members'),
   workspaceName: inWorkspace('name'),
   plugins: inWorkspace('plugins'),
+  auditTrail: inWorkspace('audit-trail'),
+  auditTrailExport: inWorkspace('audit-trail/export'),
   keys: inWorkspace('developers/keys'),
   revokeKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),

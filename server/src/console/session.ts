@@ -1,13 +1,20 @@
 /** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { byUser } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { HttpError } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
 import { contentIssues } from '../http/text.ts'
 import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
-import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../people/sessions.ts'
+import {
+  SESSION_LONGEST_MS,
+  type SessionService,
+  type SignedIn,
+  type SignInBy,
+  type Visitor,
+} from '../people/sessions.ts'
 import { originOf } from '../web/origin.ts'
 import type { Viewer } from './page.tsx'
 import { signInPath } from './paths.ts'
@@ -130,6 +137,8 @@ export interface Entering {
   readonly reply: FastifyReply
   readonly sessions: Pick<SessionService, 'start' | 'end'>
   readonly config: Pick<Config, 'publicUrl'>
+  /** How the person proved who they are. */
+  readonly method?: SignInBy
 }
 
 /** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
@@ -139,11 +148,14 @@ export async function enter(entering: Entering, userId: string, next: string): P
 }
 
 /** Begins a session in place of the one that this browser had. Returns what the forms of the answer must carry. */
-export async function startSession({ request, reply, sessions, config }: Entering, userId: string): Promise<string> {
+export async function startSession(
+  { request, reply, sessions, config, method }: Entering,
+  userId: string,
+): Promise<string> {
   const { publicUrl } = config
   const session = optionalSessionOf(request)
-  if (session) await sessions.end(session.user.id, session.session.id)
-  const token = await sessions.start(userId, browserOf(request))
+  if (session) await sessions.end(session.user.id, session.session.id, byUser(session.user.id, request.ip))
+  const token = await sessions.start(userId, browserOf(request), method)
   reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: SESSION_LONGEST_MS / 1000 })
   return csrfOf(token)
 }

@@ -1,5 +1,6 @@
 /** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand, byUser } from '../base/actor.ts'
 import { newId } from '../base/ids.ts'
 import { hashToken, isToken, newToken } from '../base/tokens.ts'
 import type { UserRow } from '../storage/people.ts'
@@ -32,16 +33,19 @@ export interface Visitor {
   readonly address: string
 }
 
+export type SignInBy = 'password' | 'passkey' | 'outside' | 'link'
+
+/** @param by who does it; by default the command line */
 export interface SessionService {
-  /** Returns the token for the cookie, which the service does not store. */
-  start(userId: string, visitor: Visitor): Promise<string>
+  /** Returns the token for the cookie, which the service does not store. @param method how the user proved who they are, for the audit trail */
+  start(userId: string, visitor: Visitor, method?: SignInBy): Promise<string>
   /** Reads the database each time. */
   find(token: string): Promise<SignedIn | undefined>
   /** Newest first. */
   list(userId: string): Promise<readonly Session[]>
   /** Returns false when the user has no such session. */
-  end(userId: string, sessionId: string): Promise<boolean>
-  endOthers(userId: string, sessionId: string): Promise<void>
+  end(userId: string, sessionId: string, by?: Acting, why?: 'signed out'): Promise<boolean>
+  endOthers(userId: string, sessionId: string, by?: Acting): Promise<void>
 }
 
 /** A session ends after this time without a request. */
@@ -53,7 +57,7 @@ const MAX_USER_AGENT_LENGTH = 256
 
 export function createSessionService({ storage, now }: { storage: Storage; now: () => Instant }): SessionService {
   return {
-    async start(userId, { userAgent, address }) {
+    async start(userId, { userAgent, address }, method = 'password') {
       const token = newToken()
       const at = now()
       const session: SessionRow = {
@@ -69,6 +73,8 @@ export function createSessionService({ storage, now }: { storage: Storage; now: 
       await storage.write(async (tx) => {
         await tx.sessions.removeExpired(at)
         await tx.sessions.insert(session)
+        const about = { userId, subject: session.id, details: { method } }
+        tx.audit.record({ event: 'sign_in.succeeded', at, by: byUser(userId, address), ...about })
       })
       return token
     },
@@ -88,8 +94,18 @@ export function createSessionService({ storage, now }: { storage: Storage; now: 
     async list(userId) {
       return (await storage.read.sessions.ofUser(userId, now())).map(toSession)
     },
-    end: (userId, sessionId) => storage.write((tx) => tx.sessions.end(userId, sessionId)),
-    endOthers: (userId, sessionId) => storage.write((tx) => tx.sessions.endAll(userId, sessionId)),
+    end: (userId, sessionId, by = byCommand(), why) =>
+      storage.write(async (tx) => {
+        if (!(await tx.sessions.end(userId, sessionId))) return false
+        const event = why === 'signed out' ? 'session.signed_out' : 'session.ended'
+        tx.audit.record({ event, at: now(), by, userId, subject: sessionId })
+        return true
+      }),
+    endOthers: (userId, sessionId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const ended = await tx.sessions.endAll(userId, sessionId)
+        tx.audit.record({ event: 'session.others_ended', at: now(), by, userId, details: { sessions: ended } })
+      }),
   }
 }
 

@@ -87,9 +87,10 @@ export function sessionWrites(db: Db) {
     async end(userId: string, id: string): Promise<boolean> {
       return (await db.table('sessions').where({ id, user_id: userId }).delete()) === 1
     },
-    async endAll(userId: string, except?: string): Promise<void> {
+    /** Returns how many ended. */
+    async endAll(userId: string, except?: string): Promise<number> {
       const all = db.table('sessions').where({ user_id: userId })
-      await (except === undefined ? all : all.whereNot({ id: except })).delete()
+      return (except === undefined ? all : all.whereNot({ id: except })).delete()
     },
     async removeExpired(now: Instant): Promise<void> {
       await db.table('sessions').where('expires_at', '<=', now).delete()

@@ -1,9 +1,11 @@
 /** Copies an installation to another database: all rows and the signing key. It only reads the source. */
+import { byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { openSecrets, SecretError, secretKeyPath } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import { describeDatabase } from '../config/database-url.ts'
 import { createKeyVault } from '../log/signing/key-vault.ts'
+import { databaseClock } from '../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
 import { type Reads, reads, type Storage, writes } from '../storage/storage.ts'
 import { secretContext } from '../workspaces/connections.ts'
@@ -39,6 +41,11 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, onProgress)
           if (signingKey) await keyVault(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
+          const at = await databaseClock(tx)()
+          const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
+          const { audit } = writes(tx)
+          audit.record({ event: 'database.copied', at: Math.floor(at), by: byCommand(), details })
+          await audit.flush()
           return copied
         }),
       )

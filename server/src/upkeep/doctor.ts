@@ -6,6 +6,7 @@ import type { Secrets } from '../base/secrets.ts'
 import type { Storage } from '../storage/storage.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkAnchors } from './doctor/anchors.ts'
+import { checkAuditTrail } from './doctor/audit-trail.ts'
 import { chunkChecker } from './doctor/chunk.ts'
 import type { ChunkWorkers } from './doctor/chunk-workers.ts'
 import { checkEnding, checkStrays } from './doctor/ending.ts'
@@ -44,6 +45,7 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
     checkAccounts(storage.read.doctor, problems, options.secrets),
     checkStrays(storage.read, problems),
     checkAnchors(storage.read, problems),
+    checkAuditTrail(storage.read.audit, problems),
   ])
   return { ok: problems.list.length === 0, problems: problems.list, leaves }
 }

@@ -1,5 +1,6 @@
 /** API keys: the service shows a key once, stores its hash, and can revoke it but not restore it. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -30,6 +31,7 @@ export interface ApiKey {
   readonly revokedAt: Instant | null
 }
 
+/** @param by who does it; by default the command line */
 export interface KeyService {
   /**
    * Returns the text of the key, which the service does not store.
@@ -40,11 +42,12 @@ export interface KeyService {
     workspaceId: string,
     name: string,
     createdBy?: string | null,
+    by?: Acting,
   ): Promise<{ readonly id: string; readonly key: string }>
   /** All keys, revoked ones included, oldest first. */
   list(workspaceId?: string): Promise<readonly ApiKey[]>
   /** @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId` */
-  revoke(id: string, workspaceId?: string): Promise<ApiKey>
+  revoke(id: string, workspaceId?: string, by?: Acting): Promise<ApiKey>
   /** Reads the database each time, so that a revocation takes effect on the next request. */
   authenticate(key: string): Promise<KeyCredential | undefined>
 }
@@ -71,7 +74,7 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
   )
 
   return {
-    async create(workspaceId, name, createdBy = null) {
+    async create(workspaceId, name, createdBy = null, by = byCommand()) {
       const key = KEY_PREFIX + newToken()
       const id = newId('key_', now())
       const row = {
@@ -85,17 +88,25 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
         lastUsedAt: null,
         revokedAt: null,
       }
-      await storage.write((tx) => tx.keys.insert(row))
+      await storage.write(async (tx) => {
+        await tx.keys.insert(row)
+        const details = { name: row.name, last_four: row.lastFour }
+        tx.audit.record({ event: 'key.created', at: now(), by, workspaceId, subject: id, details })
+      })
       return { id, key }
     },
     async list(workspaceId) {
       return (await storage.read.keys.list(workspaceId)).map(toApiKey)
     },
-    async revoke(id, workspaceId) {
-      const row = await storage.write((tx) => tx.keys.revoke(id, now(), workspaceId))
-      if (!row) throw new ServiceError('not_found', `there is no key ${id}`)
-      return toApiKey(row)
-    },
+    revoke: (id, workspaceId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const at = now()
+        const row = await tx.keys.revoke(id, at, workspaceId)
+        if (!row) throw new ServiceError('not_found', `there is no key ${id}`)
+        const about = { workspaceId: row.workspaceId, subject: id, details: { name: row.name } }
+        if (row.revokedAt === at) tx.audit.record({ event: 'key.revoked', at, by, ...about })
+        return toApiKey(row)
+      }),
     async authenticate(key) {
       if (!isKey(key)) return undefined
       const row = await lookups.add(hashToken(key))

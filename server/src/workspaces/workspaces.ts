@@ -1,8 +1,9 @@
 /** Workspaces, which own keys, connections and claims. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
 
 export interface Workspace {
   readonly id: string
@@ -10,13 +11,14 @@ export interface Workspace {
   readonly createdAt: Instant
 }
 
+/** @param by who does it; by default the command line */
 export interface WorkspaceService {
   /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
-  create(name: string): Promise<Workspace>
+  create(name: string, by?: Acting): Promise<Workspace>
   /** @throws ServiceError `not_found` */
   find(idOrName: string): Promise<Workspace>
   /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
-  rename(id: string, name: string): Promise<void>
+  rename(id: string, name: string, by?: Acting): Promise<void>
 }
 
 // A name must not begin with `ws_`, so that it is never mistaken for an id.
@@ -24,10 +26,12 @@ const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
 
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
   return {
-    async create(name) {
+    async create(name, by = byCommand()) {
       const workspace = newWorkspace(name, now())
-      const inserted = await storage.write((tx) => tx.workspaces.insert(workspace))
-      if (!inserted) throw nameTaken(name)
+      await storage.write(async (tx) => {
+        if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+        recordNewWorkspace(tx, workspace, by)
+      })
       return workspace
     },
     async find(idOrName) {
@@ -35,9 +39,15 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
       return workspace
     },
-    async rename(id, name) {
+    async rename(id, name, by = byCommand()) {
       checkWorkspaceName(name)
-      if (!(await storage.write((tx) => tx.workspaces.rename(id, name)))) throw nameTaken(name)
+      await storage.write(async (tx) => {
+        const before = await tx.workspaces.byIdOrName(id)
+        if (!(await tx.workspaces.rename(id, name))) throw nameTaken(name)
+        if (before?.name === name) return
+        const details = { from: before?.name ?? null, to: name }
+        tx.audit.record({ event: 'workspace.renamed', at: now(), by, workspaceId: id, subject: id, details })
+      })
     },
   }
 }
@@ -46,6 +56,11 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
 export function newWorkspace(name: string, at: Instant): Workspace {
   checkWorkspaceName(name)
   return { id: newId('ws_', at), name, createdAt: at }
+}
+
+export function recordNewWorkspace(tx: Pick<Writes, 'audit'>, { id, name, createdAt }: Workspace, by: Acting): void {
+  const about = { workspaceId: id, subject: id, details: { name } }
+  tx.audit.record({ event: 'workspace.created', at: createdAt, by, ...about })
 }
 
 /** @throws ServiceError `bad_request` */

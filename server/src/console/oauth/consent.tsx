@@ -47,7 +47,7 @@ export function consentRoutes(app: App, { oauth }: { readonly oauth: OAuth }): v
 }
 
 function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
-  return { request: request.raw, response: reply.raw }
+  return { request: request.raw, response: reply.raw, address: request.ip }
 }
 
 interface ConsentProps {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
+import { actingOf } from '../acting.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
@@ -31,7 +32,7 @@ export function accountRoutes(app: App, services: AccountServices): void {
 
   app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
     const { name = '' } = formOf(request)
-    const rename = () => accounts.rename(sessionOf(request).user.id, name)
+    const rename = () => accounts.rename(sessionOf(request).user.id, name, actingOf(request))
     return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
   })
 
@@ -39,19 +40,19 @@ export function accountRoutes(app: App, services: AccountServices): void {
     const { user, session } = sessionOf(request)
     const { current = '', next = '' } = formOf(request)
     await attempts.count(request, reply, user.email)
-    const change = () => accounts.changePassword(user.id, { current, next, sessionId: session.id })
+    const change = () => accounts.changePassword(user.id, { current, next, sessionId: session.id }, actingOf(request))
     return changeAccount(request, reply, services, { work: change, done: 'password-changed' })
   })
 
   app.post(paths.endSession, async (request, reply) => {
     // A session that has ended already is no problem.
-    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '')
+    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
     return reply.redirect(`${paths.account}?done=session-ended`, 303)
   })
 
   app.post(paths.endOtherSessions, async (request, reply) => {
     const { user, session } = sessionOf(request)
-    await sessions.endOthers(user.id, session.id)
+    await sessions.endOthers(user.id, session.id, actingOf(request))
     return reply.redirect(`${paths.account}?done=sessions-ended`, 303)
   })
 }
@@ -122,7 +123,8 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
     <ConsolePage title="Account" viewer={viewer} section="account" {...notice} scripts={['passkeys']}>
       <p>
         You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
-        <a href={paths.applications}>Connected applications</a>.
+        <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
+        <a href={paths.accountEvents}>Events</a>.
       </p>
       <div class="columns">
         <div>

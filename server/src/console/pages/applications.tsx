@@ -6,6 +6,7 @@ import { scopeWords } from '../../oauth/scopes.ts'
 import { sendPage } from '../../web/document.tsx'
 import { Empty, Table } from '../../web/parts/table.tsx'
 import { Time } from '../../web/parts/values.tsx'
+import { actingOf } from '../acting.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
@@ -23,7 +24,7 @@ export function applicationRoutes(app: App, { applications, now }: ApplicationSe
   })
 
   app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, async (request, reply) => {
-    await applications.revoke(sessionOf(request).user.id, request.params.grant)
+    await applications.revoke(sessionOf(request).user.id, request.params.grant, actingOf(request))
     return reply.redirect(`${paths.applications}?done=application-revoked`, 303)
   })
 }

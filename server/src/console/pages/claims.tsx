@@ -9,6 +9,7 @@ import type { App } from '../../http/instance.ts'
 import { isId } from '../../http/route.ts'
 import { sendPage } from '../../web/document.tsx'
 import { originOf } from '../../web/origin.ts'
+import { actingOf } from '../acting.ts'
 import { profilesOf } from '../claims/claim-words.ts'
 import { exported, exportType } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
@@ -23,14 +24,24 @@ import { firstStepsOf } from './first-steps.tsx'
 
 type ClaimServices = Pick<
   ConsoleDependencies,
-  'claims' | 'claimCounts' | 'receipts' | 'log' | 'keys' | 'connections' | 'registry' | 'sources' | 'now' | 'config'
+  | 'auditTrail'
+  | 'claims'
+  | 'claimCounts'
+  | 'receipts'
+  | 'log'
+  | 'keys'
+  | 'connections'
+  | 'registry'
+  | 'sources'
+  | 'now'
+  | 'config'
 >
 
 /** A page of so many weighs less than 60 kB, with its style and its scripts. */
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ClaimServices): void {
-  const { claims, claimCounts, receipts, log, connections, registry, sources, now, config } = services
+  const { auditTrail, claims, claimCounts, receipts, log, connections, registry, sources, now, config } = services
 
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
@@ -76,6 +87,11 @@ export function claimRoutes(app: App, services: ClaimServices): void {
       const { filter, problems } = readListQuery(queryOf(request))
       // A file cannot say that a filter was ignored.
       if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+      // A HEAD gets no claims.
+      if (request.method === 'GET') {
+        const details = { format, ...filter }
+        await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
+      }
       const origin = originOf(request, config.publicUrl)
       const rows = exported(format, claimChoiceOf(filter), {
         list: (choice) => claims.list(workspaceId, choice),

@@ -10,6 +10,7 @@ import { Empty, Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
+import { actingOf } from '../acting.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
@@ -56,7 +57,7 @@ export function developerRoutes(
   app.post('/developers/keys', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const { name = '' } = formOf(request)
     try {
-      const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id)
+      const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id, actingOf(request))
       const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
       const profile = firstProfile(registry, providers)
       const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile })
@@ -74,7 +75,7 @@ export function developerRoutes(
 
   app.post<KeyPath>('/developers/keys/:key/revoke', { preHandler: ownersOnly }, async (request, reply) => {
     const workspaceId = workspaceOf(request).id
-    await keys.revoke(request.params.key, workspaceId)
+    await keys.revoke(request.params.key, workspaceId, actingOf(request))
     return reply.redirect(`${paths.developers(workspaceId)}?done=key-revoked`, 303)
   })
 }

@@ -2,6 +2,7 @@
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
+import { actingOf } from '../acting.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
@@ -22,7 +23,7 @@ export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'mem
   app.post(paths.newWorkspace, KEEPS_ALL, async (request, reply) => {
     const name = formOf(request).name?.trim() ?? ''
     try {
-      const { id } = await members.createWorkspace(sessionOf(request).user.id, name)
+      const { id } = await members.createWorkspace(sessionOf(request).user.id, name, actingOf(request))
       return reply.redirect(paths.claims(id), 303)
     } catch (error) {
       const page = <NewWorkspace viewer={viewerOf(request)} name={name} problem={refusalOf(error)} />

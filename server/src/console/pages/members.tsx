@@ -7,6 +7,7 @@ import type { MemberOfWorkspace, Role } from '../../people/members.ts'
 import { sendPage } from '../../web/document.tsx'
 import { originOf } from '../../web/origin.ts'
 import { sentence } from '../../web/words.tsx'
+import { actingOf } from '../acting.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
@@ -59,7 +60,12 @@ export function memberRoutes(app: App, services: MembersServices): void {
   app.post('/members/invitations', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const role = readRole(formOf(request).role)
     try {
-      const token = await accounts.inviteToken(workspaceOf(request).id, role, sessionOf(request).user.id)
+      const token = await accounts.inviteToken(
+        workspaceOf(request).id,
+        role,
+        sessionOf(request).user.id,
+        actingOf(request),
+      )
       const base = config.publicUrl ?? originOf(request, undefined)
       // Only this answer has the link: its hash is stored.
       return await sendMembers(request, reply, services, { invitation: { link: base + paths.invitation(token), role } })
@@ -70,7 +76,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.post('/members/invitations/withdraw', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
-    const withdraw = () => members.withdraw(id, formOf(request).id ?? '')
+    const withdraw = () => members.withdraw(id, formOf(request).id ?? '', actingOf(request))
     return change(request, reply, withdraw, `${paths.members(id)}?done=invitation-withdrawn`)
   })
 
@@ -78,7 +84,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
     const { id } = workspaceOf(request)
     const name = formOf(request).name?.trim() ?? ''
     try {
-      await workspaces.rename(id, name)
+      await workspaces.rename(id, name, actingOf(request))
     } catch (error) {
       const refusedName = { name, problem: sentence(refusalOf(error)) }
       return sendMembers(request, reply, services, { refusedName })
@@ -94,7 +100,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
   app.post<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const role = readRole(formOf(request).role)
-    const setRole = () => members.setRole(id, request.params.member, role)
+    const setRole = () => members.setRole(id, request.params.member, role, actingOf(request))
     return change(request, reply, setRole, `${paths.members(id)}?done=role-changed`)
   })
 
@@ -108,7 +114,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
     const { member } = await requireMember(request)
     const isSelf = member.userId === sessionOf(request).user.id
     const next = isSelf ? paths.home : `${paths.members(id)}?done=member-removed`
-    return change(request, reply, () => members.remove(id, member.id), next)
+    return change(request, reply, () => members.remove(id, member.id, actingOf(request)), next)
   })
 }
 

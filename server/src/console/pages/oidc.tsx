@@ -8,6 +8,7 @@ import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { sendPage } from '../../web/document.tsx'
 import { originOf } from '../../web/origin.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
+import { actingOf } from '../acting.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage } from '../page.tsx'
@@ -20,11 +21,11 @@ import { changeAccount } from './account.tsx'
 
 type OidcServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config'
+  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config' | 'auditTrail'
 >
 
 export function oidcRoutes(app: App, services: OidcServices): void {
-  const { accounts, identities, sessions, oidcSignIn, counters, config } = services
+  const { accounts, identities, sessions, oidcSignIn, counters, config, auditTrail } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
   const cookie = ticketCookie('outside', config.publicUrl)
@@ -51,9 +52,16 @@ export function oidcRoutes(app: App, services: OidcServices): void {
       const returned = await oidcSignIn.finish(cookie.take(request, reply), arrivedAt)
       return await arrive(request, reply, returned)
     } catch (error) {
+      await recordRefusal(request)
       return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
     }
   })
+
+  /** Of no account: who came back from the provider is not known here. */
+  function recordRefusal(request: FastifyRequest): Promise<void> {
+    const details = { method: 'outside', provider: name }
+    return auditTrail.record({ event: 'sign_in.failed', by: actingOf(request), details })
+  }
 
   /** @throws ServiceError `bad_request`, `not_found`: before the person goes to the provider for nothing */
   async function readPurpose(request: FastifyRequest): Promise<SignInPurpose> {
@@ -75,25 +83,27 @@ export function oidcRoutes(app: App, services: OidcServices): void {
       const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
       throw new ServiceError('bad_request', problem)
     }
-    const entering = { request, reply, sessions, config }
+    const entering = { request, reply, sessions, config, method: 'outside' } as const
     switch (purpose.kind) {
       case 'sign_in': {
         const user = await identities.find(identity)
-        return user ? enter(entering, user.id, purpose.next) : sendPage(reply, <Unknown name={name} />, 403)
+        if (user) return enter(entering, user.id, purpose.next)
+        await recordRefusal(request)
+        return sendPage(reply, <Unknown name={name} />, 403)
       }
       case 'setup': {
-        const { userId } = await accounts.setUp(purpose.token, newUser, purpose.workspace)
+        const { userId } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
         return enter(entering, userId, paths.home)
       }
       case 'join': {
-        const { userId, workspaceId } = await accounts.join(purpose.token, newUser)
+        const { userId, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
         return enter(entering, userId, paths.claims(workspaceId))
       }
       case 'link': {
         // The person who began must be the one who comes back.
         if (optionalSessionOf(request)?.user.id !== purpose.userId)
           throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
-        await identities.add(purpose.userId, identity)
+        await identities.add(purpose.userId, identity, actingOf(request))
         return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
       }
     }
@@ -106,7 +116,7 @@ export function linkRoutes(app: App, services: ConsoleDependencies): void {
   if (!oidcSignIn) return
 
   app.post(paths.unlink, async (request, reply) => {
-    const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer)
+    const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer, actingOf(request))
     return changeAccount(request, reply, services, { work: unlink, done: 'sign-in-unlinked' })
   })
 }

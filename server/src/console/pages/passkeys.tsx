@@ -1,5 +1,7 @@
 /** Signing in with a passkey, and adding and removing passkeys. */
+import { byNobody } from '../../base/actor.ts'
 import type { App } from '../../http/instance.ts'
+import { actingOf } from '../acting.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { paths, returnPath } from '../paths.ts'
@@ -33,8 +35,8 @@ export function passkeySignInRoutes(app: App, services: PasskeySignInServices): 
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)
     try {
-      const user = await passkeys.signIn({ party, ticket, credential })
-      return await arrive({ request, reply, sessions, config }, user.id, destination)
+      const user = await passkeys.signIn({ party, ticket, credential }, byNobody(request.ip))
+      return await arrive({ request, reply, sessions, config, method: 'passkey' }, user.id, destination)
     } catch (error) {
       const problem = refusalOf(error)
       // A right passkey was counted when its options were asked for.
@@ -59,12 +61,13 @@ export function passkeyRoutes(app: App, services: ConsoleDependencies): void {
     const { credential = '', passkey_name: name = '' } = formOf(request)
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)
-    const register = () => passkeys.register(sessionOf(request).user, { party, ticket, credential, name })
+    const register = () =>
+      passkeys.register(sessionOf(request).user, { party, ticket, credential, name }, actingOf(request))
     return changeAccount(request, reply, services, { work: register, done: 'passkey-added' })
   })
 
   app.post(paths.removePasskey, async (request, reply) => {
-    const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '')
+    const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
     return changeAccount(request, reply, services, { work: remove, done: 'passkey-removed' })
   })
 }

@@ -1,8 +1,10 @@
 /** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { byNobody } from '../../base/actor.ts'
 import type { App } from '../../http/instance.ts'
 import { type Link, type NewUser, unusableLink } from '../../people/accounts.ts'
 import { sendPage } from '../../web/document.tsx'
+import { actingOf } from '../acting.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage } from '../page.tsx'
@@ -52,7 +54,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const values = formOf(request)
     const { email = '', password = '', next } = values
     await attempts.count(request, reply, email)
-    const user = await accounts.byPassword(email, password)
+    const user = await accounts.byPassword(email, password, byNobody(request.ip))
     const unsent = carriedForm(values)
     if (user) return arrive({ request, reply, sessions, config }, user.id, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
@@ -61,7 +63,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
 
   app.post(paths.signOut, async (request, reply) => {
     const session = optionalSessionOf(request)
-    if (session) await sessions.end(session.user.id, session.session.id)
+    if (session) await sessions.end(session.user.id, session.session.id, actingOf(request), 'signed out')
     signOut(reply, config.publicUrl)
     return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
   })
@@ -77,7 +79,12 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'setup')
     try {
-      const { userId } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '')
+      const { userId } = await accounts.setUp(
+        token,
+        newUserOf(values),
+        values.workspace?.trim() ?? '',
+        actingOf(request),
+      )
       return enter(request, reply, userId, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
@@ -101,7 +108,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const link = await requireLink(token, 'invitation')
     try {
       const newUser = session ? { userId: session.user.id } : newUserOf(values)
-      const { userId, workspaceId } = await accounts.join(token, newUser)
+      const { userId, workspaceId } = await accounts.join(token, newUser, actingOf(request))
       const next = paths.claims(workspaceId)
       return session ? reply.redirect(next, 303) : enter(request, reply, userId, next)
     } catch (error) {
@@ -122,7 +129,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'reset')
     try {
-      const { userId } = await accounts.reset(token, formOf(request).password ?? '')
+      const { userId } = await accounts.reset(token, formOf(request).password ?? '', actingOf(request))
       // An attacker who had the account may have added a way to sign in: this page lists all of them.
       return enter(request, reply, userId, `${paths.account}?done=password-reset`)
     } catch (error) {
