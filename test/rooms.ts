@@ -15,6 +15,7 @@ export const ROOMS = [
   'people',
   'log',
   'claims',
+  'erasure',
   'anchoring',
   'upkeep',
   'oauth',

@@ -20,6 +20,9 @@ import { createQuotas, type Quotas } from './claims/quotas.ts'
 import { createRecheckWorker } from './claims/recheck-worker.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
+import { createErasureService, type ErasureService } from './erasure/erasure.ts'
+import { createRetentionService, type RetentionService } from './erasure/retention.ts'
+import { createRetentionWorker } from './erasure/retention-worker.ts'
 import { openClock } from './hosts/clock.ts'
 import { type ClockDoubt, createClockDoubt } from './hosts/clock-doubt.ts'
 import { type Counters, createCounters } from './hosts/counters.ts'
@@ -33,6 +36,7 @@ import { createKeyVault } from './log/signing/key-vault.ts'
 import { createSigningKeys, type KeyVault, type SigningKeys } from './log/signing/signing-keys.ts'
 import { startSequencerThread } from './log/thread/sequencer-thread.ts'
 import { type ApplicationService, createApplicationService } from './oauth/applications.ts'
+import { createMachineService, type MachineService } from './oauth/machines.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import type { OAuthPages } from './oauth/pages.ts'
 import { createOAuthRecords, type OAuthRecords } from './oauth/records.ts'
@@ -106,6 +110,7 @@ export interface Claimcheck {
   readonly oauthPages: OAuthPages
   readonly oauth: OAuth
   readonly applications: ApplicationService
+  readonly machines: MachineService
   readonly tokens: TokenService
   readonly connections: ConnectionService
   readonly claims: ClaimService
@@ -113,6 +118,9 @@ export interface Claimcheck {
   readonly agents: AgentService
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly erasure: ErasureService
+  readonly retention: RetentionService
+  readonly retentionWorker: Worker
   readonly counters: Counters
 
   readonly close: () => Promise<void>
@@ -201,6 +209,7 @@ export async function openClaimcheck(
     oauthPages: asFunction(createOAuthPages).singleton(),
     oauth: asFunction(createOAuth).singleton(),
     applications: asFunction(createApplicationService).singleton(),
+    machines: asFunction(createMachineService).singleton(),
     tokens: asFunction(createTokenService).singleton(),
     connections: asFunction(createConnectionService).singleton(),
     claims: asFunction(createClaimService).singleton(),
@@ -208,6 +217,9 @@ export async function openClaimcheck(
     agents: asFunction(createAgentService).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
+    erasure: asFunction(createErasureService).singleton(),
+    retention: asFunction(createRetentionService).singleton(),
+    retentionWorker: asFunction(createRetentionWorker).singleton(),
     counters: asFunction(createCounters).singleton(),
 
     close: asValue(async () => {

@@ -20,8 +20,10 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, auditRetention } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, connections } = claimcheck
+  const { recheckWorker, anchorWorker, retentionWorker, auditRetention } = claimcheck
   await signingKeys.ensureLog()
+  await connections.fillSourceKeys()
   await logGuard.examine()
   const app = await createApp(claimcheck)
   // Fastify answers the open requests, and then stops the workers.
@@ -33,6 +35,7 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   recheckWorker.start()
   anchorWorker.start()
   auditRetention.start()
+  retentionWorker.start()
   return { url: url(), stop: () => app.close() }
 }
 
@@ -40,11 +43,18 @@ function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-function backgroundWork({ recheckWorker, anchorWorker, auditRetention, adjudication, sequencer }: Claimcheck) {
+function backgroundWork({
+  recheckWorker,
+  anchorWorker,
+  retentionWorker,
+  auditRetention,
+  adjudication,
+  sequencer,
+}: Claimcheck) {
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), auditRetention.stop()])
+        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), retentionWorker.stop(), auditRetention.stop()])
         await adjudication.idle()
         await sequencer.idle()
       })
@@ -54,7 +64,8 @@ function backgroundWork({ recheckWorker, anchorWorker, auditRetention, adjudicat
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
+  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { publicUrl, securityContact: contact } = config
   return buildApp({
     services: claimcheck,
     oauth: {
@@ -84,7 +95,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     rateLimits: config.rateLimits,
     counters,
     trustProxy: config.trustProxy,
-    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(contact === undefined ? {} : { securityContact: { contact, publicUrl, now } }),
     logger,
   })
 }

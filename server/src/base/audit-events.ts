@@ -4,6 +4,7 @@
 export const AUDIT_EVENTS = {
   'account.created': 'made an account',
   'account.renamed': 'changed the name of the account',
+  'agent.released': 'let all keys claim for an agent again',
   'anchor.forced': 'had the log anchored at once',
   'application.allowed': 'allowed an application to act for them',
   'application.registered': 'registered as an application',
@@ -22,9 +23,13 @@ export const AUDIT_EVENTS = {
   'database.migrated': "brought the database to this version's schema",
   'identity.linked': 'linked an outside sign-in to the account',
   'identity.unlinked': 'unlinked an outside sign-in from the account',
+  'key.changed': 'changed an API key',
   'key.created': 'created an API key',
   'key.revoked': 'revoked an API key',
+  'key.rotated': 'replaced an API key by a new one',
   'log.begun': 'ended the log, and began a new one',
+  'machine.created': 'made an OAuth client for a machine',
+  'machine.revoked': 'revoked the OAuth client of a machine',
   'member.invitation_withdrawn': 'withdrew an invitation',
   'member.invited': 'made an invitation',
   'member.joined': 'joined the workspace',
@@ -37,6 +42,9 @@ export const AUDIT_EVENTS = {
   'password.chosen': 'chose a first password',
   'password.link_made': 'made a link to a new password',
   'password.reset': 'chose a new password with a link',
+  'receipt.erased': 'erased the content of a receipt',
+  'secret_key.forgotten': 'removed a secret key under which nothing was sealed any more',
+  'secret_key.rotated': 'sealed everything that is stored under another secret key',
   'service.setup_link_made': 'made a link to set the service up',
   'session.ended': 'ended a session',
   'session.others_ended': 'ended all other sessions of the account',
@@ -45,7 +53,9 @@ export const AUDIT_EVENTS = {
   'sign_in.succeeded': 'signed in',
   'signing_key.rotated': 'replaced the key that signs receipts',
   'workspace.created': 'made the workspace',
+  'workspace.receipts_erased': 'erased the content of receipts that the workspace keeps no longer',
   'workspace.renamed': 'renamed the workspace',
+  'workspace.retention_changed': 'changed how long a workspace keeps the content of its receipts',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS

@@ -22,6 +22,7 @@ import { newClaimRoutes } from './pages/new-claim.tsx'
 import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import { pluginRoutes } from './pages/plugins.tsx'
+import { retentionRoutes } from './pages/retention.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
 import { answerSignedOut, answerStale } from './pages/signed-out.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
@@ -67,6 +68,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           newClaimRoutes(workspace, services)
           agentRoutes(workspace, services)
           memberRoutes(workspace, services)
+          retentionRoutes(workspace, services)
           pluginRoutes(workspace, services)
           auditTrailRoutes(workspace, services)
         },

@@ -6,10 +6,12 @@ import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
 import type { Quotas } from '../claims/quotas.ts'
 import type { Config } from '../config/config.ts'
+import type { RetentionService } from '../erasure/retention.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
 import type { ApplicationService } from '../oauth/applications.ts'
+import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { IdentityService } from '../people/identities.ts'
@@ -35,6 +37,7 @@ export interface ConsoleDependencies {
   readonly keys: KeyService
   readonly oauth: OAuth
   readonly applications: ApplicationService
+  readonly machines: MachineService
   readonly connections: ConnectionService
   readonly claims: ClaimService
   readonly claimCounts: ClaimCounts
@@ -42,9 +45,10 @@ export interface ConsoleDependencies {
   readonly quotas: Quotas
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly retention: RetentionService
   readonly registry: Registry
   readonly sources: Sources
   readonly counters: Counters
   readonly now: () => Instant
-  readonly config: Pick<Config, 'signInLimit' | 'publicUrl'>
+  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'retention'>
 }

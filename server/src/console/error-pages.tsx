@@ -32,6 +32,7 @@ export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 
 const TITLES: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Page not found',
+  410: 'Erased',
   429: 'Too many attempts',
   503: 'Not available now',
 }

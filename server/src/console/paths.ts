@@ -26,6 +26,8 @@ export const paths = {
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
   applications: `${ROOT}/account/applications`,
+  machines: `${ROOT}/account/machines`,
+  revokeMachine: (id: string) => `${ROOT}/account/machines/${encodeURIComponent(id)}/revoke`,
   accountName: `${ROOT}/account/name`,
   accountPassword: `${ROOT}/account/password`,
   endSession: `${ROOT}/account/sessions/end`,
@@ -50,10 +52,15 @@ export const paths = {
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
   workspaceName: inWorkspace('name'),
+  retention: inWorkspace('retention'),
   plugins: inWorkspace('plugins'),
   auditTrail: inWorkspace('audit-trail'),
   auditTrailExport: inWorkspace('audit-trail/export'),
   keys: inWorkspace('developers/keys'),
+  key: (workspaceId: string, id: string) => inWorkspace(`developers/keys/${encodeURIComponent(id)}`)(workspaceId),
+  rotateKey: (workspaceId: string, id: string) =>
+    inWorkspace(`developers/keys/${encodeURIComponent(id)}/rotate`)(workspaceId),
+  releaseAgent: inWorkspace('developers/agents/release'),
   revokeKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
   newConnection: (workspaceId: string, provider: string) =>
@@ -85,6 +92,9 @@ export function returnPath(next: unknown): string {
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
 }
 
+/** A longer address is nobody's page; three times as long, as escaped, no client would take the redirect. */
+const LONGEST_NEXT = 2048
+
 export function signInPath(next: string): string {
-  return `${paths.signIn}?${new URLSearchParams({ next })}`
+  return `${paths.signIn}?${new URLSearchParams({ next: next.length > LONGEST_NEXT ? paths.home : next })}`
 }

@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Acting } from '../base/actor.ts'
 import type { Library } from './library.ts'
+import { isMachineId } from './machines.ts'
 import type { GrantEnd, OAuthRecords, Payload, StoredRecord, Tell } from './records.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
@@ -12,6 +13,7 @@ const UNUSED_CLIENT_TTL_MS = 7 * 24 * 60 * 60_000
 interface AdapterOptions {
   readonly records: OAuthRecords
   readonly errors: Library['errors']
+  readonly machines: MachineClients
   readonly now: () => Instant
   /** Who sent the request in which the library calls the adapter. */
   readonly acting: () => Acting
@@ -21,10 +23,17 @@ interface AdapterOptions {
   readonly tell: (model: string, id: string, payload: Payload) => Tell | undefined
 }
 
+/** Where the clients of machines are: the library only reads them. */
+export interface MachineClients {
+  find(clientId: string): Promise<AdapterPayload | undefined>
+  used(clientId: string): Promise<void>
+}
+
 /** The library calls the returned function once for each of its models. */
 export function adapterFactory({
   records,
   errors,
+  machines,
   now,
   acting,
   grantEnd,
@@ -48,12 +57,16 @@ export function adapterFactory({
     return {
       find: (id) =>
         translated(async () => {
+          if (model === 'Client' && isMachineId(id)) return machines.find(id)
           const record = await records.find(model, id)
           return record && toPayload(record)
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
-        return translated(() => records.put(model, id, payload as Payload, ttlMs, tell(model, id, payload as Payload)))
+        return translated(async () => {
+          await records.put(model, id, payload as Payload, ttlMs, tell(model, id, payload as Payload))
+          if (model === 'ClientCredentials') await machines.used(String(payload.clientId))
+        })
       },
       async consume(id) {
         // When two requests present the same code or refresh token at the same time, the library passes both.

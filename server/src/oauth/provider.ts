@@ -1,4 +1,4 @@
-/** Configures oidc-provider: only the authorization code flow with PKCE, opaque tokens, the console's pages and this service's storage. */
+/** Configures oidc-provider: the authorization code flow with PKCE for people, client credentials for machines, opaque tokens, the console's pages and this service's storage. */
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -10,9 +10,10 @@ import type { Secrets } from '../base/secrets.ts'
 import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
 import type { Storage } from '../storage/storage.ts'
-import { adapterFactory } from './adapter.ts'
+import { adapterFactory, type MachineClients } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
 import { type Library, loadLibrary } from './library.ts'
+import { hashSecret, isMachineId, machineScopes } from './machines.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import type { OAuthRecords, Payload, Tell } from './records.ts'
@@ -26,14 +27,14 @@ export interface ProviderOptions {
   readonly audiences: Audiences
   readonly config: OAuthConfig
   readonly records: OAuthRecords
-  readonly storage: Pick<Storage, 'read'>
-  readonly secrets: Pick<Secrets, 'derive'>
+  readonly storage: Pick<Storage, 'read' | 'write'>
+  readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
-  /** True when the browser has a session of the console. */
   /** What the audit trail is told of a new record, beside what applications do themselves. */
   readonly tell: (model: string, id: string) => Tell | undefined
   /** The client's address of a request. */
   readonly addressOf: (request: IncomingMessage) => string | null
+  /** True when the browser has a session of the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
   readonly errorPage: OAuthPages['errorPage']
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'debug'>
@@ -44,6 +45,8 @@ const DAY = 24 * 60 * MINUTE
 
 const TTL = {
   AccessToken: 60 * MINUTE,
+  /** Of a machine, which can ask for another at any time. */
+  ClientCredentials: 15 * MINUTE,
   AuthorizationCode: MINUTE,
   /** Each use of a refresh token issues a new one with the full time. */
   RefreshToken: 30 * DAY,
@@ -66,6 +69,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   const provider = new library.Provider(issuer, configuration(library, options))
   // Trusts the forwarding headers, which the handler of the requests sets itself.
   provider.proxy = true
+  compareHashes(provider.Client.prototype)
   provider.use(withoutSessionCookie)
   provider.use(onlyQueryResponses)
   provider.on('server_error', (_ctx, err) => logger.error({ err }, 'request failed'))
@@ -81,7 +85,13 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
   const translated = translateStorageErrors(errors)
 
   return {
-    adapter: adapterFactory({ records, errors, now, ...recording(library, options) }),
+    adapter: adapterFactory({
+      records,
+      errors,
+      machines: machineClients(options),
+      now,
+      ...recording(library, options),
+    }),
     clients: config.clients.map(toMetadata),
     clientDefaults: {
       ...FIXED,
@@ -96,7 +106,8 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       names: NAMES,
       long: COOKIE,
       short: COOKIE,
-      keys: [secrets.derive('oauth cookies').toString('base64url')],
+      // The first signs; the others verify, while hosts change to another SECRET_KEY.
+      keys: secrets.deriveAll('oauth cookies').map((key) => key.toString('base64url')),
     },
     jwks: { keys: [oauthSigningKey(secrets)] },
     routes: {
@@ -155,7 +166,9 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
     extraClientMetadata: {
       // Lists one property, so that the library calls the validator once for each client.
       properties: ['software_id'],
-      validator: (_ctx, _name, _value, metadata) => restrictMetadata(metadata, errors),
+      validator: (_ctx, _name, _value, metadata) => {
+        if (!isMachineId(String(metadata.client_id))) restrictMetadata(metadata, errors)
+      },
     },
     renderError: (ctx, { error: code, error_description: description }: ErrorOut) => {
       ctx.type = 'html'
@@ -171,6 +184,7 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
+      clientCredentials: { enabled: true },
       revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
       registration: {
         enabled: config.dynamicRegistration,
@@ -181,10 +195,14 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       resourceIndicators: {
         enabled: true,
         defaultResource: async (_ctx, _client, oneOf) => oneOf ?? audiences.own,
-        getResourceServerInfo: async (_ctx, resource) => {
+        getResourceServerInfo: async (ctx, resource, client) => {
           const audience = audiences.find(resource)
           if (audience === undefined) throw new errors.InvalidTarget('the resource is unknown')
-          return { audience, scope: SCOPES.join(' '), accessTokenFormat: 'opaque', accessTokenTTL: TTL.AccessToken }
+          const isMachine = isMachineId(client.clientId)
+          // A machine that asks for no scope gets all that it has (RFC 6749 3.3).
+          if (isMachine && ctx.oidc.params) ctx.oidc.params.scope ??= client.scope
+          const accessTokenTTL = isMachine ? TTL.ClientCredentials : TTL.AccessToken
+          return { audience, scope: SCOPES.join(' '), accessTokenFormat: 'opaque', accessTokenTTL }
         },
       },
     },
@@ -215,6 +233,36 @@ function recording({ Provider }: Library, { addressOf, tell, now }: ProviderOpti
     tell: (model: string, id: string, payload: Payload) =>
       model === 'Client' ? registered(id, payload) : tell(model, id),
   } as const
+}
+
+function machineClients({ storage, now }: Pick<ProviderOptions, 'storage' | 'now'>): MachineClients {
+  return {
+    async find(clientId) {
+      const machine = await storage.read.machines.byId(clientId)
+      if (!machine || machine.revokedAt !== null) return undefined
+      return {
+        client_id: clientId,
+        client_name: machine.name,
+        client_secret: machine.secretHash,
+        grant_types: ['client_credentials'],
+        response_types: [],
+        redirect_uris: [],
+        scope: machineScopes(machine).join(' '),
+      }
+    },
+    used: (clientId) => storage.write((tx) => tx.machines.used(clientId, now())),
+  }
+}
+
+/** Of a machine the hash of its secret is stored: what the client sends is hashed before the two are compared. */
+function compareHashes(prototype: {
+  clientId: string
+  compareClientSecret(given: string): boolean | Promise<boolean>
+}) {
+  const { compareClientSecret: compare } = prototype
+  prototype.compareClientSecret = function compareHash(given) {
+    return compare.call(this, isMachineId(this.clientId) ? hashSecret(given) : given)
+  }
 }
 
 function toMetadata({ clientId, clientName, redirectUris, clientSecret }: OAuthClient): ClientMetadata {

@@ -4,14 +4,17 @@ import { auditTrail } from './audit-query.ts'
 import { auditTrailHead } from './audit-trail.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
+import { erasures } from './erasures.ts'
 import { leases } from './leases.ts'
 import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
+import { machines } from './machines.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
+import { retentions } from './retentions.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
-import { apiKeys, connections, workspaces } from './workspaces.ts'
+import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
 /** Copied, in this order: owners before the rows that refer to them. */
 export const CARRIED: readonly Table<unknown>[] = [
@@ -24,7 +27,10 @@ export const CARRIED: readonly Table<unknown>[] = [
   identities,
   records,
   apiKeys,
+  boundAgents,
+  machines,
   connections,
+  retentions,
   claims,
   checks,
   signingKeys,
@@ -32,6 +38,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   retiredLogs,
   receipts,
   evidence,
+  erasures,
   tiles,
   treeHeads,
   anchors,

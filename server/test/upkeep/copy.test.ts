@@ -1,3 +1,4 @@
+import { BY_SERVICE } from '@claimcheck/server/base/actor'
 import { checks } from '@claimcheck/server/storage/claim-row'
 import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/copy'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
@@ -30,6 +31,10 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const key = { workspaceId: 'ws_1', name: text, lastFour: 'abcd', createdAt: NOON }
     await tx.keys.insert({ ...key, id: 'key_1', keyHash: 'hash-1', ...UNUSED, revokedAt: null })
     await tx.keys.insert({ ...key, id: 'key_2', keyHash: 'hash-2', ...UNUSED, revokedAt: NOON + 1 })
+    await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: text.replaceAll('\n', ''), boundAt: NOON }])
+    const secret = { secretHash: 'hash', lastFour: 'abcd', scopes: ['claims:read'], revokedAt: null }
+    const machine = { ...secret, id: 'machine_1', workspaceId: 'ws_1', name: text, createdAt: NOON }
+    await tx.machines.insert({ ...machine, createdBy: null, lastUsedAt: null })
     await tx.connections.insert({
       id: 'conn_1',
       workspaceId: 'ws_1',
@@ -87,6 +92,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
 
 async function fillPeople(tx: Writes, text: string): Promise<void> {
   const at = { createdAt: NOON }
+  tx.audit.record({ event: 'key.created', at: NOON, by: BY_SERVICE, workspaceId: 'ws_1', details: { name: text } })
   await tx.users.insert({ id: 'usr_1', email: 'ann@example.com', name: text, passwordHash: '$argon2id$...', ...at })
   await tx.users.insert({ id: 'usr_2', email: text, name: 'Ben', passwordHash: null, ...at })
   await tx.members.insert({ id: 'mem_1', workspaceId: 'ws_1', userId: 'usr_1', role: 'owner', ...at })

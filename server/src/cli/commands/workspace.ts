@@ -1,8 +1,10 @@
 /** `claimcheck workspace`: makes and renames workspaces, and invites people to them. */
 import { type Command, Option } from 'commander'
+import { byCommand } from '../../base/actor.ts'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import type { Role } from '../../people/members.ts'
+import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 export function addWorkspaceCommands(program: Command): void {
@@ -34,6 +36,26 @@ export function addWorkspaceCommands(program: Command): void {
       print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
     })
 
+  subcommand(
+    workspace,
+    'retention',
+    'say how long a workspace keeps the content of its receipts; older content is erased',
+  )
+    .argument('<workspace>', 'id or name')
+    .argument('[for]', 'a number of days, such as 90d; or off, to keep it for ever; leave it out to read what is set')
+    .action(async (idOrName: string, kept: string | undefined, options: OutputOptions) => {
+      const { name, id, days } = await withClaimcheck(async ({ workspaces, retention }) => {
+        const found = await workspaces.find(idOrName)
+        if (kept !== undefined) await retention.set(found.id, readDays(kept), byCommand())
+        return { ...found, days: await retention.days(found.id) }
+      })
+      print(options, { id, name, days }, [
+        days === null
+          ? `The workspace ${name} keeps the content of its receipts for ever.`
+          : `The workspace ${name} keeps the content of its receipts for ${days} days. A running server erases what is older, for ever.`,
+      ])
+    })
+
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
     .argument('<workspace>', 'id or name')
     .addOption(
@@ -53,6 +75,14 @@ export function addWorkspaceCommands(program: Command): void {
         `Send this link to one person. The first to open it joins ${invited.name} as ${invited.role}. It works once, for 7 days.`,
       ])
     })
+}
+
+/** @throws CommandError `usage` */
+function readDays(text: string): number | null {
+  if (text === 'off') return null
+  const [, days] = /^(\d{1,6})d$/.exec(text) ?? []
+  if (days !== undefined) return Number(days)
+  throw new CommandError('usage', `${text} is neither a number of days, such as 90d, nor off.`)
 }
 
 function noOwner(name: string, hasAccounts: boolean): string {

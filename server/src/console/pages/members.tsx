@@ -155,6 +155,10 @@ function Members(props: MembersProps) {
       <MemberList {...props} />
       {props.isOwner ? <Invitations {...props} /> : null}
       {props.isOwner ? <WorkspaceName {...props} /> : null}
+      <p>
+        <a href={paths.retention(props.workspaceId)}>Retention</a>: how long the workspace keeps the content of its
+        receipts.
+      </p>
     </ConsolePage>
   )
 }

@@ -63,8 +63,8 @@ export async function startApp(over: Partial<AppOptions> = {}) {
   const lines: LogLine[] = []
   const claims = memoryClaims()
   const keys = memoryKeys({
-    [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE },
-    [OTHER_KEY]: { kind: 'key', keyId: 'key_2', workspaceId: 'ws_2' },
+    [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE, agentIds: null, bindsAgents: false },
+    [OTHER_KEY]: { kind: 'key', keyId: 'key_2', workspaceId: 'ws_2', agentIds: null, bindsAgents: false },
   })
   const app = await buildApp({
     services: {
@@ -97,7 +97,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
     metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'claimcheck_log_tree_size 1\n' },
     rateLimits: UNLIMITED,
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
-    trustProxy: false,
+    trustProxy: 0,
     logger: collectLines(lines),
     ...over,
   })

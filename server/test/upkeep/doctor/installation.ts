@@ -60,7 +60,7 @@ export async function install(folder: string): Promise<Installed> {
     file: join(folder, 'data', 'claimcheck.db'),
     async submit(see) {
       await claimcheck.claims.submit(
-        { workspaceId, submittedBy: 'key_1' },
+        { workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
         {
           clientClaimId: `claim "${++claims}"\t\u{1f600}`,
           agentId: 'agent\n1',
@@ -108,7 +108,7 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
 
   const plan = async (clientClaimId: string): Promise<ClaimRow> => ({
     ...(await planClaim(
-      { workspaceId, submittedBy: 'key_1' },
+      { workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
       {
         clientClaimId,
         agentId: 'a',
@@ -137,7 +137,8 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
     source: undefined,
     evidence: undefined,
   }
-  await sequencer.storeChecked({ claim: await plan('one look'), record: PRESENT, decided, next: null })
+  const first = { ...(await plan('one look')), agentBound: 1 }
+  await sequencer.storeChecked({ claim: first, record: PRESENT, decided, next: null })
   let looked = await sequencer.storeChecked({ claim: await plan('three looks'), record: ABSENT, ...waiting })
   looked = await sequencer.advance({ claim: looked!, record: FAILED, ...waiting })
   await sequencer.advance({ claim: looked!, record: PRESENT, decided, next: null })
