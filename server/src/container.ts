@@ -45,10 +45,12 @@ import { type Allowances, createAllowances } from './outbound/allowances.ts'
 import { createDestinations, type Destinations } from './outbound/destinations.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { type AccountService, createAccountService } from './people/accounts.ts'
+import { type ClosingService, createClosingService } from './people/closing.ts'
 import { createIdentityService, type IdentityService } from './people/identities.ts'
 import { createMemberService, type MemberService } from './people/members.ts'
 import { createOidcSignIn, type OidcSignIn } from './people/oidc-sign-in.ts'
 import { createPasskeyService, type PasskeyService } from './people/passkeys.ts'
+import { createSecondStepService, type SecondStepService } from './people/second-steps.ts'
 import { createSessionService, type SessionService } from './people/sessions.ts'
 import { createTicketService, type TicketService } from './people/tickets.ts'
 import { loadPlugins } from './plugins/plugins.ts'
@@ -102,6 +104,8 @@ export interface Claimcheck {
   readonly tickets: TicketService
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
+  readonly secondSteps: SecondStepService
+  readonly closing: ClosingService
   /** Undefined when no OpenID provider is configured. */
   readonly oidcSignIn: OidcSignIn | undefined
   readonly workspaces: WorkspaceService
@@ -202,6 +206,8 @@ export async function openClaimcheck(
     tickets: asFunction(createTicketService).singleton(),
     passkeys: asFunction(createPasskeyService).singleton(),
     identities: asFunction(createIdentityService).singleton(),
+    secondSteps: asFunction(createSecondStepService).singleton(),
+    closing: asFunction(createClosingService).singleton(),
     oidcSignIn: asFunction(createOidcSignIn).singleton(),
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),

@@ -2,6 +2,7 @@
 
 /** Completes "ACTOR ...": what was done. */
 export const AUDIT_EVENTS = {
+  'account.closed': 'closed an account',
   'account.created': 'made an account',
   'account.renamed': 'changed the name of the account',
   'agent.released': 'let all keys claim for an agent again',
@@ -43,6 +44,11 @@ export const AUDIT_EVENTS = {
   'password.link_made': 'made a link to a new password',
   'password.reset': 'chose a new password with a link',
   'receipt.erased': 'erased the content of a receipt',
+  'second_step.code_used': 'signed in with a recovery code',
+  'second_step.codes_replaced': 'made new recovery codes',
+  'second_step.failed': 'typed a wrong code at signing in',
+  'second_step.off': 'switched a second step off',
+  'second_step.on': 'switched a second step on',
   'secret_key.forgotten': 'removed a secret key under which nothing was sealed any more',
   'secret_key.rotated': 'sealed everything that is stored under another secret key',
   'service.setup_link_made': 'made a link to set the service up',
@@ -53,9 +59,11 @@ export const AUDIT_EVENTS = {
   'sign_in.succeeded': 'signed in',
   'signing_key.rotated': 'replaced the key that signs receipts',
   'workspace.created': 'made the workspace',
+  'workspace.deleted': 'deleted a workspace',
   'workspace.receipts_erased': 'erased the content of receipts that the workspace keeps no longer',
   'workspace.renamed': 'renamed the workspace',
   'workspace.retention_changed': 'changed how long a workspace keeps the content of its receipts',
+  'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS

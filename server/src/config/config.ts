@@ -8,7 +8,7 @@ import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
-import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
+import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
@@ -75,6 +75,7 @@ export interface Config {
   readonly rateLimits: RateLimits
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
+  readonly sessionEnds: SessionEnds
   /** The OpenID provider through which people can sign in, if the file configures one. */
   readonly oidcSignIn: OidcProvider | undefined
   readonly quotas: QuotaSettings
@@ -249,7 +250,8 @@ export function loadConfig(env: Env, cwd: string): Config {
     })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
-    oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),
+    sessionEnds: readSessionEnds(file.sign_in ?? {}, (problem) => report(`${filePath}: ${problem}`)),
+    oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),
     quotas: {
       claimsPerMinute: file.quotas?.claims_per_minute ?? DEFAULT_QUOTAS.claimsPerMinute,
       waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,

@@ -14,10 +14,12 @@ import type { ApplicationService } from '../oauth/applications.ts'
 import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { AccountService } from '../people/accounts.ts'
+import type { ClosingService } from '../people/closing.ts'
 import type { IdentityService } from '../people/identities.ts'
 import type { MemberService } from '../people/members.ts'
 import type { OidcSignIn } from '../people/oidc-sign-in.ts'
 import type { PasskeyService } from '../people/passkeys.ts'
+import type { SecondStepService } from '../people/second-steps.ts'
 import type { SessionService } from '../people/sessions.ts'
 import type { Registry } from '../plugins/registry.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
@@ -32,6 +34,8 @@ export interface ConsoleDependencies {
   readonly members: MemberService
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
+  readonly secondSteps: SecondStepService
+  readonly closing: ClosingService
   readonly oidcSignIn: OidcSignIn | undefined
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
@@ -50,5 +54,5 @@ export interface ConsoleDependencies {
   readonly sources: Sources
   readonly counters: Counters
   readonly now: () => Instant
-  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'retention'>
+  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
 }

@@ -23,6 +23,8 @@ export const paths = {
   invitation: (token: string) => `${ROOT}/join/${encodeURIComponent(token)}`,
   reset: (token: string) => `${ROOT}/reset/${encodeURIComponent(token)}`,
   signIn: `${ROOT}/sign-in`,
+  signInCode: `${ROOT}/sign-in/code`,
+  confirm: `${ROOT}/confirm`,
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
   applications: `${ROOT}/account/applications`,
@@ -30,6 +32,10 @@ export const paths = {
   revokeMachine: (id: string) => `${ROOT}/account/machines/${encodeURIComponent(id)}/revoke`,
   accountName: `${ROOT}/account/name`,
   accountPassword: `${ROOT}/account/password`,
+  secondStep: `${ROOT}/account/second-step`,
+  recoveryCodes: `${ROOT}/account/second-step/codes`,
+  secondStepOff: `${ROOT}/account/second-step/off`,
+  closeAccount: `${ROOT}/account/close`,
   endSession: `${ROOT}/account/sessions/end`,
   endOtherSessions: `${ROOT}/account/sessions/end-others`,
   passkeys: `${ROOT}/account/passkeys`,
@@ -53,6 +59,8 @@ export const paths = {
   members: inWorkspace('members'),
   workspaceName: inWorkspace('name'),
   retention: inWorkspace('retention'),
+  signInRule: inWorkspace('sign-in-rule'),
+  deleteWorkspace: inWorkspace('delete'),
   plugins: inWorkspace('plugins'),
   auditTrail: inWorkspace('audit-trail'),
   auditTrailExport: inWorkspace('audit-trail/export'),
@@ -90,6 +98,11 @@ export function returnPath(next: unknown): string {
   const isOurs = pathname === ROOT || pathname.startsWith(`${ROOT}/`) || pathname.startsWith('/oauth/')
   // Built from the parsed parts: a browser may read the original text differently from URL.
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
+}
+
+/** Asks a signed-in person to sign in again. */
+export function confirmPath(next: string): string {
+  return `${paths.confirm}?${new URLSearchParams({ next })}`
 }
 
 /** A longer address is nobody's page; three times as long, as escaped, no client would take the redirect. */

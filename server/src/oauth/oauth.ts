@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
-import { type Acting, byUser } from '../base/actor.ts'
+import { type Acting, BY_SERVICE, byUser } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { newToken } from '../base/tokens.ts'
@@ -36,6 +36,14 @@ export interface ConsentRequest {
   readonly resources: readonly string[]
 }
 
+/** What a person allows. */
+export interface Allowed {
+  readonly memberId: string
+  readonly scopes: readonly Scope[]
+  /** Called once the grant is stored: if it throws, the grant ends. */
+  readonly confirm: () => Promise<void>
+}
+
 export interface OAuth {
   /** Sets the origin on which the service listens, which is the issuer when PUBLIC_URL is not set. The port is known late. */
   setListeningOrigin(origin: () => string): void
@@ -50,7 +58,7 @@ export interface OAuth {
   /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
   consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest>
   /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
-  allow(uid: string, exchange: Exchange, memberId: string, scopes: readonly Scope[]): Promise<string>
+  allow(uid: string, exchange: Exchange, allowed: Allowed): Promise<string>
   /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
   deny(uid: string, exchange: Exchange): Promise<string>
   /** Undefined when the client is unknown. */
@@ -163,7 +171,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
         resources: resourcesOf(params.resource),
       }
     },
-    async allow(uid, exchange, memberId, scopes) {
+    async allow(uid, exchange, { memberId, scopes, confirm }) {
       const { params } = await interaction(uid, exchange)
       const clientId = String(params.client_id)
       const { Grant } = await provider()
@@ -179,6 +187,12 @@ export function createOAuth(options: OAuthOptions): OAuth {
         granting.delete(grantId)
       }
       const login = { accountId: memberId, remember: false }
+      try {
+        await confirm()
+      } catch (error) {
+        await records.endGrant(grantId, 'application.stopped', BY_SERVICE)
+        throw error
+      }
       return answer(exchange, { login, consent: { grantId } })
     },
     async deny(uid, exchange) {

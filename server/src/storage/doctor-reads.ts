@@ -10,6 +10,7 @@ import { machines } from './machines.ts'
 import { members, users } from './people.ts'
 import { retentions } from './retentions.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
+import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import { part, qualified, type RowOf, type Table } from './table.ts'
 import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
@@ -86,6 +87,8 @@ const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner:
   [links, 'user_id', users],
   [passkeys, 'user_id', users],
   [identities, 'user_id', users],
+  [secondSteps, 'user_id', users],
+  [recoveryCodes, 'user_id', users],
   [sealedSigningKeys, 'key_id', signingKeys],
   [evidence, 'receipt_id', receipts],
   [erasures, 'receipt_id', receipts],

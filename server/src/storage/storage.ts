@@ -16,6 +16,7 @@ import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { retentionReads, retentionWrites } from './retentions.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
+import { secondStepReads, secondStepWrites } from './second-steps.ts'
 import {
   identityReads,
   identityWrites,
@@ -83,6 +84,7 @@ export function reads(db: Db) {
     links: linkReads(db),
     passkeys: passkeyReads(db),
     identities: identityReads(db),
+    secondSteps: secondStepReads(db),
     records: recordReads(db),
     workspaces: workspaceReads(db),
     keys: keyReads(db),
@@ -107,6 +109,7 @@ export function writes(tx: Db) {
     links: linkWrites(tx),
     passkeys: passkeyWrites(tx),
     identities: identityWrites(tx),
+    secondSteps: secondStepWrites(tx),
     records: recordWrites(tx),
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),

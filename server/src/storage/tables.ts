@@ -12,6 +12,7 @@ import { machines } from './machines.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
 import { retentions } from './retentions.ts'
+import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
 import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
@@ -25,6 +26,8 @@ export const CARRIED: readonly Table<unknown>[] = [
   links,
   passkeys,
   identities,
+  secondSteps,
+  recoveryCodes,
   records,
   apiKeys,
   boundAgents,

@@ -25,6 +25,7 @@ import {
   type Tried,
 } from './connection-trial.ts'
 import type { PublishedConnection } from './sources.ts'
+import { requireWorkspace } from './workspaces.ts'
 
 export interface ConnectionSummary {
   readonly id: string
@@ -207,6 +208,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     const secrets = Object.keys(sealedSecrets).join(' ')
     const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...failed(failure) }
     await storage.write(async (tx) => {
+      await requireWorkspace(tx, workspaceId)
       await tx.connections.insert(row)
       tx.audit.record({ event: 'connection.added', at, by: acting, workspaceId, subject: id, details })
     })

@@ -1,11 +1,15 @@
-/** `claimcheck workspace`: makes and renames workspaces, and invites people to them. */
+/** `claimcheck workspace`: makes, renames and deletes workspaces, and invites people to them. */
 import { type Command, Option } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import type { Role } from '../../people/members.ts'
+import { confirm } from '../confirm.ts'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+
+const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
+nobody is a member any more. Claims that wait are still decided, without connections. Receipts stay in the public log.`
 
 export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
@@ -54,6 +58,19 @@ export function addWorkspaceCommands(program: Command): void {
           ? `The workspace ${name} keeps the content of its receipts for ever.`
           : `The workspace ${name} keeps the content of its receipts for ${days} days. A running server erases what is older, for ever.`,
       ])
+    })
+
+  subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
+    .argument('<workspace>', 'id or name')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
+      if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
+      const { id, name } = await withClaimcheck(async ({ workspaces }) => {
+        const found = await workspaces.find(idOrName)
+        await workspaces.delete(found.id)
+        return found
+      })
+      print(options, { id, name }, [`The workspace ${name} (${id}) is deleted. Its name is free.`])
     })
 
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')

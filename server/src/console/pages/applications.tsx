@@ -7,16 +7,18 @@ import { scopeWords } from '../../oauth/scopes.ts'
 import { sendPage } from '../../web/document.tsx'
 import { Empty, Table } from '../../web/parts/table.tsx'
 import { Time } from '../../web/parts/values.tsx'
-import { actingOf } from '../acting.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { type Fields, queryOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
-type ApplicationServices = Pick<ConsoleDependencies, 'applications' | 'machines' | 'oauth' | 'now'>
+type ApplicationServices = Pick<
+  ConsoleDependencies,
+  'applications' | 'machines' | 'oauth' | 'oidcSignIn' | 'config' | 'now'
+>
 
 export function applicationRoutes(app: App, services: ApplicationServices): void {
   const { applications, machines, now } = services

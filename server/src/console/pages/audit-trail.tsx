@@ -9,7 +9,6 @@ import { sendPage } from '../../web/document.tsx'
 import { Empty } from '../../web/parts/table.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import { sentence } from '../../web/words.tsx'
-import { actingOf } from '../acting.ts'
 import { Entries } from '../audit-trail/entries.tsx'
 import {
   auditFilterOf,
@@ -25,7 +24,7 @@ import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 
 type TrailServices = Pick<ConsoleDependencies, 'auditTrail' | 'members' | 'now'>
 

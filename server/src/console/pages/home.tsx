@@ -2,14 +2,13 @@
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
-import { actingOf } from '../acting.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'members'>): void {

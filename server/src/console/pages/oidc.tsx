@@ -8,20 +8,20 @@ import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { sendPage } from '../../web/document.tsx'
 import { originOf } from '../../web/origin.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
-import { actingOf } from '../acting.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { PlainPage } from '../page.tsx'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { enter, optionalSessionOf, sessionOf } from '../session.ts'
+import { actingOf, enter, optionalSessionOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 
 type OidcServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config' | 'auditTrail'
+  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config' | 'now' | 'auditTrail'
 >
 
 export function oidcRoutes(app: App, services: OidcServices): void {
@@ -35,7 +35,10 @@ export function oidcRoutes(app: App, services: OidcServices): void {
     return (config.publicUrl ?? originOf(request, undefined)) + paths.oidcCallback
   }
 
-  app.post(paths.oidc, async (request, reply) => {
+  const isLink = (request: FastifyRequest) => formOf(request).purpose === 'link'
+  const fresh = freshSignInOnly(services, isLink)
+
+  app.post(paths.oidc, { preHandler: fresh }, async (request, reply) => {
     await attempts.count(request, reply)
     const purpose = await readPurpose(request)
     const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl(request))
@@ -83,27 +86,28 @@ export function oidcRoutes(app: App, services: OidcServices): void {
       const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
       throw new ServiceError('bad_request', problem)
     }
-    const entering = { request, reply, sessions, config, method: 'outside' } as const
+    const entering = { request, reply, sessions, config }
     switch (purpose.kind) {
       case 'sign_in': {
-        const user = await identities.find(identity)
-        if (user) return enter(entering, user.id, purpose.next)
+        const user = await identities.signIn(identity)
+        if (user) return enter(entering, { user, method: 'outside' }, purpose.next)
         await recordRefusal(request)
         return sendPage(reply, <Unknown name={name} />, 403)
       }
       case 'setup': {
-        const { userId } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
-        return enter(entering, userId, paths.home)
+        const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
+        return enter(entering, { user, method: 'outside' }, paths.home)
       }
       case 'join': {
-        const { userId, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
-        return enter(entering, userId, paths.claims(workspaceId))
+        const { user, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
+        return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
       }
       case 'link': {
         // The person who began must be the one who comes back.
-        if (optionalSessionOf(request)?.user.id !== purpose.userId)
+        const session = optionalSessionOf(request)
+        if (session?.user.id !== purpose.userId)
           throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
-        await identities.add(purpose.userId, identity, actingOf(request))
+        await identities.add(session.user, identity, actingOf(request))
         return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
       }
     }

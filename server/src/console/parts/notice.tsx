@@ -2,10 +2,13 @@
 import { sentence } from '../../web/words.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
+  'account-closed': 'Your account is closed.',
   'signed-out': 'You are signed out.',
-  'password-changed': 'Your password is changed, and your other sessions are ended.',
+  'password-changed': 'Your password is changed. Your other sessions and your connected applications are ended.',
   'password-reset':
-    'Your password is changed, and all other sessions are ended. Now check your passkeys and connected applications, and remove those that are not yours.',
+    'Your password is changed. All other sessions and connected applications are ended. API keys that this account made still work: look through them under Developers.',
+  'second-step-off': 'Your second step is off. Your connected applications are ended.',
+  'sign-in-rule-changed': 'From now on members need this kind of sign-in here.',
   'session-ended': 'The session is ended.',
   connected: 'Connected. The destination can be read.',
   'connected-warned': 'Connected. The destination can be read, but see the warning at the connection.',
