@@ -4,6 +4,8 @@ import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
 import { createAnchorWorker } from './anchoring/anchor-worker.ts'
 import { type Anchoring, createAnchoring } from './anchoring/anchoring.ts'
+import { type AuditTrailService, createAuditTrail } from './audit-trail/audit-trail.ts'
+import { createAuditRetention } from './audit-trail/retention.ts'
 import { openSecrets, type Secrets } from './base/secrets.ts'
 import type { Worker } from './base/worker.ts'
 import { type Adjudication, createAdjudication } from './claims/adjudication.ts'
@@ -94,6 +96,8 @@ export interface Claimcheck {
   readonly anchoring: Anchoring | undefined
   readonly anchorWorker: Worker
 
+  readonly auditTrail: AuditTrailService
+  readonly auditRetention: Worker
   readonly accounts: AccountService
   readonly sessions: SessionService
   readonly members: MemberService
@@ -196,6 +200,8 @@ export async function openClaimcheck(
     anchoring: asFunction(createAnchoring).singleton(),
     anchorWorker: asFunction(createAnchorWorker).singleton(),
 
+    auditTrail: asFunction(createAuditTrail).singleton(),
+    auditRetention: asFunction(createAuditRetention).singleton(),
     accounts: asFunction(createAccountService).singleton(),
     sessions: asFunction(createSessionService).singleton(),
     members: asFunction(createMemberService).singleton(),

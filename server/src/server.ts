@@ -21,7 +21,7 @@ export interface RunningServer {
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
   const { config, signingKeys, logGuard, sequencer, connections } = claimcheck
-  const { recheckWorker, anchorWorker, retentionWorker } = claimcheck
+  const { recheckWorker, anchorWorker, retentionWorker, auditRetention } = claimcheck
   await signingKeys.ensureLog()
   await connections.fillSourceKeys()
   await logGuard.examine()
@@ -34,6 +34,7 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
+  auditRetention.start()
   retentionWorker.start()
   return { url: url(), stop: () => app.close() }
 }
@@ -42,11 +43,18 @@ function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-function backgroundWork({ recheckWorker, anchorWorker, retentionWorker, adjudication, sequencer }: Claimcheck) {
+function backgroundWork({
+  recheckWorker,
+  anchorWorker,
+  retentionWorker,
+  auditRetention,
+  adjudication,
+  sequencer,
+}: Claimcheck) {
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), retentionWorker.stop()])
+        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), retentionWorker.stop(), auditRetention.stop()])
         await adjudication.idle()
         await sequencer.idle()
       })

@@ -88,6 +88,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /console/account/passkeys/remove': 'account',
   'POST /console/account/unlink': 'account',
   'GET /console/account/applications': 'account',
+  'GET /console/account/events': 'account',
   'POST /console/account/applications/:grant/revoke': 'account',
   'GET /oauth/consent/:uid': 'account',
   'POST /oauth/consent/:uid': 'account',
@@ -138,4 +139,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/members/:member/remove': 'owner',
   'POST /console/w/:workspace/members/:member/remove': 'owner',
   'GET /console/w/:workspace/plugins': 'owner',
+  'GET /console/w/:workspace/audit-trail': 'owner',
+  'POST /console/w/:workspace/audit-trail/export': 'owner',
 }

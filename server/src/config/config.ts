@@ -41,6 +41,11 @@ export interface QuotaSettings {
   readonly waitingClaims: number
 }
 
+export interface AuditTrailSettings {
+  /** Entries that are older are removed. null: none is. */
+  readonly retentionDays: number | null
+}
+
 /** What workspaces may set about the content of their receipts. */
 export interface RetentionSettings {
   /** Whether owners set a retention; the command line always does. */
@@ -85,6 +90,7 @@ export interface Config {
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
+  readonly auditTrail: AuditTrailSettings
 }
 
 export class ConfigError extends Error {
@@ -204,6 +210,12 @@ const ConfigFile = Type.Object(
     security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
+    audit_trail: Type.Optional(
+      Type.Object(
+        { retention_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })) },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 )
@@ -258,6 +270,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
+    auditTrail: { retentionDays: file.audit_trail?.retention_days ?? null },
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config

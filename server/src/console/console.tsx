@@ -12,6 +12,7 @@ import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
 import { agentRoutes } from './pages/agents.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
+import { accountEventRoutes, auditTrailRoutes } from './pages/audit-trail.tsx'
 import { claimRoutes } from './pages/claims.tsx'
 import { closingRoutes } from './pages/closing.tsx'
 import { confirmRoutes } from './pages/confirm.ts'
@@ -68,6 +69,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
       closingRoutes(inside, services)
       linkRoutes(inside, services)
       applicationRoutes(inside, services)
+      accountEventRoutes(inside, services)
       consentRoutes(inside, services)
       await inside.register(
         async (workspace: App) => {
@@ -80,6 +82,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           retentionRoutes(workspace, services)
           deletionRoutes(workspace, services)
           pluginRoutes(workspace, services)
+          auditTrailRoutes(workspace, services)
         },
         { prefix: WORKSPACE_PREFIX },
       )

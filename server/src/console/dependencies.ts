@@ -1,5 +1,6 @@
 /** What the console needs of the installation. */
 import type { Instant } from '@claimcheck/core'
+import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
 import type { AgentService } from '../claims/agents.ts'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
@@ -27,6 +28,7 @@ import type { Sources } from '../workspaces/sources.ts'
 import type { WorkspaceService } from '../workspaces/workspaces.ts'
 
 export interface ConsoleDependencies {
+  readonly auditTrail: AuditTrailService
   readonly accounts: AccountService
   readonly sessions: SessionService
   readonly members: MemberService

@@ -1,9 +1,11 @@
 /** Configures oidc-provider: the authorization code flow with PKCE for people, client credentials for machines, opaque tokens, the console's pages and this service's storage. */
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ClientMetadata, Configuration, ErrorOut, KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { Acting } from '../base/actor.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
@@ -14,7 +16,7 @@ import { type Library, loadLibrary } from './library.ts'
 import { hashSecret, isMachineId, machineScopes } from './machines.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
-import type { OAuthRecords } from './records.ts'
+import type { OAuthRecords, Payload, Tell } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
 import { isScope, SCOPES } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
@@ -28,6 +30,10 @@ export interface ProviderOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
+  /** What the audit trail is told of a new record, beside what applications do themselves. */
+  readonly tell: (model: string, id: string) => Tell | undefined
+  /** The client's address of a request. */
+  readonly addressOf: (request: IncomingMessage) => string | null
   /** True when the browser has a session of the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
   readonly errorPage: OAuthPages['errorPage']
@@ -79,7 +85,13 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
   const translated = translateStorageErrors(errors)
 
   return {
-    adapter: adapterFactory({ records, errors, machines: machineClients(options), now }),
+    adapter: adapterFactory({
+      records,
+      errors,
+      machines: machineClients(options),
+      now,
+      ...recording(library, options),
+    }),
     clients: config.clients.map(toMetadata),
     clientDefaults: {
       ...FIXED,
@@ -195,6 +207,32 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       },
     },
   }
+}
+
+/** What the adapter tells the audit trail: who asks, by the request in which the library calls it. */
+function recording({ Provider }: Library, { addressOf, tell, now }: ProviderOptions) {
+  function acting(): Acting {
+    const { ctx } = Provider
+    const clientId = ctx?.oidc.client?.clientId
+    const address = ctx ? addressOf(ctx.req) : null
+    return {
+      actor: clientId === undefined ? { kind: 'nobody', id: null } : { kind: 'application', id: clientId },
+      address,
+    }
+  }
+
+  function registered(id: string, { client_name: name, redirect_uris: uris }: Payload): Tell {
+    const by: Acting = { actor: { kind: 'application', id }, address: acting().address }
+    const details = { name: String(name ?? '').slice(0, 200), redirect_uris: [uris].flat().join(' ').slice(0, 1000) }
+    return async (tx) => tx.audit.record({ event: 'application.registered', at: now(), by, subject: id, details })
+  }
+
+  return {
+    acting,
+    grantEnd: () => (Provider.ctx?.oidc.route === 'revocation' ? 'application.returned' : 'application.token_reused'),
+    tell: (model: string, id: string, payload: Payload) =>
+      model === 'Client' ? registered(id, payload) : tell(model, id),
+  } as const
 }
 
 function machineClients({ storage, now }: Pick<ProviderOptions, 'storage' | 'now'>): MachineClients {

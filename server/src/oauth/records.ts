@@ -3,11 +3,13 @@
  * database is useless.
  */
 import type { Instant } from '@claimcheck/core'
+import type { Acting } from '../base/actor.ts'
+import type { AuditEvent } from '../base/audit-events.ts'
 import { SecretError } from '../base/secret-keys.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { hashToken, recordContext } from '../base/tokens.ts'
 import type { RecordRow } from '../storage/records.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
 
 /** The payload of oidc-provider, with the members that this service reads. */
 export interface Payload {
@@ -32,16 +34,23 @@ export interface StoredRecord {
 export interface OAuthRecords {
   /** Undefined when it does not exist or has expired. */
   find(model: string, id: string): Promise<StoredRecord | undefined>
-  /** @param ttlMs undefined for a record that does not expire */
-  put(model: string, id: string, payload: Payload, ttlMs: number | undefined): Promise<void>
+  /**
+   * @param ttlMs undefined for a record that does not expire
+   * @param tell called in the same transaction, for the audit trail
+   */
+  put(model: string, id: string, payload: Payload, ttlMs: number | undefined, tell?: Tell): Promise<void>
   /** Returns false, and ends the grant, when the record was consumed before, on any host. */
-  consume(model: string, id: string): Promise<boolean>
+  consume(model: string, id: string, by: Acting): Promise<boolean>
   remove(model: string, id: string): Promise<void>
-  /** Removes the grant and everything that was issued under it. */
-  endGrant(grantId: string): Promise<void>
+  /** Removes the grant and everything that was issued under it, and records why. */
+  endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void>
   /** The grants of this member. */
   grantsOf(memberId: string): Promise<readonly StoredRecord[]>
 }
+
+export type GrantEnd = Extract<AuditEvent, 'application.returned' | 'application.stopped' | 'application.token_reused'>
+
+export type Tell = (tx: Writes) => Promise<void>
 
 const GRANT = 'Grant'
 const REMOVE_EVERY_MS = 10 * 60_000
@@ -66,12 +75,22 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     }
   }
 
+  async function endGrant(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<void> {
+    const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
+    const memberId = await tx.records.removeGrant(grantId)
+    if (memberId === undefined) return
+    const member = await tx.members.byId(memberId)
+    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
+    const clientId = (grant && decrypt(grant))?.payload.clientId ?? null
+    tx.audit.record({ event: why, at: now(), by, ...about, subject: clientId })
+  }
+
   return {
     async find(model, id) {
       const row = await storage.read.records.find(kindOf(model), hashToken(id))
       return row && decrypt(row)
     },
-    async put(model, id, payload, ttlMs) {
+    async put(model, id, payload, ttlMs, tell) {
       const at = now()
       const kind = kindOf(model)
       const idHash = hashToken(id)
@@ -87,22 +106,23 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
       await storage.write(async (tx) => {
         if (at - removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
         await tx.records.put(row)
+        await tell?.(tx)
       })
       if (at - removedAt >= REMOVE_EVERY_MS) removedAt = at
     },
-    consume: (model, id) =>
+    consume: (model, id, by) =>
       storage.write(async (tx) => {
         const kind = kindOf(model)
         const idHash = hashToken(id)
         if (await tx.records.consume(kind, idHash, now())) return true
         const row = await tx.records.find(kind, idHash)
-        if (row?.grantId) await tx.records.removeGrant(row.grantId)
+        if (row?.grantId) await endGrant(tx, row.grantId, 'application.token_reused', by)
         return false
       }),
     async remove(model, id) {
       await storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
     },
-    endGrant: (grantId) => storage.write((tx) => tx.records.removeGrant(grantId)),
+    endGrant: (grantId, why, by) => storage.write((tx) => endGrant(tx, grantId, why, by)),
     async grantsOf(memberId) {
       const rows = await storage.read.records.allByUid(kindOf(GRANT), memberId)
       return rows.flatMap((row) => decrypt(row) ?? [])

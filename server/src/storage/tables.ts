@@ -1,6 +1,7 @@
 /** Every table, by what happens to it when an installation is copied to another database. A table that a migration makes is named here. */
 import { anchors } from './anchor-row.ts'
-import { auditTrail, auditTrailHead } from './audit-trail.ts'
+import { auditTrail } from './audit-query.ts'
+import { auditTrailHead } from './audit-trail.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
 import { erasures } from './erasures.ts'

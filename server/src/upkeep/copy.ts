@@ -1,4 +1,5 @@
 /** Copies an installation to another database: all rows and the signing key. It only reads the source. */
+import { byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { SecretError, secretKeyPath } from '../base/secret-keys.ts'
 import { openSecrets } from '../base/secrets.ts'
@@ -6,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import { describeDatabase } from '../config/database-url.ts'
 import { SigningError } from '../log/signing/key-store.ts'
 import { createKeyVault } from '../log/signing/key-vault.ts'
+import { databaseClock } from '../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
 import { SEALED_COLUMNS, type SealedValue } from '../storage/sealed-columns.ts'
 import { type Reads, reads, type Storage, writes } from '../storage/storage.ts'
@@ -43,6 +45,11 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, onProgress)
           if (signingKey) await keyVault(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
+          const at = await databaseClock(tx)()
+          const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
+          const { audit } = writes(tx)
+          audit.record({ event: 'database.copied', at: Math.floor(at), by: byCommand(), details })
+          await audit.flush()
           return copied
         }),
       )

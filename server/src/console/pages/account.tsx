@@ -15,7 +15,7 @@ import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { passkeyPlace } from '../relying-party.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import {
   ConfirmFirst,
@@ -44,7 +44,7 @@ export function accountRoutes(app: App, services: AccountServices): void {
 
   app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
     const { name = '' } = formOf(request)
-    const rename = () => accounts.rename(sessionOf(request).user.id, name)
+    const rename = () => accounts.rename(sessionOf(request).user.id, name, actingOf(request))
     return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
   })
 
@@ -57,19 +57,20 @@ export function accountRoutes(app: App, services: AccountServices): void {
     const { current = '', next = '' } = formOf(request)
     await attempts.count(request, reply, user.email)
     const kept = keptIn(request)
-    const change = () => accounts.changePassword(user, { current, next, keep: kept, sessionId: session.id })
+    const change = () =>
+      accounts.changePassword(user, { current, next, keep: kept, sessionId: session.id }, actingOf(request))
     return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
   })
 
   app.post(paths.endSession, async (request, reply) => {
     // A session that has ended already is no problem.
-    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '')
+    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
     return reply.redirect(`${paths.account}?done=session-ended`, 303)
   })
 
   app.post(paths.endOtherSessions, async (request, reply) => {
     const { user, session } = sessionOf(request)
-    await sessions.endOthers(user.id, session.id)
+    await sessions.endOthers(user.id, session.id, actingOf(request))
     return reply.redirect(`${paths.account}?done=sessions-ended`, 303)
   })
 }
@@ -149,7 +150,8 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
     <ConsolePage title="Account" viewer={viewer} section="account" {...notice} scripts={['passkeys']}>
       <p>
         You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
-        <a href={paths.applications}>Connected applications</a>.
+        <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
+        <a href={paths.accountEvents}>Events</a>.
       </p>
       <div class="columns">
         <div>

@@ -20,6 +20,7 @@ import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import {
   type Arrival,
+  actingOf,
   type ConsoleSession,
   type Entering,
   enter,
@@ -77,7 +78,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const values = formOf(request)
     const { email = '', password = '', next } = values
     await attempts.count(request, reply, email)
-    const user = await accounts.byPassword(email, password)
+    const user = await accounts.byPassword(email, password, byNobody(request.ip))
     const unsent = carriedForm(values)
     if (user) return passPassword(request, reply, user, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
@@ -104,7 +105,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
 
   app.post(paths.signOut, async (request, reply) => {
     const session = optionalSessionOf(request)
-    if (session) await sessions.end(session.user.id, session.session.id)
+    if (session) await sessions.end(session.user.id, session.session.id, actingOf(request), 'signed out')
     signOut(reply, config.publicUrl)
     return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
   })
@@ -120,7 +121,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'setup')
     try {
-      const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '')
+      const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '', actingOf(request))
       return await enter({ request, reply, sessions, config }, { user, method: 'password' }, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
@@ -144,7 +145,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const link = await requireLink(token, 'invitation')
     try {
       const newUser = session ? { user: session.user } : newUserOf(values)
-      const { user, workspaceId } = await accounts.join(token, newUser)
+      const { user, workspaceId } = await accounts.join(token, newUser, actingOf(request))
       const next = paths.claims(workspaceId)
       if (session) return reply.redirect(next, 303)
       return await enter({ request, reply, sessions, config }, { user, method: 'password' }, next)
@@ -165,7 +166,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'reset')
     try {
-      const user = await accounts.reset(token, formOf(request).password ?? '', keptIn(request))
+      const user = await accounts.reset(token, formOf(request).password ?? '', keptIn(request), actingOf(request))
       return await passPassword(request, reply, user, { next: `${paths.account}?done=password-reset` })
     } catch (error) {
       return sendReset(request, reply, link, refusalOf(error))

@@ -9,6 +9,7 @@ import {
   signTreeHead,
   toBase64url,
 } from '@claimcheck/core'
+import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
@@ -33,6 +34,7 @@ export interface KeyVault {
   close(): Promise<void>
 }
 
+/** @param by who does it; by default the command line */
 export interface SigningKeys {
   /** Creates the log with its first key and a signed empty head, unless the log exists. @throws SigningError */
   ensureLog(): Promise<void>
@@ -41,12 +43,12 @@ export interface SigningKeys {
   /** The current signer as far as this host knows: another host may have rotated the key. */
   latest(): Promise<Signer>
   /** Replaces the signing key. The old key's window ends when the new key's window begins. */
-  rotate(place?: KeyPlace): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
+  rotate(by?: Acting, place?: KeyPlace): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
   /**
    * Ends this log and begins another one with its entries and a new key, for a log whose newest entries are lost.
    * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
    */
-  beginLog(): Promise<{ readonly log: LogState; readonly ended: LogState }>
+  beginLog(by?: Acting): Promise<{ readonly log: LogState; readonly ended: LogState }>
   /** The content of `/.well-known/poaw-keys.json`. */
   document(): Promise<KeyDocument>
 }
@@ -122,17 +124,20 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
       })
     },
 
-    async rotate(place) {
+    async rotate(by = byCommand(), place) {
       const { before, after } = await storage.write(async (tx) => {
         const before = (await tx.log.lock())!
         await logGuard.check(before, tx.log)
-        return { before, after: await replaceKey(tx, before, () => before.name, place) }
+        const after = await replaceKey(tx, before, () => before.name, place)
+        const about = { subject: after.keyId, details: { retired_key_id: before.keyId } }
+        tx.audit.record({ event: 'signing_key.rotated', at: now(), by, ...about })
+        return { before, after }
       })
       logGuard.remember(after)
       return { keyId: after.keyId, retiredKeyId: before.keyId }
     },
 
-    async beginLog() {
+    async beginLog(by = byCommand()) {
       const { ended, log } = await storage.write(async (tx) => {
         const ended = await tx.log.lock()
         if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
@@ -142,6 +147,8 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
         for (const { logId, name } of retired) {
           await tx.log.insertRetiredLog({ logId, name, retiredAt: log.issuedAt })
         }
+        const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: log.treeSize } }
+        tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
         return { ended, log }
       })
       logGuard.remember(log)
