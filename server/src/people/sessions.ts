@@ -1,4 +1,5 @@
 /** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
+import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
 import { newId } from '../base/ids.ts'
 import { hashToken, isToken, newToken } from '../base/tokens.ts'
@@ -23,6 +24,8 @@ export interface Session {
 
 export interface SignedIn {
   readonly user: User
+  /** Another one with each password. It reveals nothing about the password. */
+  readonly passwordMark: string
   readonly session: Session
 }
 
@@ -83,7 +86,7 @@ export function createSessionService({ storage, now }: { storage: Storage; now: 
         const expiresAt = Math.min(at + SESSION_IDLE_MS, row.createdAt + SESSION_LONGEST_MS)
         await storage.write((tx) => tx.sessions.touch(row.id, at, expiresAt))
       }
-      return { user: toUser(user), session: toSession(row) }
+      return { user: toUser(user), session: toSession(row), passwordMark: passwordMark(user) }
     },
     async list(userId) {
       return (await storage.read.sessions.ofUser(userId, now())).map(toSession)
@@ -91,6 +94,10 @@ export function createSessionService({ storage, now }: { storage: Storage; now: 
     end: (userId, sessionId) => storage.write((tx) => tx.sessions.end(userId, sessionId)),
     endOthers: (userId, sessionId) => storage.write((tx) => tx.sessions.endAll(userId, sessionId)),
   }
+}
+
+export function passwordMark({ passwordHash }: Pick<UserRow, 'passwordHash'>): string {
+  return hash('sha256', passwordHash ?? '')
 }
 
 export function toUser({ id, email, name, passwordHash }: UserRow): User {

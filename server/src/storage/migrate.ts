@@ -12,6 +12,7 @@ import * as connectionNames from './migrations/008-connection-names.ts'
 import * as agents from './migrations/009-agents.ts'
 import * as leafHashes from './migrations/010-leaf-hashes.ts'
 import * as auditTrail from './migrations/011-audit-trail.ts'
+import * as tallies from './migrations/016-tallies.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -31,6 +32,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '009-agents': agents,
   '010-leaf-hashes': leafHashes,
   '011-audit-trail': auditTrail,
+  '016-tallies': tallies,
 }
 
 const TABLE = 'migrations'

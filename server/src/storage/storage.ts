@@ -22,6 +22,7 @@ import {
   sessionReads,
   sessionWrites,
 } from './sign-in.ts'
+import { tallyWrites } from './tallies.ts'
 import {
   connectionReads,
   connectionWrites,
@@ -103,6 +104,7 @@ export function writes(tx: Db) {
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
+    tallies: tallyWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }

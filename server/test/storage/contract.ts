@@ -33,6 +33,7 @@ const MIGRATIONS = [
   '009-agents',
   '010-leaf-hashes',
   '011-audit-trail',
+  '016-tallies',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
-import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
@@ -16,14 +16,11 @@ import { sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { Oidc, type OidcProps, Passkeys, type PasskeysProps, Sessions, type SessionsProps } from './account-parts.tsx'
 
-type AccountServices = Pick<
-  ConsoleDependencies,
-  'accounts' | 'sessions' | 'passkeys' | 'identities' | 'oidcSignIn' | 'counters' | 'config' | 'now'
->
+type AccountServices = GuessServices &
+  Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'passkeys' | 'identities' | 'oidcSignIn' | 'now'>
 
 export function accountRoutes(app: App, services: AccountServices): void {
-  const { accounts, sessions, counters, config } = services
-  const attempts = createAttempts(counters, config.signInLimit)
+  const { accounts, sessions } = services
 
   app.get(paths.account, async (request, reply) =>
     sendAccount(request, reply, services, { done: queryOf(request).done }),
@@ -38,8 +35,11 @@ export function accountRoutes(app: App, services: AccountServices): void {
   app.post(paths.accountPassword, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { current = '', next = '' } = formOf(request)
-    await attempts.count(request, reply, user.email)
-    const change = () => accounts.changePassword(user.id, { current, next, sessionId: session.id })
+    const guess = user.hasPassword ? await beginGuess(services, request, user.email) : undefined
+    const change = async () => {
+      await accounts.changePassword(user.id, { current, next, sessionId: session.id })
+      await guess?.succeeded()
+    }
     return changeAccount(request, reply, services, { work: change, done: 'password-changed' })
   })
 
@@ -56,7 +56,7 @@ export function accountRoutes(app: App, services: AccountServices): void {
   })
 }
 
-type ShownServices = Omit<AccountServices, 'accounts' | 'counters'>
+type ShownServices = Omit<AccountServices, 'accounts' | keyof GuessServices> & Pick<AccountServices, 'config'>
 
 interface Change {
   readonly work: () => Promise<void>

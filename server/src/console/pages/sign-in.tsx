@@ -5,6 +5,7 @@ import { type Link, type NewUser, unusableLink } from '../../people/accounts.ts'
 import { sendPage } from '../../web/document.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
@@ -23,7 +24,8 @@ import {
 import { CarriedForm, carriedForm, ResendForm, sendConfirmation, type UnsentForm, UnsentValues } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
-type SignInServices = Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
+type SignInServices = GuessServices &
+  Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
 
 type Token = { Params: { token: string } }
 
@@ -51,8 +53,9 @@ export function signInRoutes(app: App, services: SignInServices): void {
   app.post(paths.signIn, async (request, reply) => {
     const values = formOf(request)
     const { email = '', password = '', next } = values
-    await attempts.count(request, reply, email)
+    const guess = await beginGuess(services, request, email)
     const user = await accounts.byPassword(email, password)
+    if (user) await guess.succeeded()
     const unsent = carriedForm(values)
     if (user) return arrive({ request, reply, sessions, config }, user.id, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
