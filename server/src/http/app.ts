@@ -15,7 +15,14 @@ import type { KeyService } from '../workspaces/keys.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
-import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from './hooks.ts'
+import {
+  cachePublicly,
+  endConnectionsOnClose,
+  headersOfAll,
+  logRequests,
+  refuseSeveralHosts,
+  setHeaders,
+} from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
@@ -87,6 +94,7 @@ const EXPOSED_HEADERS = [
 
 export async function buildApp(options: AppOptions): Promise<App> {
   const { services, oauth } = options
+  const headers = headersOfAll(options.publicUrl)
   const isProxy = proxiesIn(options.trustProxy)
   const app: App = fastify({
     loggerInstance: options.logger,
@@ -97,8 +105,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
     routerOptions: { maxParamLength: MOST_OF_A_NAME },
     // Answers open requests, and those that still arrive, while the server closes.
     return503OnClosing: false,
-    frameworkErrors: answerUnroutable,
-    clientErrorHandler: answerClientError,
+    frameworkErrors: answerUnroutable(headers),
+    clientErrorHandler: answerClientError(headers),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(compileValidator)
@@ -108,7 +116,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
   answerErrors(app)
   logRequests(app)
   readPlainAddresses(app)
-  setHeaders(app)
+  setHeaders(app, headers)
+  refuseSeveralHosts(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl)
   const limiters = await createLimiters(app, options.rateLimits, options.counters)

@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Library } from './library.ts'
 import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
+import { REFRESH_TOKEN, type Rotation } from './rotation.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
 // Only registered clients have no expiry in the library. A client expires here unless a person allows it.
@@ -10,12 +11,13 @@ const UNUSED_CLIENT_TTL_MS = 7 * 24 * 60 * 60_000
 
 interface AdapterOptions {
   readonly records: OAuthRecords
+  readonly rotation: Pick<Rotation, 'current'>
   readonly errors: Library['errors']
   readonly now: () => Instant
 }
 
 /** The library calls the returned function once for each of its models. */
-export function adapterFactory({ records, errors, now }: AdapterOptions): (model: string) => Adapter {
+export function adapterFactory({ records, rotation, errors, now }: AdapterOptions): (model: string) => Adapter {
   /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
     return {
@@ -39,9 +41,18 @@ export function adapterFactory({ records, errors, now }: AdapterOptions): (model
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
-        return translated(() => records.put(model, id, payload as Payload, ttlMs))
+        const record = { model, id, payload: payload as Payload, ttlMs }
+        const refresh = rotation.current()
+        if (refresh?.used === undefined) return translated(() => records.put(record))
+        refresh.issued.push(record)
+        return Promise.resolve()
       },
       async consume(id) {
+        const refresh = rotation.current()
+        if (refresh && model === REFRESH_TOKEN) {
+          refresh.used = id
+          return
+        }
         // When two requests present the same code or refresh token at the same time, the library passes both.
         if (!(await translated(() => records.consume(model, id)))) throw new errors.InvalidGrant('already used')
       },

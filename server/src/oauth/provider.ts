@@ -7,6 +7,7 @@ import type { ClientMetadata, Configuration, ErrorOut, KoaContextWithOIDC, Provi
 import type { Secrets } from '../base/secrets.ts'
 import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
+import { isUnclear } from '../config/redirect-uris.ts'
 import type { Storage } from '../storage/storage.ts'
 import { adapterFactory } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
@@ -15,6 +16,7 @@ import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import type { OAuthRecords } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
+import { createRotation, type Rotation } from './rotation.ts'
 import { isScope, SCOPES } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
 import { translateStorageErrors } from './storage-errors.ts'
@@ -57,25 +59,28 @@ const TOKEN_BITS = 256
 export async function createProvider(options: ProviderOptions): Promise<Provider> {
   const { issuer, logger } = options
   const library = await loadLibrary()
-  const provider = new library.Provider(issuer, configuration(library, options))
+  const rotation = createRotation(options.records)
+  const provider = new library.Provider(issuer, configuration(library, options, rotation))
   // Trusts the forwarding headers, which the handler of the requests sets itself.
   provider.proxy = true
   provider.use(withoutSessionCookie)
   provider.use(onlyQueryResponses)
+  provider.use(onlyClearRedirects)
+  provider.use(rotation.middleware)
   provider.on('server_error', (_ctx, err) => logger.error({ err }, 'request failed'))
   // Broken connections. Without a listener the library would print them.
   ;(provider as EventEmitter).on('error', (err) => logger.debug({ err }, 'a connection of the OAuth flow broke'))
   return provider
 }
 
-function configuration(library: Library, options: ProviderOptions): Configuration {
+function configuration(library: Library, options: ProviderOptions, rotation: Rotation): Configuration {
   const { audiences, config, records, storage, secrets, now, isSignedIn, errorPage } = options
   const { errors } = library
   const { Prompt, Check } = library.interactionPolicy
   const translated = translateStorageErrors(errors)
 
   return {
-    adapter: adapterFactory({ records, errors, now }),
+    adapter: adapterFactory({ records, rotation, errors, now }),
     clients: config.clients.map(toMetadata),
     clientDefaults: {
       ...FIXED,
@@ -218,5 +223,13 @@ async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise
 async function onlyQueryResponses(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const { response_mode: mode } = ctx.query
   if (mode !== undefined && mode !== 'query') ctx.query = { ...ctx.query, response_mode: 'other' }
+  await next()
+}
+
+/** The library compares a loopback address without its port, and reads it with a parser that passes over line breaks. */
+async function onlyClearRedirects(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const uris = [ctx.query.redirect_uri].flat()
+  // One that is not registered for any client: the library says so on its own page, and sends the browser nowhere.
+  if (uris.some((uri) => uri !== undefined && isUnclear(uri))) ctx.query = { ...ctx.query, redirect_uri: 'unclear:' }
   await next()
 }

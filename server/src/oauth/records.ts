@@ -6,7 +6,7 @@ import type { Instant } from '@claimcheck/core'
 import { SecretError, type Secrets } from '../base/secrets.ts'
 import { hashToken, recordContext } from '../base/tokens.ts'
 import type { RecordRow } from '../storage/records.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
 
 /** The payload of oidc-provider, with the members that this service reads. */
 export interface Payload {
@@ -28,13 +28,22 @@ export interface StoredRecord {
   readonly expiresAt: Instant | null
 }
 
+export interface NewRecord {
+  readonly model: string
+  readonly id: string
+  readonly payload: Payload
+  /** undefined for a record that does not expire */
+  readonly ttlMs: number | undefined
+}
+
 export interface OAuthRecords {
   /** Undefined when it does not exist or has expired. */
   find(model: string, id: string): Promise<StoredRecord | undefined>
-  /** @param ttlMs undefined for a record that does not expire */
-  put(model: string, id: string, payload: Payload, ttlMs: number | undefined): Promise<void>
+  put(record: NewRecord): Promise<void>
   /** Returns false, and ends the grant, when the record was consumed before, on any host. */
   consume(model: string, id: string): Promise<boolean>
+  /** Consumes a record and puts others in one transaction: all of it happens, or nothing does. Otherwise like `consume`. */
+  replace(model: string, id: string, others: readonly NewRecord[]): Promise<boolean>
   remove(model: string, id: string): Promise<void>
   /** Removes the grant and everything that was issued under it. */
   endGrant(grantId: string): Promise<void>
@@ -65,39 +74,52 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     }
   }
 
+  function toRow({ model, id, payload, ttlMs }: NewRecord, at: Instant): RecordRow {
+    const kind = kindOf(model)
+    const idHash = hashToken(id)
+    return {
+      kind,
+      idHash,
+      payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
+      grantId: model === GRANT ? id : (payload.grantId ?? null),
+      uid: model === GRANT ? (payload.accountId ?? null) : null,
+      consumedAt: null,
+      expiresAt: ttlMs === undefined ? null : at + ttlMs,
+    }
+  }
+
+  async function consume(tx: Writes, model: string, id: string): Promise<boolean> {
+    const kind = kindOf(model)
+    const idHash = hashToken(id)
+    if (await tx.records.consume(kind, idHash, now())) return true
+    const row = await tx.records.find(kind, idHash)
+    if (row?.grantId) await tx.records.removeGrant(row.grantId)
+    return false
+  }
+
   return {
     async find(model, id) {
       const row = await storage.read.records.find(kindOf(model), hashToken(id))
       return row && decrypt(row)
     },
-    async put(model, id, payload, ttlMs) {
+    async put(record) {
       const at = now()
-      const kind = kindOf(model)
-      const idHash = hashToken(id)
-      const row: RecordRow = {
-        kind,
-        idHash,
-        payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
-        grantId: model === GRANT ? id : (payload.grantId ?? null),
-        uid: model === GRANT ? (payload.accountId ?? null) : null,
-        consumedAt: null,
-        expiresAt: ttlMs === undefined ? null : at + ttlMs,
-      }
+      const row = toRow(record, at)
       await storage.write(async (tx) => {
         if (at - removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
         await tx.records.put(row)
       })
       if (at - removedAt >= REMOVE_EVERY_MS) removedAt = at
     },
-    consume: (model, id) =>
-      storage.write(async (tx) => {
-        const kind = kindOf(model)
-        const idHash = hashToken(id)
-        if (await tx.records.consume(kind, idHash, now())) return true
-        const row = await tx.records.find(kind, idHash)
-        if (row?.grantId) await tx.records.removeGrant(row.grantId)
-        return false
-      }),
+    consume: (model, id) => storage.write((tx) => consume(tx, model, id)),
+    replace(model, id, others) {
+      const rows = others.map((record) => toRow(record, now()))
+      return storage.write(async (tx) => {
+        if (!(await consume(tx, model, id))) return false
+        for (const row of rows) await tx.records.put(row)
+        return true
+      })
+    },
     async remove(model, id) {
       await storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
     },
