@@ -81,6 +81,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       }
     },
     rateLimits: config.rateLimits,
+    connections: config.connections,
     counters,
     trustProxy: config.trustProxy,
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
