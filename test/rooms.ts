@@ -14,6 +14,7 @@ export const ROOMS = [
   'people',
   'log',
   'claims',
+  'erasure',
   'anchoring',
   'upkeep',
   'oauth',

@@ -85,6 +85,11 @@ t.test('a member that is not known is absent, never null', async (t) => {
   t.strictSame(appeared, { not_after: '2026-09-25T14:01:50.000Z', source: 'destination' })
 })
 
+t.test('a receipt says that the agent is bound where the claim came through a key of that agent', async (t) => {
+  t.strictSame(receiptBody({ ...DECIDED, agentBound: true }).agent, { id: 'agent-1', bound: true })
+  t.strictSame(receiptBody({ ...DECIDED, agentBound: false }).agent, { id: 'agent-1' })
+})
+
 t.test('a receipt names the package, the version and the digest of the plugin, as far as they are known', async (t) => {
   const named = (plugin: PluginName | undefined) => {
     const verifier = { ...DECIDED.observation.verifier, ...(plugin ? { plugin } : {}) }

@@ -27,6 +27,14 @@ t.test(
   },
 )
 
+t.test('the published schema of receipts accepts an agent that is bound', published, async (t) => {
+  const accepts = new Ajv2020({ strict: false }).compile(JSON.parse(readPublished('poaw', 'receipt.schema.json')))
+  const receipt = JSON.parse(readPublished('poaw', '001-valid-verified.json'))
+  const bound = { ...receipt, body: { ...receipt.body, agent: { ...receipt.body.agent, bound: true } } }
+  t.ok(accepts(bound), JSON.stringify(accepts.errors))
+  t.ok(isReceipt(bound))
+})
+
 t.test('the published schema of receipts accepts one that names its plugin', published, async (t) => {
   const accepts = new Ajv2020({ strict: false }).compile(JSON.parse(readPublished('poaw', 'receipt.schema.json')))
   const receipt = JSON.parse(readPublished('poaw', '001-valid-verified.json'))

@@ -18,6 +18,9 @@ import { createQuotas, type Quotas } from './claims/quotas.ts'
 import { createRecheckWorker } from './claims/recheck-worker.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
+import { createErasureService, type ErasureService } from './erasure/erasure.ts'
+import { createRetentionService, type RetentionService } from './erasure/retention.ts'
+import { createRetentionWorker } from './erasure/retention-worker.ts'
 import { openClock } from './hosts/clock.ts'
 import { type ClockDoubt, createClockDoubt } from './hosts/clock-doubt.ts'
 import { type Counters, createCounters } from './hosts/counters.ts'
@@ -31,6 +34,7 @@ import { createKeyVault } from './log/signing/key-vault.ts'
 import { createSigningKeys, type KeyVault, type SigningKeys } from './log/signing/signing-keys.ts'
 import { startSequencerThread } from './log/thread/sequencer-thread.ts'
 import { type ApplicationService, createApplicationService } from './oauth/applications.ts'
+import { createMachineService, type MachineService } from './oauth/machines.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import type { OAuthPages } from './oauth/pages.ts'
 import { createOAuthRecords, type OAuthRecords } from './oauth/records.ts'
@@ -39,12 +43,14 @@ import { type Allowances, createAllowances } from './outbound/allowances.ts'
 import { createDestinations, type Destinations } from './outbound/destinations.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { type AccountService, createAccountService } from './people/accounts.ts'
+import { type ClosingService, createClosingService } from './people/closing.ts'
 import { createGuesses, type Guesses } from './people/guesses.ts'
 import { createIdentityService, type IdentityService } from './people/identities.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './people/known-browsers.ts'
 import { createMemberService, type MemberService } from './people/members.ts'
 import { createOidcSignIn, type OidcSignIn } from './people/oidc-sign-in.ts'
 import { createPasskeyService, type PasskeyService } from './people/passkeys.ts'
+import { createSecondStepService, type SecondStepService } from './people/second-steps.ts'
 import { createSessionService, type SessionService } from './people/sessions.ts'
 import { createTicketService, type TicketService } from './people/tickets.ts'
 import { loadPlugins } from './plugins/plugins.ts'
@@ -98,6 +104,8 @@ export interface Claimcheck {
   readonly knownBrowsers: KnownBrowsers
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
+  readonly secondSteps: SecondStepService
+  readonly closing: ClosingService
   /** Undefined when no OpenID provider is configured. */
   readonly oidcSignIn: OidcSignIn | undefined
   readonly workspaces: WorkspaceService
@@ -106,6 +114,7 @@ export interface Claimcheck {
   readonly oauthPages: OAuthPages
   readonly oauth: OAuth
   readonly applications: ApplicationService
+  readonly machines: MachineService
   readonly tokens: TokenService
   readonly connections: ConnectionService
   readonly claims: ClaimService
@@ -113,6 +122,9 @@ export interface Claimcheck {
   readonly agents: AgentService
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly erasure: ErasureService
+  readonly retention: RetentionService
+  readonly retentionWorker: Worker
   readonly counters: Counters
 
   readonly close: () => Promise<void>
@@ -194,6 +206,8 @@ export async function openClaimcheck(
     knownBrowsers: asFunction(createKnownBrowsers).singleton(),
     passkeys: asFunction(createPasskeyService).singleton(),
     identities: asFunction(createIdentityService).singleton(),
+    secondSteps: asFunction(createSecondStepService).singleton(),
+    closing: asFunction(createClosingService).singleton(),
     oidcSignIn: asFunction(createOidcSignIn).singleton(),
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),
@@ -201,6 +215,7 @@ export async function openClaimcheck(
     oauthPages: asFunction(createOAuthPages).singleton(),
     oauth: asFunction(createOAuth).singleton(),
     applications: asFunction(createApplicationService).singleton(),
+    machines: asFunction(createMachineService).singleton(),
     tokens: asFunction(createTokenService).singleton(),
     connections: asFunction(createConnectionService).singleton(),
     claims: asFunction(createClaimService).singleton(),
@@ -208,6 +223,9 @@ export async function openClaimcheck(
     agents: asFunction(createAgentService).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
+    erasure: asFunction(createErasureService).singleton(),
+    retention: asFunction(createRetentionService).singleton(),
+    retentionWorker: asFunction(createRetentionWorker).singleton(),
     counters: asFunction(createCounters).singleton(),
 
     close: asValue(async () => {

@@ -20,8 +20,10 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, connections } = claimcheck
+  const { recheckWorker, anchorWorker, retentionWorker } = claimcheck
   await signingKeys.ensureLog()
+  await connections.fillSourceKeys()
   await logGuard.examine()
   const app = await createApp(claimcheck)
   // Fastify answers the open requests, and then stops the workers.
@@ -32,6 +34,7 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
+  retentionWorker.start()
   return { url: url(), stop: () => app.close() }
 }
 
@@ -39,11 +42,11 @@ function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }: Claimcheck) {
+function backgroundWork({ recheckWorker, anchorWorker, retentionWorker, adjudication, sequencer }: Claimcheck) {
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await Promise.all([recheckWorker.stop(), anchorWorker.stop()])
+        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), retentionWorker.stop()])
         await adjudication.idle()
         await sequencer.idle()
       })
@@ -53,7 +56,8 @@ function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
+  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { publicUrl, securityContact: contact } = config
   return buildApp({
     services: claimcheck,
     oauth: {
@@ -84,7 +88,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     connections: config.connections,
     counters,
     trustProxy: config.trustProxy,
-    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(contact === undefined ? {} : { securityContact: { contact, publicUrl, now } }),
     logger,
   })
 }

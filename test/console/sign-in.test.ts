@@ -26,6 +26,13 @@ t.test('the first person by the set-up link owns the first workspace, and the li
   t.equal(await host.claimcheck.accounts.setupToken(), undefined, 'there is no other once somebody is there')
 })
 
+t.test('an address that is longer than any page’s is not kept for after the sign-in', async (t) => {
+  const { host } = await shared()
+  const visitor = new Visitor(host)
+  const { path } = await visitor.get(`/console/account?a=${'%61'.repeat(3000)}`)
+  t.equal(path, '/console/sign-in?next=%2Fconsole')
+})
+
 t.test('of two people with two set-up links at once, one is the first', async (t) => {
   const { host } = await installed(t)
   const { accounts } = host.claimcheck
@@ -167,7 +174,7 @@ t.test('wrong passwords wait longer and longer, and lock nobody out', async (t) 
   const reset = await host.claimcheck.accounts.resetToken(email)
   const next = 'another password altogether'
   await new Visitor(host).post(`/console/reset/${reset}`, { password: next }, { 'x-forwarded-for': '192.0.2.5' })
-  t.not(await waitAt(owner, next, '192.0.2.1'), 0, 'a new password makes every browser a stranger')
+  t.not(await waitAt(owner, next, '192.0.2.6'), 0, 'a new password makes every browser a stranger')
 })
 
 t.test('a form from another site is refused, and one of another session has to be confirmed', async (t) => {

@@ -73,7 +73,15 @@ export const Receipt = Type.Object(
       receipt_id: Type.String(),
       issued_at: Timestamp,
       issuer: Type.Object({ key_id: Type.String(), name: Type.Optional(Type.String()) }),
-      agent: Type.Object({ id: Type.String() }),
+      agent: Type.Object({
+        id: Type.String(),
+        bound: Type.Optional(
+          Type.Literal(true, {
+            description:
+              'The workspace lets only certain API keys speak for this agent, and the claim came through one of them.',
+          }),
+        ),
+      }),
       claim: Type.Object({
         action: Type.String(),
         target: Type.String(),

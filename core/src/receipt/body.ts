@@ -19,7 +19,11 @@ export type ReceiptBody = {
   readonly receipt_id: string
   readonly issued_at: string
   readonly issuer: { readonly key_id: string; readonly name?: string }
-  readonly agent: { readonly id: string }
+  readonly agent: {
+    readonly id: string
+    /** Ours: true where the workspace lets only certain keys speak for the agent, and the claim came through one of them. */
+    readonly bound?: boolean
+  }
   readonly claim: ReceiptClaim
   readonly observation: ReceiptObservation
   readonly verdict: { readonly value: VerdictValue; readonly reason_code?: ReasonCode }
@@ -92,6 +96,8 @@ export interface DecidedClaim {
   readonly issuedAt: Instant
   readonly issuer: { readonly keyId: string; readonly name?: string }
   readonly agentId: string
+  /** The claim came through a key that is bound to the agent. */
+  readonly agentBound?: boolean
   /** With the digest that was made when it was submitted. */
   readonly claim: SubmittedClaim & { readonly claimDigest: string }
   readonly observation: {
@@ -112,14 +118,14 @@ export interface DecidedClaim {
 const TRUST_LEVEL = 2
 
 export function receiptBody(decided: DecidedClaim): ReceiptBody {
-  const { receiptId, issuedAt, issuer, agentId, claim, observation, verdict } = decided
+  const { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict } = decided
   const { action, target, params, claimed_at, client_claim_id } = toWireClaim(claim)
   return {
     spec_version: 'poaw/0.1',
     receipt_id: receiptId,
     issued_at: formatInstant(issuedAt),
     issuer: issuer.name === undefined ? { key_id: issuer.keyId } : { key_id: issuer.keyId, name: issuer.name },
-    agent: { id: agentId },
+    agent: agentBound ? { id: agentId, bound: true } : { id: agentId },
     claim: { action, target, params, claimed_at, client_claim_id, claim_digest: claim.claimDigest },
     observation: toWireObservation(observation),
     verdict: toWireVerdict(verdict),

@@ -15,6 +15,7 @@ export function queuedClaim(workspaceId: string, clientClaimId: string, submitte
     claimId: newId('clm_', submittedAt),
     workspaceId,
     agentId: 'bench',
+    agentBound: 0,
     deadlineAt: submittedAt + 15 * MINUTE_MS,
     submittedAt,
     claimDigest: claimDigest(claim),

@@ -6,15 +6,17 @@ import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
-import type { ClaimRow } from '../storage/claim-row.ts'
+import { type ClaimRow, isErased } from '../storage/claim-row.ts'
 import type { ClaimIdentity } from '../storage/claims.ts'
+import type { ErasureRow } from '../storage/erasures.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
 import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
-import { type ClaimInput, planClaim, type Submitter } from './intake.ts'
+import { clientIdLeft } from './erased-content.ts'
+import { type ClaimInput, isBoundTo, planClaim, type Submitter } from './intake.ts'
 import type { Quotas } from './quotas.ts'
 
 export type ClaimState = ClaimRow['state']
@@ -28,11 +30,15 @@ export type ClaimStatus = Omit<
   | 'connectionId'
   | 'origin'
   | 'submittedBy'
+  | 'agentBound'
   | 'profileAction'
   | 'profileVersion'
   | 'dueAt'
   | 'momentAt'
->
+> & {
+  /** Of a claim whose content was erased. */
+  readonly erasure?: ErasureRow
+}
 
 /** A claim in a list, with what it says. */
 export type ListedClaim = ClaimStatus & Pick<ClaimRow, 'params' | 'profileAction' | 'profileVersion'>
@@ -68,7 +74,8 @@ export interface ClaimDetail {
 export interface ClaimService {
   /**
    * Waits a limited time for the first check. The claim is durable when this returns.
-   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `too_many` beyond a quota of the workspace
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `too_many` beyond a quota of the workspace;
+   * `forbidden` where the submitter may not claim for the agent
    */
   submit(submitter: Submitter, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
@@ -104,11 +111,28 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   /** Claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
 
+  /** Claims whose content was erased, with when and why; the others as they are. */
+  async function told<C extends ClaimRow>(rows: readonly C[]): Promise<(C & Pick<ClaimStatus, 'erasure'>)[]> {
+    const erased = rows.filter(isErased).map(({ claimId }) => claimId)
+    if (erased.length === 0) return [...rows]
+    const erasures = new Map((await storage.read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
+    return rows.map((row) => {
+      const erasure = erasures.get(row.claimId)
+      return erasure ? { ...row, erasure } : row
+    })
+  }
+
+  const toldOne = async (row: ClaimRow): Promise<ClaimStatus> => (isErased(row) ? (await told([row]))[0]! : row)
+
   // Claims that arrive together share one lookup.
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
     async (identities) => {
-      const stored = new Map((await storage.read.claims.byClientIds(identities)).map((row) => [identityOf(row), row]))
-      return identities.map((identity) => stored.get(identityOf(identity)))
+      const left = identities.map((identity) => ({ ...identity, clientClaimId: clientIdLeft(identity) }))
+      const rows = await storage.read.claims.byClientIds([...identities, ...left])
+      const stored = new Map(rows.map((row) => [identityOf(row), row]))
+      return identities.map(
+        (identity, index) => stored.get(identityOf(identity)) ?? stored.get(identityOf(left[index]!)),
+      )
     },
     { maxItems: MAX_LOOKUPS },
   )
@@ -132,13 +156,27 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     return (check && (await settledWithin(check, firstAnswerMs))) ?? stored
   }
 
+  /** Why the submitter may not claim for the agent. */
+  async function speakingRefusal(
+    { workspaceId, speaksFor }: Submitter,
+    agentId: string,
+  ): Promise<ServiceError | undefined> {
+    if (speaksFor === 'any' || isBoundTo(speaksFor, agentId)) return undefined
+    if (speaksFor !== 'unbound') {
+      return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
+    }
+    if (!(await storage.read.keys.isBound(workspaceId, agentId))) return undefined
+    const detail = 'this agent_id is bound to certain API keys of the workspace: submit the claim with one of them'
+    return new ServiceError('forbidden', detail)
+  }
+
   return {
     async submit(submitter, input) {
-      const { workspaceId } = submitter
+      const { workspaceId, speaksFor } = submitter
       const problem = logGuard.problem()
       if (problem !== undefined) throw new ServiceError('read_only', problem)
       const identity = { workspaceId, clientClaimId: input.clientClaimId }
-      const [row, known, refusal] = await Promise.all([
+      const [row, known, refusal, silence] = await Promise.all([
         planClaim(submitter, input, now(), {
           registry,
           sources,
@@ -147,26 +185,36 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         }),
         lookups.add(identity),
         quotas.refusal(workspaceId),
+        speakingRefusal(submitter, input.agentId),
       ])
-      if (known) return { claim: await afterRunningCheck(known), created: false }
+      if (known) return { claim: await toldOne(await afterRunningCheck(known)), created: false }
+      if (silence) throw silence
       const concurrent = storing.get(identityOf(identity))
       // A claim that is stored already, or is being stored, is answered beyond the quota too.
       if (refusal && !concurrent) throw refusal
       const stored = await (concurrent ?? storeOnce(row))
       if (stored) return { claim: stored, created: !concurrent }
       const earlier = await lookups.add(identity)
-      if (!earlier) throw new ServiceError('unavailable', 'another request is storing this claim: try again')
-      return { claim: await afterRunningCheck(earlier), created: false }
+      if (!earlier) {
+        // Its agent may have been bound since this request began.
+        const refused = await speakingRefusal(
+          { ...submitter, speaksFor: speaksFor === 'any' ? 'unbound' : speaksFor },
+          input.agentId,
+        )
+        throw refused ?? new ServiceError('unavailable', 'another request is storing this claim: try again')
+      }
+      return { claim: await toldOne(await afterRunningCheck(earlier)), created: false }
     },
     async get(workspaceId, claimId) {
-      return storage.read.claims.byId(workspaceId, claimId)
+      const row = await storage.read.claims.byId(workspaceId, claimId)
+      return row && toldOne(row)
     },
     async detail(workspaceId, claimId) {
       const row = await storage.read.claims.byId(workspaceId, claimId)
       if (!row) return undefined
       const history = await storage.read.claims.history(claimId)
       return {
-        claim: row,
+        claim: await toldOne(row),
         params: row.params,
         profile: { action: row.profileAction, version: row.profileVersion },
         access: row.access,
@@ -183,7 +231,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const page = rows.slice(0, limit)
       const isFull = rows.length > limit
       const last = isFull ? page.at(-1) : end
-      return { claims: page, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+      return { claims: await told(page), nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
     },
     async newerCursor(workspaceId, { cursor, limit, mostExamined, ...choice }) {
       const { claims } = storage.read

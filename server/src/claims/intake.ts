@@ -42,6 +42,14 @@ export interface Submitter {
   readonly workspaceId: string
   /** The API key, OAuth grant or person. */
   readonly submittedBy: string
+  readonly speaksFor: SpeaksFor
+}
+
+/** For which agents: these, which are bound to its key; all that are not bound; or any, in a workspace that had no bound agents. */
+export type SpeaksFor = readonly string[] | 'unbound' | 'any'
+
+export function isBoundTo(speaksFor: SpeaksFor, agentId: string): boolean {
+  return typeof speaksFor !== 'string' && speaksFor.includes(agentId)
 }
 
 /** The clock of a client may be this much ahead. */
@@ -61,7 +69,7 @@ interface IntakeOptions {
 
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
-  { workspaceId, submittedBy }: Submitter,
+  { workspaceId, submittedBy, speaksFor }: Submitter,
   input: ClaimInput,
   now: Instant,
   { registry, sources, connections, closing }: IntakeOptions,
@@ -92,6 +100,7 @@ export async function planClaim(
     workspaceId,
     clientClaimId: input.clientClaimId,
     agentId: input.agentId,
+    agentBound: isBoundTo(speaksFor, input.agentId) ? 1 : 0,
     ...claim,
     submittedAt: now,
     claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }, sha256),

@@ -8,9 +8,12 @@ import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
+import { addMachineCommands } from './commands/machine.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
+import { addReceiptCommands } from './commands/receipt.ts'
+import { addSecretKeyCommands } from './commands/secret-key.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { addTryCommand } from './commands/try.ts'
@@ -32,11 +35,14 @@ export async function run(args: readonly string[]): Promise<void> {
   addWorkspaceCommands(program)
   addUserCommands(program)
   addKeyCommands(program)
+  addMachineCommands(program)
   addConnectionCommands(program)
   addPluginsCommand(program)
   addActionCommand(program)
   addSigningKeyCommands(program)
+  addSecretKeyCommands(program)
   addLogCommands(program)
+  addReceiptCommands(program)
   addAnchorCommands(program)
   addVerifyCommand(program)
   addDoctorCommand(program)

@@ -9,7 +9,7 @@ import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
-import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
+import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
@@ -41,6 +41,14 @@ export interface QuotaSettings {
   readonly waitingClaims: number
 }
 
+/** What workspaces may set about the content of their receipts. */
+export interface RetentionSettings {
+  /** Whether owners set a retention; the command line always does. */
+  readonly byOwners: boolean
+  /** The shortest retention. */
+  readonly leastDays: number
+}
+
 export interface Config {
   readonly host: string
   readonly port: number
@@ -51,6 +59,8 @@ export interface Config {
   readonly dataDir: string
   /** 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
   readonly secretKey: Buffer | undefined
+  /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
+  readonly secretKeysAlso: readonly Buffer[]
   readonly trustProxy: TrustedProxies
   readonly logLevel: string
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
@@ -62,11 +72,15 @@ export interface Config {
   readonly connections: ConnectionSettings
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
+  readonly sessionEnds: SessionEnds
   /** The OpenID provider through which people can sign in, if the file configures one. */
   readonly oidcSignIn: OidcProvider | undefined
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
+  readonly retention: RetentionSettings
   readonly issuerName: string | undefined
+  /** A URI by which to report a weakness of this installation. */
+  readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
@@ -85,10 +99,12 @@ export class ConfigError extends Error {
 
 const HOUR_MS = 60 * 60_000
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const SECRET_KEY_FORM = 'must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`'
 const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
+const DEFAULT_RETENTION: RetentionSettings = { byOwners: true, leastDays: 30 }
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
@@ -111,6 +127,14 @@ const sourceUrl = Type.String({
   'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
   examples: ['https://git.example.com'],
   maxLength: 2048,
+})
+
+const contactUri = Type.String({
+  // In a line of a text file. RFC 9116 2.5.3
+  pattern: '^(?:mailto:[!-~]+@[!-~]+|https://[!-~]+|tel:\\+?[0-9.-]+)$',
+  'x-pattern-help': 'write an address that begins with mailto:, https:// or tel:',
+  examples: ['mailto:security@example.com'],
+  maxLength: 1024,
 })
 
 const ConfigFile = Type.Object(
@@ -166,7 +190,17 @@ const ConfigFile = Type.Object(
       ),
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          by_owners: Type.Optional(Type.Boolean()),
+          least_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
   },
@@ -193,7 +227,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     publicUrl: readPublicUrl(env.PUBLIC_URL, report),
     databaseUrl,
     dataDir,
-    secretKey: readSecretKey(env.SECRET_KEY, databaseUrl, report),
+    ...readSecretKeys(env, databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
@@ -211,13 +245,19 @@ export function loadConfig(env: Env, cwd: string): Config {
       perAddress: file.connections?.per_address ?? DEFAULT_CONNECTIONS.perAddress,
     },
     signInLimit,
-    oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),
+    sessionEnds: readSessionEnds(file.sign_in ?? {}, (problem) => report(`${filePath}: ${problem}`)),
+    oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),
     quotas: {
       claimsPerMinute: file.quotas?.claims_per_minute ?? DEFAULT_QUOTAS.claimsPerMinute,
       waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
     },
     checks: readChecks(file.checks ?? {}),
+    retention: {
+      byOwners: file.retention?.by_owners ?? DEFAULT_RETENTION.byOwners,
+      leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
+    },
     issuerName: file.issuer_name,
+    securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
   }
@@ -272,15 +312,34 @@ function readPublicUrl(text: string | undefined, report: Report): string | undef
   return text.replace(/\/+$/, '')
 }
 
-function readSecretKey(text: string | undefined, databaseUrl: string, report: Report): Buffer | undefined {
-  if (!text) {
-    if (isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
-    return undefined
+function readSecretKeys(
+  { SECRET_KEY, SECRET_KEY_ALSO }: Env,
+  databaseUrl: string,
+  report: Report,
+): Pick<Config, 'secretKey' | 'secretKeysAlso'> {
+  const secretKey = SECRET_KEY ? readSecretKey(SECRET_KEY) : undefined
+  if (!SECRET_KEY && isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
+  if (SECRET_KEY && !secretKey) report(`SECRET_KEY: ${SECRET_KEY_FORM}`)
+  const also = (SECRET_KEY_ALSO ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean)
+  if (also.length > 0 && !SECRET_KEY) {
+    report('SECRET_KEY_ALSO: needs SECRET_KEY, the key that encrypts; these keys only decrypt')
   }
+  const secretKeysAlso = also.flatMap((entry, index) => {
+    const key = readSecretKey(entry)
+    if (!key) report(`SECRET_KEY_ALSO: entry ${index + 1} ${SECRET_KEY_FORM}; separate keys by commas`)
+    if (key && secretKey?.equals(key)) report(`SECRET_KEY_ALSO: entry ${index + 1} is SECRET_KEY itself; leave it out`)
+    return key ?? []
+  })
+  return { secretKey, secretKeysAlso }
+}
+
+function readSecretKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
   // Buffer skips characters that are not base64, so a mistyped key would silently become another key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
-  report('SECRET_KEY: must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`')
   return undefined
 }
 

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { App } from '../http/instance.ts'
 import { networkOf } from '../http/network.ts'
 import type { Guess } from '../people/guesses.ts'
+import type { User } from '../people/sessions.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { cookieName, cookieOptions, optionalSessionOf } from './session.ts'
 
@@ -19,7 +20,7 @@ export function rememberBrowsers(
   const name = nameOf(publicUrl)
   app.addHook('preHandler', (request, reply, done) => {
     const session = optionalSessionOf(request)
-    const kept = session && knownBrowsers.add(request.cookies[name], session)
+    const kept = session && knownBrowsers.add(request.cookies[name], session.user)
     if (kept !== undefined) reply.setCookie(name, kept, { ...cookieOptions(publicUrl), maxAge: LASTS_SECONDS })
     done()
   })
@@ -29,18 +30,29 @@ export interface GuessServices extends Pick<ConsoleDependencies, 'guesses' | 'kn
 
 const NO_LIMIT: Guess = { succeeded: async () => {} }
 
+/** What is guessed at. Each kind is counted by itself. */
+export type Guessed =
+  /** Of the account with this e-mail address, if there is one. */
+  | { readonly passwordOf: string }
+  /** The second step, after a right password. */
+  | { readonly codeOf: Pick<User, 'id' | 'generation'> }
+
 /**
- * Counts a guess at a secret of the account with this e-mail address as failed, until it is told that it was right.
- * @param secret what is guessed at: each kind is counted by itself
+ * Counts a guess as failed, until it is told that it was right.
  * @throws ServiceError `too_many`; StorageError `unavailable`
  */
 export async function beginGuess(
   { guesses, knownBrowsers, config }: GuessServices,
   request: FastifyRequest,
-  email: string,
-  secret: 'password' | 'code' = 'password',
+  guessed: Guessed,
 ): Promise<Guess> {
   if (config.signInLimit === 0) return NO_LIMIT
-  const browser = await knownBrowsers.idFor(request.cookies[nameOf(config.publicUrl)], email)
-  return guesses.begin(`${secret} of ${email.trim().toLowerCase()}`, { network: networkOf(request.ip), browser })
+  const kept = request.cookies[nameOf(config.publicUrl)]
+  const network = networkOf(request.ip)
+  if ('codeOf' in guessed) {
+    const browser = knownBrowsers.idFor(kept, guessed.codeOf)
+    return guesses.begin(`code of ${guessed.codeOf.id}`, { network, browser })
+  }
+  const email = guessed.passwordOf.trim().toLowerCase()
+  return guesses.begin(`password of ${email}`, { network, browser: await knownBrowsers.idForEmail(kept, email) })
 }

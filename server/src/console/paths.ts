@@ -23,11 +23,19 @@ export const paths = {
   invitation: (token: string) => `${ROOT}/join/${encodeURIComponent(token)}`,
   reset: (token: string) => `${ROOT}/reset/${encodeURIComponent(token)}`,
   signIn: `${ROOT}/sign-in`,
+  signInCode: `${ROOT}/sign-in/code`,
+  confirm: `${ROOT}/confirm`,
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
   applications: `${ROOT}/account/applications`,
+  machines: `${ROOT}/account/machines`,
+  revokeMachine: (id: string) => `${ROOT}/account/machines/${encodeURIComponent(id)}/revoke`,
   accountName: `${ROOT}/account/name`,
   accountPassword: `${ROOT}/account/password`,
+  secondStep: `${ROOT}/account/second-step`,
+  recoveryCodes: `${ROOT}/account/second-step/codes`,
+  secondStepOff: `${ROOT}/account/second-step/off`,
+  closeAccount: `${ROOT}/account/close`,
   endSession: `${ROOT}/account/sessions/end`,
   endOtherSessions: `${ROOT}/account/sessions/end-others`,
   passkeys: `${ROOT}/account/passkeys`,
@@ -49,8 +57,15 @@ export const paths = {
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
   workspaceName: inWorkspace('name'),
+  retention: inWorkspace('retention'),
+  signInRule: inWorkspace('sign-in-rule'),
+  deleteWorkspace: inWorkspace('delete'),
   plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
+  key: (workspaceId: string, id: string) => inWorkspace(`developers/keys/${encodeURIComponent(id)}`)(workspaceId),
+  rotateKey: (workspaceId: string, id: string) =>
+    inWorkspace(`developers/keys/${encodeURIComponent(id)}/rotate`)(workspaceId),
+  releaseAgent: inWorkspace('developers/agents/release'),
   revokeKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
   newConnection: (workspaceId: string, provider: string) =>
@@ -82,6 +97,14 @@ export function returnPath(next: unknown): string {
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
 }
 
+/** Asks a signed-in person to sign in again. */
+export function confirmPath(next: string): string {
+  return `${paths.confirm}?${new URLSearchParams({ next })}`
+}
+
+/** A longer address is nobody's page; three times as long, as escaped, no client would take the redirect. */
+const LONGEST_NEXT = 2048
+
 export function signInPath(next: string): string {
-  return `${paths.signIn}?${new URLSearchParams({ next })}`
+  return `${paths.signIn}?${new URLSearchParams({ next: next.length > LONGEST_NEXT ? paths.home : next })}`
 }

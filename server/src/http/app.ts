@@ -16,7 +16,7 @@ import type { KeyService } from '../workspaces/keys.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
-import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
+import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import {
   cachePublicly,
   endConnectionsOnClose,
@@ -39,6 +39,7 @@ import { logRoutes } from './routes/log.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { receiptRoutes } from './routes/receipts.ts'
+import { type SecurityContact, securityTxtRoute } from './routes/security-txt.ts'
 import { whoamiRoutes } from './routes/whoami.ts'
 import { compileValidator } from './validate.ts'
 
@@ -81,6 +82,8 @@ export interface AppOptions {
   /** The proxies whose word about a client's address counts. */
   readonly trustProxy: TrustedProxies
   readonly publicUrl?: string
+  /** Whom to tell of a weakness, where the operator says so. */
+  readonly securityContact?: SecurityContact
   readonly logger: FastifyBaseLogger
 }
 
@@ -121,6 +124,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
   answerErrors(app)
+  app.server.on('checkExpectation', answerExpectation(headers))
   logRequests(app)
   readPlainAddresses(app)
   setHeaders(app, headers)
@@ -154,6 +158,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       logRoutes(open, services.log)
       keyRoutes(open, options.keyDocument)
       profileRoutes(open, options.allProfiles)
+      if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)
@@ -169,9 +174,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
 
 /** Accepts keys, and the tokens of applications when the OAuth flow is there. */
 function acceptedCredentials(keys: Pick<KeyService, 'authenticate'>, oauth: AppOptions['oauth']) {
-  if (!oauth) return { authenticate: (text: string) => keys.authenticate(text) }
+  if (!oauth) return { authenticate: keys.authenticate }
   return {
-    authenticate: async (text: string) => (await keys.authenticate(text)) ?? oauth.authenticate(text),
+    authenticate: async (text: string, address: string) =>
+      (await keys.authenticate(text, address)) ?? oauth.authenticate(text, address),
     // RFC 9728 5.1
     challenge: () => `Bearer resource_metadata="${oauth.metadataUrl()}"`,
   }

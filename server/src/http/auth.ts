@@ -1,5 +1,7 @@
 /** Authenticates requests: those without a valid credential are refused. */
+import { formatInstant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { KeyRefusal } from '../workspaces/key-settings.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import { type Credential, carryCredentials, setCredential } from './credential.ts'
 import { HttpError } from './errors.ts'
@@ -9,8 +11,8 @@ import type { Limiters } from './rate-limit.ts'
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
-/** Returns the credential of a bearer token; undefined when the token is not valid. */
-export type Authenticate = (text: string) => Promise<Credential | undefined>
+/** Returns the credential of a bearer token, or why it is refused from this address; undefined when the token is not valid. */
+export type Authenticate = (text: string, address: string) => Promise<Credential | KeyRefusal | undefined>
 
 interface CredentialOptions {
   readonly authenticate: Authenticate
@@ -27,18 +29,35 @@ export function requireCredential(app: App, options: CredentialOptions): void {
     const { authorization } = request.headers
     if (authorization !== undefined) await limiters.refusals.peek(request, reply)
     const text = BEARER.exec(authorization ?? '')?.[1]
-    const credential = text === undefined ? undefined : await authenticate(text)
-    if (!credential) {
+    const found = text === undefined ? undefined : await authenticate(text, request.ip)
+    if (!isCredential(found)) {
       if (authorization !== undefined) await limiters.refusals.count(request, reply)
-      reply.header('www-authenticate', challenge())
-      throw new HttpError(401, 'invalid or missing API key')
+      const refusal = refusalOf(found)
+      if (refusal.statusCode === 401) reply.header('www-authenticate', challenge())
+      throw refusal
     }
-    setCredential(request, credential)
+    setCredential(request, found)
     await limiters.key.count(request, reply)
   })
 }
 
 /** Accepts keys only, and no tokens of applications. */
 export function requireKey(app: App, keys: Pick<KeyService, 'authenticate'>, limiters: Limiters): void {
-  requireCredential(app, { authenticate: (key) => keys.authenticate(key), limiters })
+  requireCredential(app, { authenticate: keys.authenticate, limiters })
+}
+
+function isCredential(found: Credential | KeyRefusal | undefined): found is Credential {
+  return found?.kind === 'key' || found?.kind === 'oauth'
+}
+
+// Only who holds the whole key learns this. Which networks it is accepted from, it does not say.
+function refusalOf(refusal: KeyRefusal | undefined): HttpError {
+  switch (refusal?.kind) {
+    case undefined:
+      return new HttpError(401, 'invalid or missing API key')
+    case 'expired':
+      return new HttpError(401, `this API key has expired, at ${formatInstant(refusal.at)}: use another one`)
+    case 'elsewhere':
+      return new HttpError(403, 'this API key is not accepted from this network')
+  }
 }

@@ -1,10 +1,12 @@
 /** Turns every error into an answer: JSON with `detail`. */
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
+import { ErasedError } from '../log/erased.ts'
 import { StorageError } from '../storage/storage.ts'
 import type { App } from './instance.ts'
+import { toErasedReceipt } from './wire/erasure.ts'
 
 /** A refusal for a reason that only concerns HTTP, with its status code. */
 export class HttpError extends Error {
@@ -20,6 +22,8 @@ export class HttpError extends Error {
 const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   invalid: 422,
   not_found: 404,
+  gone: 410,
+  forbidden: 403,
   bad_request: 400,
   conflict: 409,
   too_many: 429,
@@ -70,6 +74,7 @@ function retryOf(status: number, { retryAfterMs }: ServiceError): Pick<Refusal, 
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
+    if (error instanceof ErasedError) return reply.send({ detail, erased: toErasedReceipt(error.receipt) })
     const issues = error instanceof ServiceError && error.code === 'invalid' ? limitIssues(error.issues) : undefined
     return reply.send({ detail: issues ?? detail })
   })
@@ -112,7 +117,7 @@ function notFound(reply: FastifyReply) {
  * as a sender may never end its side of it.
  */
 export function answerClientError(headers: Headers) {
-  return (error: Error & { readonly code?: string }, socket: Socket): void => {
+  return (error: Error & { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
@@ -126,13 +131,27 @@ export function answerClientError(headers: Headers) {
       'connection: close',
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ]
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    // RFC 9110 9.3.2: the bytes of a body would be taken for another answer.
+    const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).equals(HEAD)
+    socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
     // Not at once: what still arrives would have the system take the answer back.
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
 }
 
+/** Answers a request that expects something else than `100-continue` (RFC 9110 10.1.1), which reaches no route. */
+export function answerExpectation(headers: Headers) {
+  return (_request: IncomingMessage, response: ServerResponse): void => {
+    const body = JSON.stringify({
+      detail: 'the service meets no expectation but 100-continue: leave the header Expect out',
+    })
+    const own = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' }
+    response.writeHead(417, { ...headers, ...own }).end(body)
+  }
+}
+
 const LINGER_MS = 500
+const HEAD = Buffer.from('HEAD ')
 
 const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,

@@ -1,11 +1,13 @@
 /** Parts that the declarations of routes share. */
-import { ErrorBody, ValidationErrorBody } from '@claimcheck/core/api'
+import { ErasedBody, ErrorBody, ValidationErrorBody } from '@claimcheck/core/api'
 import { type TSchema, Type } from '@claimcheck/core/plugin'
 
 const ERRORS = {
   400: ErrorBody,
   401: ErrorBody,
+  403: ErrorBody,
   404: ErrorBody,
+  410: ErasedBody,
   413: ErrorBody,
   415: ErrorBody,
   422: ValidationErrorBody,

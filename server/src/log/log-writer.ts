@@ -122,9 +122,10 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
   async function sign({ claimId, receiptId, issuedAt, content, evidence }: Unsigned, signer: Signer): Promise<Draft> {
     const { keyId } = signer
     const { issuerName: name } = config
-    const { agentId, claim, observation, verdict } = content
+    const { agentId, agentBound = false, claim, observation, verdict } = content
     const issuer = name === undefined ? { keyId } : { keyId, name }
-    const text = canonicalize(receiptBody({ receiptId, issuedAt, issuer, agentId, claim, observation, verdict }))
+    const decided = { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict }
+    const text = canonicalize(receiptBody(decided))
     const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
     return {
       claimId,

@@ -18,6 +18,7 @@ export function receiptContent(claim: ClaimRow, decided: Decided): ReceiptConten
   const { plugin } = basis
   return {
     agentId: claim.agentId,
+    ...(claim.agentBound === 1 ? { agentBound: true } : {}),
     claim,
     observation: {
       verifier: { id: claim.profileAction, version: claim.profileVersion, ...(plugin ? { plugin } : {}) },

@@ -2,6 +2,7 @@
 import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Library } from './library.ts'
+import { isMachineId } from './machines.ts'
 import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
 import { REFRESH_TOKEN, type Rotation } from './rotation.ts'
 import { translateStorageErrors } from './storage-errors.ts'
@@ -13,11 +14,20 @@ interface AdapterOptions {
   readonly records: OAuthRecords
   readonly rotation: Pick<Rotation, 'current'>
   readonly errors: Library['errors']
+  readonly machines: MachineClients
   readonly now: () => Instant
 }
 
+/** Where the clients of machines are: the library only reads them. */
+export interface MachineClients {
+  find(clientId: string): Promise<AdapterPayload | undefined>
+  used(clientId: string): Promise<void>
+}
+
 /** The library calls the returned function once for each of its models. */
-export function adapterFactory({ records, rotation, errors, now }: AdapterOptions): (model: string) => Adapter {
+export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
+  const { records, rotation, errors, machines, now } = options
+
   /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
     return {
@@ -36,6 +46,7 @@ export function adapterFactory({ records, rotation, errors, now }: AdapterOption
     return {
       find: (id) =>
         translated(async () => {
+          if (model === 'Client' && isMachineId(id)) return machines.find(id)
           const record = await records.find(model, id)
           return record && toPayload(record)
         }),
@@ -43,9 +54,14 @@ export function adapterFactory({ records, rotation, errors, now }: AdapterOption
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
         const record = { model, id, payload: payload as Payload, ttlMs }
         const refresh = rotation.current()
-        if (refresh?.used === undefined) return translated(() => records.put(record))
-        refresh.issued.push(record)
-        return Promise.resolve()
+        if (refresh?.used !== undefined) {
+          refresh.issued.push(record)
+          return Promise.resolve()
+        }
+        return translated(async () => {
+          await records.put(record)
+          if (model === 'ClientCredentials') await machines.used(String(payload.clientId))
+        })
       },
       async consume(id) {
         const refresh = rotation.current()

@@ -1,4 +1,4 @@
-/** Configures oidc-provider: only the authorization code flow with PKCE, opaque tokens, the console's pages and this service's storage. */
+/** Configures oidc-provider: the authorization code flow with PKCE for people, client credentials for machines, opaque tokens, the console's pages and this service's storage. */
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import type { Instant } from '@claimcheck/core'
@@ -9,9 +9,10 @@ import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
 import { isUnclear } from '../config/redirect-uris.ts'
 import type { Storage } from '../storage/storage.ts'
-import { adapterFactory } from './adapter.ts'
+import { adapterFactory, type MachineClients } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
 import { type Library, loadLibrary } from './library.ts'
+import { hashSecret, isMachineId, machineScopes } from './machines.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import type { OAuthRecords } from './records.ts'
@@ -26,8 +27,8 @@ export interface ProviderOptions {
   readonly audiences: Audiences
   readonly config: OAuthConfig
   readonly records: OAuthRecords
-  readonly storage: Pick<Storage, 'read'>
-  readonly secrets: Pick<Secrets, 'derive'>
+  readonly storage: Pick<Storage, 'read' | 'write'>
+  readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
   /** True when the browser has a session of the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
@@ -40,6 +41,8 @@ const DAY = 24 * 60 * MINUTE
 
 const TTL = {
   AccessToken: 60 * MINUTE,
+  /** Of a machine, which can ask for another at any time. */
+  ClientCredentials: 15 * MINUTE,
   AuthorizationCode: MINUTE,
   /** Each use of a refresh token issues a new one with the full time. */
   RefreshToken: 30 * DAY,
@@ -63,6 +66,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   const provider = new library.Provider(issuer, configuration(library, options, rotation))
   // Trusts the forwarding headers, which the handler of the requests sets itself.
   provider.proxy = true
+  compareHashes(provider.Client.prototype)
   provider.use(withoutSessionCookie)
   provider.use(onlyQueryResponses)
   provider.use(onlyClearRedirects)
@@ -80,7 +84,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
   const translated = translateStorageErrors(errors)
 
   return {
-    adapter: adapterFactory({ records, rotation, errors, now }),
+    adapter: adapterFactory({ records, rotation, errors, machines: machineClients(options), now }),
     clients: config.clients.map(toMetadata),
     clientDefaults: {
       ...FIXED,
@@ -95,7 +99,8 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       names: NAMES,
       long: COOKIE,
       short: COOKIE,
-      keys: [secrets.derive('oauth cookies').toString('base64url')],
+      // The first signs; the others verify, while hosts change to another SECRET_KEY.
+      keys: secrets.deriveAll('oauth cookies').map((key) => key.toString('base64url')),
     },
     jwks: { keys: [oauthSigningKey(secrets)] },
     routes: {
@@ -154,7 +159,9 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
     extraClientMetadata: {
       // Lists one property, so that the library calls the validator once for each client.
       properties: ['software_id'],
-      validator: (_ctx, _name, _value, metadata) => restrictMetadata(metadata, errors),
+      validator: (_ctx, _name, _value, metadata) => {
+        if (!isMachineId(String(metadata.client_id))) restrictMetadata(metadata, errors)
+      },
     },
     renderError: (ctx, { error: code, error_description: description }: ErrorOut) => {
       ctx.type = 'html'
@@ -170,6 +177,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
+      clientCredentials: { enabled: true },
       revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
       registration: {
         enabled: config.dynamicRegistration,
@@ -180,13 +188,47 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       resourceIndicators: {
         enabled: true,
         defaultResource: async (_ctx, _client, oneOf) => oneOf ?? audiences.own,
-        getResourceServerInfo: async (_ctx, resource) => {
+        getResourceServerInfo: async (ctx, resource, client) => {
           const audience = audiences.find(resource)
           if (audience === undefined) throw new errors.InvalidTarget('the resource is unknown')
-          return { audience, scope: SCOPES.join(' '), accessTokenFormat: 'opaque', accessTokenTTL: TTL.AccessToken }
+          const isMachine = isMachineId(client.clientId)
+          // A machine that asks for no scope gets all that it has (RFC 6749 3.3).
+          if (isMachine && ctx.oidc.params) ctx.oidc.params.scope ??= client.scope
+          const accessTokenTTL = isMachine ? TTL.ClientCredentials : TTL.AccessToken
+          return { audience, scope: SCOPES.join(' '), accessTokenFormat: 'opaque', accessTokenTTL }
         },
       },
     },
+  }
+}
+
+function machineClients({ storage, now }: Pick<ProviderOptions, 'storage' | 'now'>): MachineClients {
+  return {
+    async find(clientId) {
+      const machine = await storage.read.machines.byId(clientId)
+      if (!machine || machine.revokedAt !== null) return undefined
+      return {
+        client_id: clientId,
+        client_name: machine.name,
+        client_secret: machine.secretHash,
+        grant_types: ['client_credentials'],
+        response_types: [],
+        redirect_uris: [],
+        scope: machineScopes(machine).join(' '),
+      }
+    },
+    used: (clientId) => storage.write((tx) => tx.machines.used(clientId, now())),
+  }
+}
+
+/** Of a machine the hash of its secret is stored: what the client sends is hashed before the two are compared. */
+function compareHashes(prototype: {
+  clientId: string
+  compareClientSecret(given: string): boolean | Promise<boolean>
+}) {
+  const { compareClientSecret: compare } = prototype
+  prototype.compareClientSecret = function compareHash(given) {
+    return compare.call(this, isMachineId(this.clientId) ? hashSecret(given) : given)
   }
 }
 

@@ -26,6 +26,10 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     if (!ACCEPTED.has(name)) delete metadata[name]
   }
   Object.assign(metadata, FIXED)
+  // No client gives itself the grant of machines.
+  if (Array.isArray(metadata.grant_types)) {
+    metadata.grant_types = metadata.grant_types.filter((type) => type !== 'client_credentials')
+  }
   const { client_name: name, redirect_uris: uris } = metadata
   if (name !== undefined && (typeof name !== 'string' || name.length > MAX_NAME_LENGTH)) {
     throw new errors.InvalidClientMetadata(`client_name must have at most ${MAX_NAME_LENGTH} characters`)

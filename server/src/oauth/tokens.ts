@@ -2,12 +2,14 @@
 import { isToken } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import type { Storage } from '../storage/storage.ts'
+import { machineScopes } from './machines.ts'
 import type { OAuthRecords } from './records.ts'
 import { allowedTo, readScopes } from './scopes.ts'
 
-/** An accepted access token of an application, which acts for one member of a workspace. */
+/** An accepted access token: of an application, which acts for one member of a workspace, or of a machine. */
 export interface TokenCredential {
   readonly kind: 'oauth'
+  /** Of a machine the client id: its tokens have no grant. */
   readonly grantId: string
   readonly workspaceId: string
   /** The scopes that the member's current role still permits. */
@@ -35,18 +37,30 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
     return configured.has(clientId) || (await records.find('Client', clientId)) !== undefined
   }
 
+  /** Reads the machine as well: its revocation ends its tokens. */
+  async function ofMachine(token: string): Promise<TokenCredential | undefined> {
+    const { clientId, aud: audience, scope } = (await records.find('ClientCredentials', token))?.payload ?? {}
+    const machine = clientId === undefined ? undefined : await storage.read.machines.byId(clientId)
+    if (!machine || machine.revokedAt !== null || audience === undefined) return undefined
+    const granted = readScopes(scope)
+    const scopes = machineScopes(machine).filter((one) => granted.includes(one))
+    return { kind: 'oauth', grantId: machine.id, workspaceId: machine.workspaceId, scopes, audience }
+  }
+
+  async function ofApplication(token: string): Promise<TokenCredential | undefined> {
+    const { clientId, grantId, aud: audience, scope } = (await records.find('AccessToken', token))?.payload ?? {}
+    if (grantId === undefined || audience === undefined || !(await isKnown(clientId))) return undefined
+    // Requires the grant, because a token may have been issued while the grant was being ended.
+    const grant = await records.find('Grant', grantId)
+    const memberId = grant?.payload.accountId
+    const member = memberId === undefined ? undefined : await storage.read.members.byId(memberId)
+    if (!member) return undefined
+    const scopes = allowedTo(member.role, readScopes(scope))
+    return { kind: 'oauth', grantId, workspaceId: member.workspaceId, scopes, audience }
+  }
+
   return {
-    async authenticate(token) {
-      if (!isToken(token)) return undefined
-      const { clientId, grantId, aud: audience, scope } = (await records.find('AccessToken', token))?.payload ?? {}
-      if (grantId === undefined || audience === undefined || !(await isKnown(clientId))) return undefined
-      // Requires the grant, because a token may have been issued while the grant was being ended.
-      const grant = await records.find('Grant', grantId)
-      const memberId = grant?.payload.accountId
-      const member = memberId === undefined ? undefined : await storage.read.members.byId(memberId)
-      if (!member) return undefined
-      const scopes = allowedTo(member.role, readScopes(scope))
-      return { kind: 'oauth', grantId, workspaceId: member.workspaceId, scopes, audience }
-    },
+    authenticate: async (token) =>
+      isToken(token) ? ((await ofApplication(token)) ?? (await ofMachine(token))) : undefined,
   }
 }

@@ -5,13 +5,19 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../base/secrets.ts'
 import type { Storage } from '../storage/storage.ts'
-import { passwordMark, type SignedIn } from './sessions.ts'
+import type { User } from './sessions.ts'
 
+/** An account, and how many passwords it has had. */
+type Known = Pick<User, 'id' | 'generation'>
+
+/** `kept` is what the browser keeps. */
 export interface KnownBrowsers {
-  /** The id of the browser, if it is known to have signed in to the account with this e-mail address. @param kept what the browser keeps */
-  idFor(kept: string | undefined, email: string): Promise<string | undefined>
+  /** The id of the browser, if it is known to have signed in to the account. */
+  idFor(kept: string | undefined, user: Known): string | undefined
+  /** The same for the account with this e-mail address, if there is one. */
+  idForEmail(kept: string | undefined, email: string): Promise<string | undefined>
   /** What the browser is to keep from now on; undefined when it does so already. */
-  add(kept: string | undefined, signedIn: Pick<SignedIn, 'user' | 'passwordMark'>): string | undefined
+  add(kept: string | undefined, user: Known): string | undefined
 }
 
 const MOST_ACCOUNTS = 5
@@ -24,25 +30,29 @@ interface KnownBrowsersParts {
 }
 
 export function createKnownBrowsers(parts: KnownBrowsersParts): KnownBrowsers {
-  function markOf(id: string, userId: string, passwordMark: string): string {
+  function markOf(browserId: string, { id, generation }: Known): string {
     // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
     const key = parts.secrets.derive('known browsers')
     return createHmac('sha256', key)
-      .update(JSON.stringify([id, userId, passwordMark]))
+      .update(JSON.stringify([browserId, id, generation]))
       .digest('base64url')
   }
 
+  function idFor(kept: string | undefined, user: Known): string | undefined {
+    const browser = read(kept)
+    return browser && has(browser.marks, markOf(browser.id, user)) ? browser.id : undefined
+  }
+
   return {
-    async idFor(kept, email) {
-      const browser = read(kept)
-      if (!browser) return undefined
+    idFor,
+    async idForEmail(kept, email) {
+      if (!read(kept)) return undefined
       const user = await parts.storage.read.users.byEmail(email.trim().toLowerCase())
-      if (!user) return undefined
-      return has(browser.marks, markOf(browser.id, user.id, passwordMark(user))) ? browser.id : undefined
+      return user && idFor(kept, user)
     },
-    add(kept, { user, passwordMark }) {
+    add(kept, user) {
       const { id, marks } = read(kept) ?? { id: randomBytes(16).toString('base64url'), marks: [] }
-      const mark = markOf(id, user.id, passwordMark)
+      const mark = markOf(id, user)
       if (has(marks, mark)) return undefined
       return [id, mark, ...marks.slice(0, MOST_ACCOUNTS - 1)].join('.')
     },

@@ -2,7 +2,7 @@
  * All changes that deciding claims makes, as ONE statement, which is a transaction by itself: all of them happen or none does. The
  * caller computed them from the log and the claims as it knew them; the statement fails when those differ from what is stored.
  */
-import { type ClaimProgress, type ClaimRow, checked, claims, progress, UNDECIDED } from './claim-row.ts'
+import { type ClaimProgress, type ClaimRow, checked, claims, mayBeStored, progress, UNDECIDED } from './claim-row.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import {
@@ -23,7 +23,7 @@ import { assignments, type Table, toHex } from './table.ts'
 export interface Changes {
   /** The log as it must be stored now, and as it will be. Both the same when no receipts are issued. */
   readonly log: { readonly from: LogState; readonly to: LogState }
-  /** Fails when one is stored already, by its id or by its client_claim_id. */
+  /** Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through. */
   readonly newClaims?: readonly ClaimRow[]
   /** As these claims will be. Each must be stored as queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
@@ -43,6 +43,7 @@ export const PARAMETERS = [
   'to_root',
   'issued_at',
   'new_claims',
+  'new_count',
   'progress',
   'progress_count',
   'receipts',
@@ -53,7 +54,7 @@ export const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number]
 
-/** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim is stored already */
+/** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim may not be stored */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
   const { from, to } = changes.log
   const bindings: Readonly<Record<Parameter, Binding>> = {
@@ -65,6 +66,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     to_root: toHex(to.rootHash),
     issued_at: to.issuedAt,
     new_claims: toJson(claims, changes.newClaims ?? []),
+    new_count: changes.newClaims?.length ?? 0,
     progress: toJson(progress, changes.progress ?? []),
     progress_count: changes.progress?.length ?? 0,
     receipts: toJson(receipts, changes.receipts ?? []),
@@ -80,8 +82,8 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
 
 /**
  * The parts of the statement, in the order in which they must happen: the log first, which locks out other writers of it and its claims.
- * A dialect makes one statement of them, which also keeps the last checks, and which fails unless `grown` changes one row and `moved`
- * changes `progress_count`.
+ * A dialect makes one statement of them, which also keeps the last checks, and which fails unless `grown` changes one row, `moved`
+ * changes `progress_count` and `added` adds `new_count`.
  * @param given how the statement names a parameter
  * @param condition needed by each part after the first
  */
@@ -96,7 +98,7 @@ export function changeParts(sql: Expressions, given: (name: Parameter) => string
         AND tree_size = ${given('from_size')} AND root_hash = ${sql.bytes(given('from_root'))}`,
     moved: `UPDATE claims SET ${assignments(checked, 'moved')} FROM ${moved} AS moved
       WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${condition}`,
-    added: insert(claims, added),
+    added: `${insert(claims, added)} AND ${mayBeStored('added')}`,
     inserted: [
       insert(receipts, rowsOf(sql, receipts, given('receipts'))),
       insert(evidence, rowsOf(sql, evidence, given('evidence'))),

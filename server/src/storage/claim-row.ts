@@ -10,6 +10,8 @@ export const claims = table('claims', ['claimId'], {
   workspaceId: text('workspace_id'),
   clientClaimId: text('client_claim_id'),
   agentId: text('agent_id'),
+  /** 1: submitted through a key that is bound to this agent. */
+  agentBound: integer('agent_bound'),
   action: text('action'),
   target: text('target'),
   params: json<JsonObject>('params'),
@@ -38,6 +40,11 @@ export const claims = table('claims', ['claimId'], {
   verdict: nullable(text<VerdictValue>('verdict')),
   reasonCode: nullable(text<ReasonCode>('reason_code')),
 })
+
+/** Whether the content of a claim was erased: what clients write is never empty. */
+export function isErased({ agentId }: Pick<RowOf<typeof claims>, 'agentId'>): boolean {
+  return agentId === ''
+}
 
 const CHECKED = [
   'state',
@@ -68,6 +75,12 @@ export type ClaimProgress = RowOf<typeof progress>
 
 /** For claims that are looked up by their ids. Written as `state = 'queued'`, Postgres could choose the queue's index, which is slower here. */
 export const UNDECIDED = `state <> 'decided'`
+
+/** Whether a claim may be stored: an agent that is bound speaks through its own keys alone. @param row the claim's name in the statement */
+export function mayBeStored(row: string): string {
+  return `(${row}.agent_bound = 1 OR NOT EXISTS (SELECT 1 FROM bound_agents AS bound
+    WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id))`
+}
 
 /** The statement that adds the last check of each of these claims, where it has one, to its history. */
 export function keepChecks(rows: string): string {

@@ -1,7 +1,7 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
-import { type ClaimRow, checks, claims, keepChecks, UNDECIDED } from './claim-row.ts'
+import { type ClaimRow, checks, claims, keepChecks, mayBeStored, UNDECIDED } from './claim-row.ts'
 import type { Db } from './db.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { part, type RowOf } from './table.ts'
@@ -117,7 +117,7 @@ export function claimReads(db: Db) {
     /** The actions of the `count` newest claims of a workspace. */
     async actions(workspaceId: string, count: number): Promise<string[]> {
       const newest = `SELECT action FROM claims WHERE workspace_id = ? ${NEWEST_FIRST} LIMIT ?`
-      const sql = `SELECT DISTINCT action FROM (${newest}) AS newest ORDER BY action`
+      const sql = `SELECT DISTINCT action FROM (${newest}) AS newest WHERE action <> '' ORDER BY action`
       return (await db.query(sql, [workspaceId, count])).map(({ action }) => String(action))
     },
     /** The position of the `count`th claim of a scope, newest first; undefined when there are fewer. From the index alone. */
@@ -151,7 +151,7 @@ export function claimReads(db: Db) {
     /** The agents whose newest claim is in the scope, the latest first. Each claim that is read costs one look into an index. */
     async agents({ limit, ...scope }: Omit<ClaimScope, 'agentId'> & { readonly limit: number }): Promise<LastClaim[]> {
       const { condition, bindings } = narrowed(scope)
-      const sql = `SELECT agent_id, submitted_at, claim_id FROM claims WHERE ${condition} AND NOT EXISTS (
+      const sql = `SELECT agent_id, submitted_at, claim_id FROM claims WHERE ${condition} AND agent_id <> '' AND NOT EXISTS (
           SELECT 1 FROM claims AS newer WHERE newer.workspace_id = claims.workspace_id AND newer.agent_id = claims.agent_id
             AND (newer.submitted_at, newer.claim_id) > (claims.submitted_at, claims.claim_id))
         ${NEWEST_FIRST} LIMIT ?`
@@ -214,11 +214,14 @@ export function claimWrites(db: Db) {
 
   return {
     ...claimReads(db),
-    /** Inserts those whose client_claim_id is new in its workspace, each with its last check, and returns the ids of these. */
+    /**
+     * Inserts those whose client_claim_id is new in its workspace, and whose agent is not bound to keys that they did not come through,
+     * each with its last check. Returns the ids of these.
+     */
     async insertNew(rows: readonly ClaimRow[]): Promise<Set<string>> {
       // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
-      const suffix = 'ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id'
+      const suffix = `AND ${mayBeStored('new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
       const inserted = new Set((await insertRows(db, claims, ordered, suffix)).map((row) => String(row.claim_id)))
       const checked = rows.filter(({ claimId, lastCheck }) => lastCheck && inserted.has(claimId))
       if (checked.length > 0) {

@@ -8,10 +8,15 @@ import { counterWrites } from './counters.ts'
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
+import { erasureReads, erasureWrites } from './erasures.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
+import { machineReads, machineWrites } from './machines.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
+import { retentionReads, retentionWrites } from './retentions.ts'
+import { sealedReads, sealedWrites } from './sealed-columns.ts'
+import { secondStepReads, secondStepWrites } from './second-steps.ts'
 import {
   identityReads,
   identityWrites,
@@ -52,6 +57,11 @@ export interface Storage {
   apply(changes: Changes): Promise<void>
   /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
   readonly shared: Shared | undefined
+  /**
+   * Takes what was deleted out of the files in which the database keeps changes for a while, where a statement can do that. False: a
+   * reader is in the way, and a later call succeeds.
+   */
+  forgetDeleted(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -75,14 +85,19 @@ export function reads(db: Db) {
     links: linkReads(db),
     passkeys: passkeyReads(db),
     identities: identityReads(db),
+    secondSteps: secondStepReads(db),
     records: recordReads(db),
     workspaces: workspaceReads(db),
     keys: keyReads(db),
+    machines: machineReads(db),
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
+    erasures: erasureReads(db),
+    retentions: retentionReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
+    sealed: sealedReads(db),
     doctor: doctorReads(db),
   }
 }
@@ -95,15 +110,20 @@ export function writes(tx: Db) {
     links: linkWrites(tx),
     passkeys: passkeyWrites(tx),
     identities: identityWrites(tx),
+    secondSteps: secondStepWrites(tx),
     records: recordWrites(tx),
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),
+    machines: machineWrites(tx),
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),
+    erasures: erasureWrites(tx),
+    retentions: retentionWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
+    sealed: sealedWrites(tx),
     tallies: tallyWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),

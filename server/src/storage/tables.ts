@@ -3,15 +3,19 @@ import { anchors } from './anchor-row.ts'
 import { auditTrail, auditTrailHead } from './audit-trail.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
+import { erasures } from './erasures.ts'
 import { leases } from './leases.ts'
 import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
+import { machines } from './machines.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
+import { retentions } from './retentions.ts'
+import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
 import { tallies } from './tallies.ts'
-import { apiKeys, connections, workspaces } from './workspaces.ts'
+import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
 /** Copied, in this order: owners before the rows that refer to them. */
 export const CARRIED: readonly Table<unknown>[] = [
@@ -22,9 +26,14 @@ export const CARRIED: readonly Table<unknown>[] = [
   links,
   passkeys,
   identities,
+  secondSteps,
+  recoveryCodes,
   records,
   apiKeys,
+  boundAgents,
+  machines,
   connections,
+  retentions,
   claims,
   checks,
   signingKeys,
@@ -32,6 +41,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   retiredLogs,
   receipts,
   evidence,
+  erasures,
   tiles,
   treeHeads,
   anchors,

@@ -2,12 +2,18 @@
 import type { Instant, JsonObject } from '@claimcheck/core'
 import { type Db, runAll } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
-import { instant, json, nullable, type RowOf, table, text } from './table.ts'
+import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
+
+/** What a workspace asks of the sign-in of its members. */
+export type SignInRule = 'any' | 'second_step' | 'passkey'
 
 export const workspaces = table('workspaces', ['id'], {
   id: text('id'),
   name: text('name'),
   createdAt: instant('created_at'),
+  signInRule: text<SignInRule>('sign_in_rule'),
+  /** It has no members, keys or connections since then, and its name is free. The row stays, because claims refer to it. */
+  deletedAt: nullable(instant('deleted_at')),
 })
 
 export const apiKeys = table('api_keys', ['id'], {
@@ -20,7 +26,22 @@ export const apiKeys = table('api_keys', ['id'], {
   createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),
   lastUsedAt: nullable(instant('last_used_at')),
+  lastAddress: nullable(text('last_address')),
+  expiresAt: nullable(instant('expires_at')),
+  /** In CIDR notation; empty: it is accepted from anywhere. */
+  networks: json<readonly string[]>('networks'),
+  /** The agents that it is bound to; null: it claims for all that are not bound. */
+  agentIds: nullable(json<readonly string[]>('agent_ids')),
+  /** The key that a rotation made in its place. */
+  replacedBy: nullable(text('replaced_by')),
   revokedAt: nullable(instant('revoked_at')),
+})
+
+/** The agents for which only keys that are bound to them may claim. An agent stays here when its keys end, until an owner releases it. */
+export const boundAgents = table('bound_agents', ['workspaceId', 'agentId'], {
+  workspaceId: text('workspace_id'),
+  agentId: text('agent_id'),
+  boundAt: instant('bound_at'),
 })
 
 export type AddressVisibility = 'published' | 'withheld'
@@ -35,6 +56,8 @@ export const connections = table('connections', ['id'], {
   options: json<JsonObject>('options'),
   /** The secret ones, each sealed. */
   sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
+  /** Sealed: the key of the id that receipts name in place of a withheld address. null: made before there were such keys. */
+  sourceKey: nullable(text('source_key')),
   /** Whether receipts name the base address of its destination. */
   address: text<AddressVisibility>('address'),
   scopes: json<readonly string[]>('scopes'),
@@ -51,21 +74,31 @@ export const connections = table('connections', ['id'], {
 })
 
 export type WorkspaceRow = RowOf<typeof workspaces>
+export type NewWorkspaceRow = Pick<WorkspaceRow, 'id' | 'name' | 'createdAt'>
 export type ApiKeyRow = RowOf<typeof apiKeys>
+export type BoundAgentRow = RowOf<typeof boundAgents>
+
+/** What may change of a key. */
+export type KeyChanges = Partial<
+  Pick<ApiKeyRow, 'name' | 'expiresAt' | 'networks' | 'agentIds' | 'replacedBy' | 'revokedAt'>
+>
+const changeable = part(apiKeys, 'name', 'expiresAt', 'networks', 'agentIds', 'replacedBy', 'revokedAt')
 export type ConnectionRow = RowOf<typeof connections>
 
 const ACTIVE = 'WHERE disconnected_at IS NULL'
+const THERE = 'deleted_at IS NULL'
 
+/** Without those that are deleted. */
 export function workspaceReads(db: Db) {
   return {
     async byIdOrName(idOrName: string): Promise<WorkspaceRow | undefined> {
-      return selectRow(db, workspaces, 'WHERE id = ? OR name = ?', [idOrName, idOrName])
+      return selectRow(db, workspaces, `WHERE (id = ? OR name = ?) AND ${THERE}`, [idOrName, idOrName])
     },
     async any(): Promise<boolean> {
-      return (await db.query('SELECT id FROM workspaces LIMIT 1')).length > 0
+      return (await db.query(`SELECT id FROM workspaces WHERE ${THERE} LIMIT 1`)).length > 0
     },
     async list(): Promise<WorkspaceRow[]> {
-      return selectRows(db, workspaces, 'ORDER BY name')
+      return selectRows(db, workspaces, `WHERE ${THERE} ORDER BY name`)
     },
   }
 }
@@ -74,9 +107,11 @@ export function workspaceWrites(db: Db) {
   return {
     ...workspaceReads(db),
     /** False when the name is taken. */
-    async insert(workspace: WorkspaceRow): Promise<boolean> {
+    async insert(workspace: NewWorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
-      return (await insertRows(db, workspaces, [workspace], suffix)).length === 1
+      return (
+        (await insertRows(db, workspaces, [{ ...workspace, signInRule: 'any', deletedAt: null }], suffix)).length === 1
+      )
     },
     /** False when another workspace has the name. */
     async rename(id: string, name: string): Promise<boolean> {
@@ -87,13 +122,43 @@ export function workspaceWrites(db: Db) {
       await db.table(workspaces.name).where({ id }).update({ name })
       return true
     },
+    /** Locked until this transaction ends, so that nothing comes into a workspace that is being deleted. */
+    async lock(id: string): Promise<WorkspaceRow | undefined> {
+      return selectRow(db, workspaces, `WHERE id = ? AND ${THERE} ${db.dialect.forUpdate}`, [id])
+    },
+    async setSignInRule(id: string, rule: SignInRule): Promise<void> {
+      await db.table(workspaces.name).where({ id }).update({ sign_in_rule: rule })
+    },
+    /** Its name is its id from now on, which is nobody else's name. */
+    async delete(id: string, at: Instant): Promise<void> {
+      await db.table(workspaces.name).where({ id }).update({ name: id, deleted_at: at })
+    },
   }
 }
 
 export function keyReads(db: Db) {
   return {
-    async byHashes(keyHashes: readonly string[]): Promise<ApiKeyRow[]> {
-      return selectRows(db, apiKeys, `WHERE key_hash IN ${db.dialect.texts}`, [JSON.stringify(keyHashes)])
+    /** Each with whether its workspace has bound agents. */
+    async byHashes(keyHashes: readonly string[]): Promise<(ApiKeyRow & { readonly bindsAgents: boolean })[]> {
+      const binds = 'EXISTS (SELECT 1 FROM bound_agents WHERE bound_agents.workspace_id = api_keys.workspace_id)'
+      const sql = `SELECT ${apiKeys.names}, CASE WHEN ${binds} THEN 1 ELSE 0 END AS binds_agents
+        FROM api_keys WHERE key_hash IN ${db.dialect.texts}`
+      const rows = await db.query(sql, [JSON.stringify(keyHashes)])
+      return rows.map((row) => ({ ...apiKeys.read(row), bindsAgents: Number(row.binds_agents) === 1 }))
+    },
+    /** By id. */
+    async boundAgents(workspaceId?: string): Promise<BoundAgentRow[]> {
+      const order = 'ORDER BY workspace_id, agent_id'
+      return workspaceId === undefined
+        ? selectRows(db, boundAgents, order)
+        : selectRows(db, boundAgents, `WHERE workspace_id = ? ${order}`, [workspaceId])
+    },
+    async isBound(workspaceId: string, agentId: string): Promise<boolean> {
+      const sql = 'SELECT 1 AS one FROM bound_agents WHERE workspace_id = ? AND agent_id = ?'
+      return (await db.query(sql, [workspaceId, agentId])).length > 0
+    },
+    async byId(id: string): Promise<ApiKeyRow | undefined> {
+      return selectRow(db, apiKeys, 'WHERE id = ?', [id])
     },
     async list(workspaceId?: string): Promise<ApiKeyRow[]> {
       const order = 'ORDER BY created_at, id'
@@ -110,20 +175,44 @@ export function keyWrites(db: Db) {
     async insert(key: ApiKeyRow): Promise<void> {
       await insertRows(db, apiKeys, [key])
     },
-    /** Revokes for good: a second revocation keeps the time of the first. Undefined for an unknown id, or one of another workspace. */
-    async revoke(id: string, at: Instant, workspaceId?: string): Promise<ApiKeyRow | undefined> {
-      const which = { id, ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) }
-      await db.table('api_keys').where(which).whereNull('revoked_at').update({ revoked_at: at })
-      const key = await selectRow(db, apiKeys, 'WHERE id = ?', [id])
-      return key && (workspaceId === undefined || key.workspaceId === workspaceId) ? key : undefined
+    /** Locked until this transaction ends. */
+    async lock(id: string): Promise<ApiKeyRow | undefined> {
+      return selectRow(db, apiKeys, `WHERE id = ? ${db.dialect.forUpdate}`, [id])
+    },
+    async change(key: ApiKeyRow, changes: KeyChanges): Promise<ApiKeyRow> {
+      const changed = { ...key, ...changes }
+      const cells = changeable.cells(changed)
+      const columns = Object.fromEntries(changeable.columns.map(({ name }, index) => [name, cells[index]!]))
+      await db.table(apiKeys.name).where({ id: key.id }).update(columns)
+      return changed
+    },
+    async revokeAll(workspaceId: string, at: Instant): Promise<void> {
+      await db.table('api_keys').where({ workspace_id: workspaceId }).whereNull('revoked_at').update({ revoked_at: at })
     },
     /** When several hosts tell a time, the latest stays. */
-    async used(id: string, at: Instant): Promise<void> {
-      await db.query('UPDATE api_keys SET last_used_at = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?', [
-        at,
-        id,
-        at,
-      ])
+    async used(id: string, at: Instant, address: string): Promise<void> {
+      const sql =
+        'UPDATE api_keys SET last_used_at = ?, last_address = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?'
+      await db.query(sql, [at, address, id, at])
+    },
+    /**
+     * Binds agents before this transaction stores a key that is bound to them. No claim is stored meanwhile: each is stored either
+     * before, or under the new rule.
+     */
+    async bindAgents(agents: readonly BoundAgentRow[]): Promise<void> {
+      if (agents.length === 0) return
+      await runAll(db, db.dialect.lockTables(['claims']))
+      // The update locks the row: nobody releases the agent until the key is stored.
+      const suffix = 'ON CONFLICT (workspace_id, agent_id) DO UPDATE SET bound_at = bound_agents.bound_at'
+      await insertRows(db, boundAgents, agents, suffix)
+    },
+    /** Locked until this transaction ends. */
+    async lockAgent(workspaceId: string, agentId: string): Promise<BoundAgentRow | undefined> {
+      const rest = `WHERE workspace_id = ? AND agent_id = ? ${db.dialect.forUpdate}`
+      return selectRow(db, boundAgents, rest, [workspaceId, agentId])
+    },
+    async releaseAgent({ workspaceId, agentId }: BoundAgentRow): Promise<void> {
+      await db.table(boundAgents.name).where({ workspace_id: workspaceId, agent_id: agentId }).delete()
     },
   }
 }
@@ -163,6 +252,7 @@ export function connectionWrites(db: Db) {
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update({
           sealed_secrets: JSON.stringify(to.sealedSecrets),
+          source_key: to.sourceKey,
           scopes: JSON.stringify(to.scopes),
           notes: JSON.stringify(to.notes),
         })
@@ -174,13 +264,24 @@ export function connectionWrites(db: Db) {
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update({ scopes: JSON.stringify(to.scopes), notes: JSON.stringify(to.notes) })
     },
+    /** Gives a connection its source key, unless it has one. */
+    async fillSourceKey(id: string, sealed: string): Promise<void> {
+      await db.table('connections').where({ id }).whereNull('source_key').update({ source_key: sealed })
+    },
     /** False when there is no such active connection, in this workspace where one is named. */
     async rename(id: string, name: string | null, workspaceId?: string): Promise<boolean> {
       return (await active(id, workspaceId).update({ name })) === 1
     },
     /** Deletes its secrets, too. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
-      return (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}' })) === 1
+      return (
+        (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}', source_key: null })) === 1
+      )
+    },
+    /** Of the whole workspace. Deletes their secrets, too. */
+    async disconnectAll(workspaceId: string, at: Instant): Promise<void> {
+      const all = db.table('connections').where({ workspace_id: workspaceId }).whereNull('disconnected_at')
+      await all.update({ disconnected_at: at, sealed_secrets: '{}' })
     },
     /** When several hosts tell a time, the latest stays. */
     async wasRead(id: string, at: Instant): Promise<void> {

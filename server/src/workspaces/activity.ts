@@ -5,7 +5,7 @@ import type { Storage, Writes } from '../storage/storage.ts'
 
 export interface Activity {
   /** @param key its current row */
-  keyUsed(key: { readonly id: string; readonly lastUsedAt: Instant | null }): void
+  keyUsed(key: { readonly id: string; readonly lastUsedAt: Instant | null }, address: string): void
   connectionRead(connectionId: string, record: CheckRecord): void
   /** Writes the notes that are left. */
   close(): Promise<void>
@@ -22,6 +22,11 @@ const KEY_EVERY_MS = 60_000
 const WRITE_AFTER_MS = 2000
 const MAX_NOTES = 1000
 
+interface KeyUse {
+  readonly at: Instant
+  readonly address: string
+}
+
 interface Note {
   readAt?: Instant
   failure?: { readonly at: Instant; readonly code: string }
@@ -29,7 +34,7 @@ interface Note {
 
 export function createActivity({ storage, now, logger }: ActivityOptions): Activity {
   // Notes beyond MAX_NOTES are dropped.
-  const keys = new Map<string, Instant>()
+  const keys = new Map<string, KeyUse>()
   const connections = new Map<string, Note>()
   // The last note of each key: a row that was read before its note was written still shows the older time.
   const noted = new LRUCache<string, Instant>({ max: MAX_NOTES })
@@ -58,11 +63,11 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
   }
 
   return {
-    keyUsed({ id, lastUsedAt }) {
+    keyUsed({ id, lastUsedAt }, address) {
       const at = now()
       if (at - Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0) < KEY_EVERY_MS || keys.size >= MAX_NOTES) return
       noted.set(id, at)
-      keys.set(id, at)
+      keys.set(id, { at, address })
       scheduleFlush()
     },
     connectionRead(connectionId, record) {
@@ -85,10 +90,10 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
 // All hosts write in the same order, so that they do not deadlock.
 async function writeNotes(
   tx: Writes,
-  keys: readonly (readonly [string, Instant])[],
+  keys: readonly (readonly [string, KeyUse])[],
   connections: readonly (readonly [string, Note])[],
 ): Promise<void> {
-  for (const [id, at] of keys.toSorted(byId)) await tx.keys.used(id, at)
+  for (const [id, { at, address }] of keys.toSorted(byId)) await tx.keys.used(id, at, address)
   for (const [id, { readAt, failure }] of connections.toSorted(byId)) {
     if (readAt !== undefined) await tx.connections.wasRead(id, readAt)
     if (failure) await tx.connections.failed(id, failure.at, failure.code)

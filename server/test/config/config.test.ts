@@ -23,6 +23,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     databaseUrl: `sqlite:${join(folder, 'data/claimcheck.db')}`,
     dataDir: join(folder, 'data'),
     secretKey: undefined,
+    secretKeysAlso: [],
     trustProxy: 0,
     logLevel: 'info',
     allowPrivate: [],
@@ -31,6 +32,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     oidcSignIn: undefined,
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
+    securityContact: undefined,
   })
 })
 
@@ -41,6 +43,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     connections: { per_address: 8 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
+    security_contact: 'mailto:security@example.com',
   }
   const folder = t.testdir({ elsewhere: { 'mine.json': JSON.stringify(file) } })
   const env = {
@@ -71,6 +74,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     connections: { most: 10_000, perAddress: 8 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
+    securityContact: 'mailto:security@example.com',
   })
   t.equal(config.secretKey?.length, 32)
 })
@@ -80,6 +84,16 @@ t.test('a secret key is the same in hex and in either base64', async (t) => {
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     t.same(loadConfig({ SECRET_KEY: key.toString(encoding) }, t.testdir()).secretKey, key, encoding)
   }
+})
+
+t.test('other keys that open are told apart by commas', async (t) => {
+  const [one, two, three] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer]
+  const env = {
+    SECRET_KEY: one.toString('hex'),
+    SECRET_KEY_ALSO: `${two.toString('hex')}, ${three.toString('base64')},`,
+  }
+  const { secretKey, secretKeysAlso } = loadConfig(env, t.testdir())
+  t.same([secretKey, ...secretKeysAlso], [one, two, three])
 })
 
 t.test('a Postgres database is taken by either name of the scheme, with the parameters of its driver', async (t) => {
@@ -120,7 +134,9 @@ t.test('proxies are believed as they are named', async (t) => {
 
 t.test('a variable that is empty is one that is not set', async (t) => {
   const names =
-    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(' ')
+    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY SECRET_KEY_ALSO TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(
+      ' ',
+    )
   const folder = t.testdir()
   t.same(loadConfig(Object.fromEntries(names.map((name) => [name, ''])), folder), loadConfig({}, folder))
 })
@@ -159,6 +175,19 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, undefined, [/^SECRET_KEY/]],
   ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, undefined, [/^SECRET_KEY/]],
   ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, undefined, [/^SECRET_KEY/]],
+  ['other keys without a secret key', { SECRET_KEY_ALSO: 'ab'.repeat(32) }, undefined, [/^SECRET_KEY_ALSO/]],
+  [
+    'another key that is none',
+    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: `${'cd'.repeat(32)},u:p@` },
+    undefined,
+    [/^SECRET_KEY_ALSO.*2/],
+  ],
+  [
+    'another key that is the same',
+    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: 'AB'.repeat(32) },
+    undefined,
+    [/^SECRET_KEY_ALSO.*1/],
+  ],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
   ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, undefined, [/^TRUST_PROXY/]],
@@ -185,6 +214,9 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a file that says something twice', {}, '{\n"issuer_name": "a",\n"issuer_name": "b"}', [/duplicate.*line 3$/]],
   ['a file that is a list', {}, '[]', [/file/]],
   ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
+  ['a contact that is no address', {}, '{"security_contact": "security@example.com"}', [/security_contact.*mailto:/]],
+  ['a contact without https', {}, '{"security_contact": "http://example.com"}', [/security_contact/]],
+  ['a contact of two lines', {}, '{"security_contact": "tel:1\\nExpires: 2"}', [/security_contact/]],
   ['a plugin without a name', {}, '{"plugins": [{"with": {}}]}', [/plugins\.0\.use/]],
   [
     'several at once',

@@ -76,7 +76,9 @@ const claims = memoryClaims()
 const app = await startApp({
   services: {
     claims,
-    keys: memoryKeys({ [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE } }),
+    keys: memoryKeys({
+      [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE, agentIds: null, bindsAgents: false },
+    }),
     log: memoryLog(120),
     receipts: memoryReceipts({
       rcpt_1: JSON.stringify({ ...RECEIPT, body: { ...RECEIPT.body, claim: receiptClaim } }),

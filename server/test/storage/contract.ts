@@ -18,7 +18,7 @@ import type { Dialect } from '../../../test/support/database.ts'
 import { query } from '../../../test/support/sql.ts'
 import { claimNumber } from '../support/claim-row.ts'
 import { newDatabase, opened } from '../support/databases.ts'
-import { UNREAD, UNUSED } from '../support/rows.ts'
+import { UNREAD } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MIGRATIONS = [
@@ -33,13 +33,16 @@ const MIGRATIONS = [
   '009-agents',
   '010-leaf-hashes',
   '011-audit-trail',
+  '012-recovery',
+  '013-keys',
+  '014-erasures',
+  '015-source-keys',
   '016-tallies',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
 const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
 const RECORD: CheckRecord = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } }
-const KEY = { workspaceId: 'ws_1', name: 'a', lastFour: 'abcd', createdAt: NOON, ...UNUSED, revokedAt: null }
 
 /** A workspace, a log, and these claims. */
 async function begin(t: Test, url: string, claims: readonly ClaimRow[] = []) {
@@ -88,7 +91,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     await first.close()
     const second = await opened(t, url)
     t.strictSame(second.migrated, [])
-    t.same(await second.read.workspaces.byIdOrName('acme'), WORKSPACE)
+    t.match(await second.read.workspaces.byIdOrName('acme'), WORKSPACE)
   })
 
   t.test('processes that start together migrate once', async (t) => {
@@ -548,25 +551,67 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     )
   })
 
-  t.test('a removed connection keeps no secret, and a revocation its first time', async (t) => {
+  t.test('a removed connection keeps no secret', async (t) => {
     const url = await fresh(t)
     const storage = await begin(t, url)
     const sealed = { options: { base: 1 }, sealedSecrets: { token: 'v1.sealed' }, scopes: ['read'], ...UNREAD }
     const at = { connectedAt: NOON, disconnectedAt: null }
     const connection = { id: 'conn_1', workspaceId: 'ws_1', provider: 'test', ...sealed, ...at }
-    await storage.write(async (tx) => {
-      await tx.connections.insert(connection)
-      await tx.keys.insert({ ...KEY, id: 'key_1', keyHash: 'h' })
-    })
+    await storage.write((tx) => tx.connections.insert(connection))
     t.same(await storage.read.connections.activeById('conn_1'), connection)
     t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), true)
     t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), false)
     t.equal(await storage.read.connections.activeById('conn_1'), undefined)
     t.same(await query(url, 'SELECT sealed_secrets FROM connections'), [{ sealed_secrets: '{}' }])
-    t.match(await storage.write((tx) => tx.keys.revoke('key_1', NOON + 1)), { revokedAt: NOON + 1 })
-    t.match(await storage.write((tx) => tx.keys.revoke('key_1', NOON + 2)), { revokedAt: NOON + 1 })
-    t.equal(await storage.write((tx) => tx.keys.revoke('key_1', NOON, 'ws_2')), undefined)
-    t.equal(await storage.write((tx) => tx.keys.revoke('key_2', NOON)), undefined)
+  })
+
+  t.test('a claim whose agent is bound is stored only where it came through a key of that agent', async (t) => {
+    const storage = await begin(t, await fresh(t))
+    await storage.write(async (tx) => {
+      await tx.workspaces.insert({ ...WORKSPACE, id: 'ws_2', name: 'other' })
+      await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON }])
+      await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON + 1 }])
+    })
+    t.strictSame(await storage.read.keys.boundAgents('ws_1'), [
+      { workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON },
+    ])
+    t.equal(await storage.read.keys.isBound('ws_2', 'bound'), false)
+    const through = (number: number, agentBound: number, over = {}) =>
+      claimNumber(number, { agentId: 'bound', agentBound, ...over })
+    const insert = (...rows: readonly ClaimRow[]) => storage.write((tx) => tx.claims.insertNew(rows))
+    const added = await insert(through(1, 0), through(2, 1), claimNumber(3), through(4, 0, { workspaceId: 'ws_2' }))
+    t.strictSame([...added].sort(), ['clm_2', 'clm_3', 'clm_4'])
+    t.match(await storage.read.claims.byId('ws_1', 'clm_2'), { agentBound: 1 })
+
+    const log = { from: LOG, to: LOG }
+    await t.rejects(storage.apply({ log, newClaims: [claimNumber(5), through(6, 0)] }), 'as one statement')
+    t.equal(await storage.read.claims.byId('ws_1', 'clm_5'), undefined, 'and then nothing is stored')
+    await storage.apply({ log, newClaims: [claimNumber(5), through(6, 1)] })
+    t.ok(await storage.read.claims.byId('ws_1', 'clm_6'))
+
+    await storage.write(async (tx) => {
+      const agent = await tx.keys.lockAgent('ws_1', 'bound')
+      await tx.keys.releaseAgent(agent!)
+    })
+    await storage.apply({ log, newClaims: [through(7, 0)] })
+    t.ok(await storage.read.claims.byId('ws_1', 'clm_7'), 'a released agent is as any other')
+  })
+
+  t.test('no claim is stored while its agent is being bound', async (t) => {
+    const url = await fresh(t)
+    const [binding, storing] = [await begin(t, url), await opened(t, url)]
+    const stored = await binding.write(async (tx) => {
+      await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'agent', boundAt: NOON }])
+      const insert = storing.write((other) => other.claims.insertNew([claimNumber(1)]))
+      const apply = storing.apply({ log: { from: LOG, to: LOG }, newClaims: [claimNumber(2)] }).then(
+        () => 'stored',
+        () => 'refused',
+      )
+      await setTimeout(50)
+      return { insert, apply }
+    })
+    t.strictSame([...(await stored.insert)], [])
+    t.equal(await stored.apply, 'refused')
   })
 
   t.test('a lease has one holder, until that lets go or is silent for as long as it asked', async (t) => {

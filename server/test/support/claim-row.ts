@@ -9,6 +9,7 @@ export function claimNumber(number: number, over: Partial<ClaimRow> = {}): Claim
     workspaceId: 'ws_1',
     clientClaimId: `client-${number}`,
     agentId: 'agent',
+    agentBound: 0,
     action: 'test.outcome.reach',
     target: 'somewhere',
     params: { n: number },

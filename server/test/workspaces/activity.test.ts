@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
+const ADDRESS = '192.0.2.7'
 const MINUTE_MS = 60_000
 const LATE_MS = 10_000
 
@@ -55,7 +56,7 @@ function failed(at: Instant, code: 'timeout' | 'forbidden' | 'unsupported_target
 t.test("a key's uses are written once a minute, however many there are", async (t) => {
   const { host, lastUsed, writes } = await open(t)
   const { keyUsed, close, clock } = host()
-  const use = (id: string, lastUsedAt: Instant | null = null) => keyUsed({ id, lastUsedAt })
+  const use = (id: string, lastUsedAt: Instant | null = null) => keyUsed({ id, lastUsedAt }, ADDRESS)
   for (let count = 0; count < 100; count++) use('key_1')
   await close()
   t.strictSame(await lastUsed(), [NOON, null])
@@ -95,7 +96,7 @@ t.test('of two hosts the latest stands, whichever writes last', async (t) => {
   const { host, connection, lastUsed } = await open(t)
   const [early, late] = [host(NOON + 1), host(NOON + 2)]
   for (const each of [early, late]) {
-    each.keyUsed({ id: 'key_1', lastUsedAt: null })
+    each.keyUsed({ id: 'key_1', lastUsedAt: null }, ADDRESS)
     each.connectionRead('conn_1', read(each.clock.at))
     each.connectionRead('conn_1', failed(each.clock.at, each === late ? 'forbidden' : 'timeout'))
   }
@@ -108,7 +109,7 @@ t.test('of two hosts the latest stands, whichever writes last', async (t) => {
 t.test('what is noted is written a little later, without anybody asking', async (t) => {
   const { host, lastUsed } = await open(t)
   const { keyUsed } = host()
-  keyUsed({ id: 'key_1', lastUsedAt: null })
+  keyUsed({ id: 'key_1', lastUsedAt: null }, ADDRESS)
   t.strictSame(await lastUsed(), [null, null], 'not at once')
   const end = Date.now() + LATE_MS
   // Its own timer keeps no process alive.
@@ -120,7 +121,7 @@ t.test('a database that fails costs the notes, a warning and nothing else', asyn
   const { storage, host, warnings } = await open(t)
   const { keyUsed, connectionRead, close } = host()
   await storage.close()
-  keyUsed({ id: 'key_1', lastUsedAt: null })
+  keyUsed({ id: 'key_1', lastUsedAt: null }, ADDRESS)
   connectionRead('conn_1', read(NOON))
   await t.resolves(close())
   t.equal(warnings.length, 1)
@@ -131,9 +132,9 @@ t.test('a database that fails costs the notes, a warning and nothing else', asyn
 t.test("what is noted of keys and connections that are gone is nobody's loss", async (t) => {
   const { host, warnings, lastUsed } = await open(t)
   const { keyUsed, connectionRead, close } = host()
-  keyUsed({ id: 'key_none', lastUsedAt: null })
+  keyUsed({ id: 'key_none', lastUsedAt: null }, ADDRESS)
   connectionRead('conn_none', failed(NOON, 'timeout'))
-  keyUsed({ id: 'key_2', lastUsedAt: null })
+  keyUsed({ id: 'key_2', lastUsedAt: null }, ADDRESS)
   await close()
   t.strictSame(await lastUsed(), [null, NOON])
   t.strictSame(warnings, [])
@@ -143,16 +144,16 @@ t.test('more keys and connections at once than are held are not noted', async (t
   const { host, lastUsed, connection } = await open(t)
   const { keyUsed, connectionRead, close } = host()
   for (let count = 0; count < 1000; count++) {
-    keyUsed({ id: `key_none_${count}`, lastUsedAt: null })
+    keyUsed({ id: `key_none_${count}`, lastUsedAt: null }, ADDRESS)
     connectionRead(`conn_none_${count}`, read(NOON))
   }
-  keyUsed({ id: 'key_1', lastUsedAt: null })
+  keyUsed({ id: 'key_1', lastUsedAt: null }, ADDRESS)
   connectionRead('conn_1', read(NOON))
   connectionRead('conn_none_1', failed(NOON, 'timeout'))
   await close()
   t.strictSame(await lastUsed(), [null, null])
   t.match(await connection(), { lastReadAt: null })
-  keyUsed({ id: 'key_1', lastUsedAt: null })
+  keyUsed({ id: 'key_1', lastUsedAt: null }, ADDRESS)
   await close()
   t.strictSame(await lastUsed(), [NOON, null], 'but later they are')
 })

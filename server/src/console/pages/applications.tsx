@@ -1,5 +1,6 @@
 /** The applications that a person has allowed. */
 import { formatInstant, type Instant } from '@claimcheck/core'
+import type { FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import type { Application } from '../../oauth/applications.ts'
 import { scopeWords } from '../../oauth/scopes.ts'
@@ -10,17 +11,35 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
-import { queryOf } from '../request-fields.ts'
+import { type Fields, queryOf } from '../request-fields.ts'
 import { sessionOf, viewerOf } from '../session.ts'
+import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
-type ApplicationServices = Pick<ConsoleDependencies, 'applications' | 'now'>
+type ApplicationServices = Pick<
+  ConsoleDependencies,
+  'applications' | 'machines' | 'oauth' | 'oidcSignIn' | 'config' | 'now'
+>
 
-export function applicationRoutes(app: App, { applications, now }: ApplicationServices): void {
+export function applicationRoutes(app: App, services: ApplicationServices): void {
+  const { applications, machines, now } = services
+
+  async function shown(request: FastifyRequest): Promise<ApplicationsProps> {
+    const viewer = viewerOf(request)
+    const [list, ofMachines] = await Promise.all([
+      applications.list(sessionOf(request).user.id),
+      machinesOf(viewer, machines),
+    ])
+    return { viewer, list, machines: ofMachines, now: now() }
+  }
+
   app.get(paths.applications, async (request, reply) => {
-    const list = await applications.list(sessionOf(request).user.id)
     const { done } = queryOf(request)
-    return sendPage(reply, <Applications viewer={viewerOf(request)} list={list} now={now()} done={done} />)
+    return sendPage(reply, <Applications {...(await shown(request))} done={done} />)
   })
+
+  machineRoutes(app, services, async (request, reply, values, problem) =>
+    sendPage(reply, <Applications {...(await shown(request))} values={values} problem={problem} />, 422),
+  )
 
   app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, async (request, reply) => {
     await applications.revoke(sessionOf(request).user.id, request.params.grant)
@@ -31,11 +50,15 @@ export function applicationRoutes(app: App, { applications, now }: ApplicationSe
 interface ApplicationsProps {
   readonly viewer: Viewer
   readonly list: readonly Application[]
+  readonly machines: readonly ListedMachine[]
   readonly now: Instant
-  readonly done: string | undefined
+  readonly done?: string | undefined
+  /** Of the form for a new machine. */
+  readonly values?: Fields
+  readonly problem?: string
 }
 
-function Applications({ viewer, list, now, done }: ApplicationsProps) {
+function Applications({ viewer, list, machines, now, done, values = {}, problem }: ApplicationsProps) {
   return (
     <ConsolePage title="Connected applications" viewer={viewer} section="account" done={done}>
       {list.length === 0 ? (
@@ -53,6 +76,7 @@ function Applications({ viewer, list, now, done }: ApplicationsProps) {
           ))}
         </Table>
       )}
+      <Machines viewer={viewer} machines={machines} now={now} values={values} problem={problem} />
     </ConsolePage>
   )
 }

@@ -1,49 +1,61 @@
-/** The developers page: API keys, and the quotas of the workspace. */
+/** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
 import type { Instant } from '@claimcheck/core'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readDuration } from '../../base/duration.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { QuotaState } from '../../claims/quotas.ts'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
 import { originOf } from '../../web/origin.ts'
-import { Empty, Table } from '../../web/parts/table.tsx'
-import { Code, Time } from '../../web/parts/values.tsx'
-import { sentence } from '../../web/words.tsx'
-import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
+import { Empty } from '../../web/parts/table.tsx'
+import type { ApiKey, BoundAgent } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { Field, PostForm } from '../parts/form.tsx'
+import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, queryOf } from '../request-fields.ts'
-import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { type Fields, formOf, queryOf } from '../request-fields.ts'
+import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
+import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
+import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
+import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.tsx'
+import { KeyTable } from './developers/key-table.tsx'
 
 type DeveloperServices = Pick<
   ConsoleDependencies,
-  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'now' | 'config'
+  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'oidcSignIn' | 'now' | 'config'
 >
 
 type KeyPath = { Params: { key: string } }
 
-const COMMAND_LINE = 'command line'
+export function developerRoutes(app: App, services: DeveloperServices): void {
+  const { keys, quotas, members, connections, registry, now, config } = services
+  const ownerNow = { preHandler: [ownersOnly, freshSignInOnly(services)] }
 
-export function developerRoutes(
-  app: App,
-  { keys, quotas, members, connections, registry, now, config }: DeveloperServices,
-): void {
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const { id } = workspaceOf(request)
-    const [listed, quota] = await Promise.all([keys.list(id), quotas.state(id)])
+    const [listed, agents, quota] = await Promise.all([keys.list(id), keys.boundAgents(id), quotas.state(id)])
     const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
-    return { viewer: viewerOf(request), isOwner: isOwner(request), keys: listed, names, quota, now: now() }
+    return { viewer: viewerOf(request), isOwner: isOwner(request), keys: listed, agents, names, quota, now: now() }
   }
 
   async function requireKey(request: FastifyRequest, id: string): Promise<ApiKey> {
     const key = (await keys.list(workspaceOf(request).id)).find((one) => one.id === id)
     if (!key) throw new ServiceError('not_found', 'there is no such key')
     return key
+  }
+
+  const by = actingOf
+
+  async function sendNewKey(request: FastifyRequest, reply: FastifyReply, key: string, replaced?: ApiKey) {
+    const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
+    const profile = firstProfile(registry, providers)
+    const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile })
+    const props = { viewer: viewerOf(request), secret: key, command, now: now(), ...(replaced ? { replaced } : {}) }
+    return sendPage(reply, <NewKey {...props} />, 201)
   }
 
   app.get('/developers', async (request, reply) =>
@@ -53,29 +65,87 @@ export function developerRoutes(
   // For a reload of the page of a new key.
   app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
 
-  app.post('/developers/keys', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
-    const { name = '' } = formOf(request)
+  app.post('/developers/keys', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
+    const values = formOf(request)
     try {
-      const { key } = await keys.create(workspaceOf(request).id, name, sessionOf(request).user.id)
-      const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
-      const profile = firstProfile(registry, providers)
-      const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile })
-      return sendPage(reply, <NewKey viewer={viewerOf(request)} secret={key} command={command} />, 201)
+      const settings = readKeyFields(values)
+      const { key } = await keys.create(workspaceOf(request).id, values.name ?? '', settings, by(request))
+      return sendNewKey(request, reply, key)
     } catch (error) {
       const problem = `no key was made: ${refusalOf(error)}`
-      return sendPage(reply, <Developers {...(await shown(request))} name={name} problem={problem} />, 422)
+      return sendPage(reply, <Developers {...(await shown(request))} values={values} problem={problem} />, 422)
+    }
+  })
+
+  app.get<KeyPath>('/developers/keys/:key', { preHandler: ownersOnly }, async (request, reply) => {
+    const key = await requireKey(request, request.params.key)
+    const props = { viewer: viewerOf(request), apiKey: key, now: now() }
+    return sendPage(
+      reply,
+      key.revokedAt === null ? <ChangeKey {...props} values={fieldsOf(key)} /> : <RevokeKey {...props} />,
+    )
+  })
+
+  app.post<KeyPath>('/developers/keys/:key', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
+    const workspaceId = workspaceOf(request).id
+    const key = await requireKey(request, request.params.key)
+    const values = formOf(request)
+    try {
+      const changes = { name: values.name ?? '', ...readKeyFields(values, key) }
+      await keys.change(key.id, changes, workspaceId, by(request))
+      return reply.redirect(`${paths.developers(workspaceId)}?done=key-changed`, 303)
+    } catch (error) {
+      const props = { viewer: viewerOf(request), apiKey: key, now: now(), values }
+      return sendPage(reply, <ChangeKey {...props} problem={`the key is as before: ${refusalOf(error)}`} />, 422)
+    }
+  })
+
+  app.get<KeyPath>('/developers/keys/:key/rotate', { preHandler: ownersOnly }, async (request, reply) => {
+    const key = await requireKey(request, request.params.key)
+    return sendPage(reply, <RotateKey viewer={viewerOf(request)} apiKey={key} now={now()} />)
+  })
+
+  app.post<KeyPath>('/developers/keys/:key/rotate', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
+    const workspaceId = workspaceOf(request).id
+    const key = await requireKey(request, request.params.key)
+    try {
+      const overlapMs = readDuration(formOf(request).overlap ?? '')
+      const { key: made, replaced } = await keys.rotate(key.id, overlapMs, workspaceId, by(request))
+      return sendNewKey(request, reply, made, replaced)
+    } catch (error) {
+      const props = { viewer: viewerOf(request), apiKey: key, now: now() }
+      return sendPage(reply, <RotateKey {...props} problem={`no key was made: ${refusalOf(error)}`} />, 422)
     }
   })
 
   app.get<KeyPath>('/developers/keys/:key/revoke', { preHandler: ownersOnly }, async (request, reply) => {
     const key = await requireKey(request, request.params.key)
-    return sendPage(reply, <Revoke viewer={viewerOf(request)} apiKey={key} now={now()} />)
+    return sendPage(reply, <RevokeKey viewer={viewerOf(request)} apiKey={key} now={now()} />)
   })
 
   app.post<KeyPath>('/developers/keys/:key/revoke', { preHandler: ownersOnly }, async (request, reply) => {
     const workspaceId = workspaceOf(request).id
-    await keys.revoke(request.params.key, workspaceId)
+    await keys.revoke(request.params.key, workspaceId, by(request))
     return reply.redirect(`${paths.developers(workspaceId)}?done=key-revoked`, 303)
+  })
+
+  app.get('/developers/agents/release', { preHandler: ownersOnly }, async (request, reply) => {
+    const { agent = '' } = queryOf(request)
+    const bound = (await keys.boundAgents(workspaceOf(request).id)).some(({ agentId }) => agentId === agent)
+    if (!bound) throw new ServiceError('not_found', 'there is no such bound agent')
+    return sendPage(reply, <ReleaseAgent viewer={viewerOf(request)} agentId={agent} />)
+  })
+
+  app.post('/developers/agents/release', { preHandler: ownersOnly }, async (request, reply) => {
+    const workspaceId = workspaceOf(request).id
+    const { agent = '' } = formOf(request)
+    try {
+      await keys.releaseAgent(workspaceId, agent, by(request))
+      return reply.redirect(`${paths.developers(workspaceId)}?done=agent-released`, 303)
+    } catch (error) {
+      const page = <ReleaseAgent viewer={viewerOf(request)} agentId={agent} problem={refusalOf(error)} />
+      return sendPage(reply, page, 422)
+    }
   })
 }
 
@@ -83,22 +153,25 @@ interface DevelopersProps {
   readonly viewer: Viewer
   readonly isOwner: boolean
   readonly keys: readonly ApiKey[]
+  readonly agents: readonly BoundAgent[]
   /** Names of the people who made keys, by their ids. */
   readonly names: ReadonlyMap<string, string>
   readonly quota: QuotaState
   readonly now: Instant
-  readonly name?: string
+  /** Of the form for a new key. */
+  readonly values?: Fields
   readonly problem?: string
   readonly done?: string | undefined
 }
 
-function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, done }: DevelopersProps) {
+function Developers(props: DevelopersProps) {
+  const { viewer, isOwner, keys, agents, names, quota, now, values = {}, problem, done } = props
   return (
     <ConsolePage title="Developers" viewer={viewer} section="developers" done={done}>
       <h2>API keys</h2>
       <p>
-        Programs submit claims and read this workspace with a key. A key gives full access to the API. Revoked keys stay
-        in this list.
+        Programs submit claims and read this workspace with a key. A key gives full access to the API, as far as it is
+        not held to a time, networks or agents. Revoked and expired keys stay in this list.
       </p>
       {keys.length === 0 ? (
         <Empty heading="No keys yet">
@@ -113,19 +186,12 @@ function Developers({ viewer, isOwner, keys, names, quota, now, name, problem, d
         <>
           <h2>New key</h2>
           <PostForm action={paths.keys(viewer.workspace!.id)} csrf={viewer.csrf}>
-            <Field
-              name="name"
-              label="Name"
-              value={name}
-              problem={problem && sentence(problem)}
-              help="What will use it: a program, a machine, a pipeline."
-              autocomplete="off"
-              required
-            />
+            <NewKeyFields values={values} problem={problem} />
             <button type="submit">Make a key</button>
           </PostForm>
         </>
       ) : null}
+      <BoundAgents viewer={viewer} isOwner={isOwner} agents={agents} now={now} />
       <h2>Limits</h2>
       <Quota {...quota} />
     </ConsolePage>
@@ -145,133 +211,3 @@ function Quota({ claimsPerMinute, waitingClaims, waiting }: QuotaState) {
 }
 
 const format = (count: number) => count.toLocaleString('en')
-
-type KeyTableProps = Pick<DevelopersProps, 'viewer' | 'isOwner' | 'keys' | 'names' | 'now'>
-
-function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
-  const head = ['Name', 'Key', 'State', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Revoke'] : [])]
-  return (
-    <Table stacks label="API keys" head={head}>
-      {keys.map((key) => (
-        <tr>
-          <th scope="row" class="wide">
-            {key.name}
-          </th>
-          <td>
-            <KeyText apiKey={key} />
-          </td>
-          <td>
-            <State revokedAt={key.revokedAt} now={now} />
-          </td>
-          <td>
-            <Time at={key.lastUsedAt} now={now} none="never" />
-          </td>
-          <td>
-            <Time at={key.createdAt} now={now} />
-          </td>
-          <td>{key.createdBy === null ? COMMAND_LINE : names.get(key.createdBy)}</td>
-          {isOwner ? <td>{key.revokedAt === null ? <RevokeLink viewer={viewer} apiKey={key} /> : null}</td> : null}
-        </tr>
-      ))}
-    </Table>
-  )
-}
-
-function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
-  return <code>{`${KEY_PREFIX}…${apiKey.lastFour}`}</code>
-}
-
-function State({ revokedAt, now }: { readonly revokedAt: Instant | null; readonly now: Instant }) {
-  if (revokedAt === null) return <>active</>
-  return (
-    <span class="none">
-      revoked <Time at={revokedAt} now={now} />
-    </span>
-  )
-}
-
-function RevokeLink({ viewer, apiKey }: { readonly viewer: Viewer; readonly apiKey: ApiKey }) {
-  return (
-    <a href={paths.revokeKey(viewer.workspace!.id, apiKey.id)} aria-label={`Revoke ${apiKey.name}`}>
-      Revoke
-    </a>
-  )
-}
-
-interface NewKeyProps {
-  readonly viewer: Viewer
-  readonly secret: string
-  readonly command: string
-}
-
-function NewKey({ viewer, secret, command }: NewKeyProps) {
-  return (
-    <ConsolePage title="Your new key" viewer={viewer} section="developers">
-      <p class="notice warning">
-        <strong>Copy this key now: it is not shown again.</strong> Only its hash is stored.
-      </p>
-      <Code text={secret} label="the key" />
-      <h2>Submit a first claim</h2>
-      <p>Paste this into a shell. Replace the example with what your agent did, and where.</p>
-      <Code text={command} label="the command" />
-      <p>
-        <a class="button" href={paths.developers(viewer.workspace!.id)}>
-          I have copied the key
-        </a>
-      </p>
-    </ConsolePage>
-  )
-}
-
-interface RevokeProps {
-  readonly viewer: Viewer
-  readonly apiKey: ApiKey
-  readonly now: Instant
-}
-
-function Revoke({ viewer, apiKey, now }: RevokeProps) {
-  const workspaceId = viewer.workspace!.id
-  return (
-    <ConsolePage
-      title={apiKey.revokedAt === null ? 'Revoke this key?' : 'This key is revoked'}
-      viewer={viewer}
-      section="developers"
-    >
-      <dl class="facts">
-        <dt>Name</dt>
-        <dd>{apiKey.name}</dd>
-        <dt>Key</dt>
-        <dd>
-          <KeyText apiKey={apiKey} />
-        </dd>
-        <dt>Last used</dt>
-        <dd>
-          <Time at={apiKey.lastUsedAt} now={now} none="never" />
-        </dd>
-        <dt>State</dt>
-        <dd>
-          <State revokedAt={apiKey.revokedAt} now={now} />
-        </dd>
-      </dl>
-      {apiKey.revokedAt === null ? (
-        <>
-          <p>
-            The next request with this key is refused. This cannot be undone. Claims that were submitted with it stay.
-          </p>
-          <PostForm action={paths.revokeKey(workspaceId, apiKey.id)} csrf={viewer.csrf} class="actions">
-            <button type="submit" class="danger">
-              Revoke the key
-            </button>
-            <a class="button quiet" href={paths.developers(workspaceId)}>
-              Keep it
-            </a>
-          </PostForm>
-        </>
-      ) : (
-        <p>
-          Requests with it are refused. <a href={paths.developers(workspaceId)}>Back to the keys</a>
-        </p>
-      )}
-    </ConsolePage>
-  )
-}

@@ -3,7 +3,7 @@ import type { ActionProfile } from '@claimcheck/core'
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimService } from '../../claims/claims.ts'
-import { credentialOf, spenderOf } from '../credential.ts'
+import { credentialOf, speaksFor, spenderOf } from '../credential.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, NEEDS_KEY } from '../route.ts'
 import { fromClaimQuery, fromClaimRequest, toClaimStatus } from '../wire/claim.ts'
@@ -26,11 +26,15 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
         'The claim is durable when the answer arrives. A claim that can be decided at once is decided in the answer; the service checks any other claim again until its deadline.',
       security: NEEDS_KEY,
       body: claimRequest(profiles),
-      response: { 202: SubmittedClaim, ...errors(401, 413, 415, 422, 429, 503) },
+      response: { 202: SubmittedClaim, ...errors(401, 403, 413, 415, 422, 429, 503) },
     },
     handler: async (request, reply) => {
       const credential = credentialOf(request)
-      const submitter = { workspaceId: credential.workspaceId, submittedBy: spenderOf(credential) }
+      const submitter = {
+        workspaceId: credential.workspaceId,
+        submittedBy: spenderOf(credential),
+        speaksFor: speaksFor(credential),
+      }
       const { claim, created } = await claims.submit(submitter, fromClaimRequest(request.body))
       return reply.code(202).send({ ...toClaimStatus(claim), created })
     },
@@ -43,7 +47,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       summary: "List the workspace's claims, newest first",
       security: NEEDS_KEY,
       querystring: ClaimQuery,
-      response: { 200: ClaimList, ...errors(400, 401, 422, 429, 503) },
+      response: { 200: ClaimList, ...errors(400, 401, 403, 422, 429, 503) },
     },
     handler: async (request) => {
       const { workspaceId } = credentialOf(request)
@@ -58,7 +62,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       tags,
       summary: 'Read the status of a claim',
       security: NEEDS_KEY,
-      response: { 200: ClaimStatus, ...errors(401, 404, 429, 503) },
+      response: { 200: ClaimStatus, ...errors(401, 403, 404, 429, 503) },
     },
     handler: async (request) => {
       const { claim_id } = request.params

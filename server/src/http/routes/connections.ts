@@ -19,7 +19,7 @@ export function connectionRoutes(app: App, { connections, publicActions }: Conne
       tags: ['Workspace'],
       summary: "List the workspace's active connections, oldest first",
       security: NEEDS_KEY,
-      response: { 200: ConnectionList, ...errors(401, 429, 503) },
+      response: { 200: ConnectionList, ...errors(401, 403, 429, 503) },
     },
     handler: async (request) =>
       toConnectionList(await connections.list(credentialOf(request).workspaceId), publicActions),

@@ -11,7 +11,7 @@ export function whoamiRoutes(app: App): void {
       tags: ['Workspace'],
       summary: 'Read which workspace the credential belongs to, and what it permits',
       security: NEEDS_CREDENTIAL,
-      response: { 200: CredentialDescription, ...errors(401, 429, 503) },
+      response: { 200: CredentialDescription, ...errors(401, 403, 429, 503) },
     },
     handler: async (request) => {
       const credential = credentialOf(request)

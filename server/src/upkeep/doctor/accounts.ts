@@ -1,14 +1,11 @@
 /** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
 import { instantOf } from '../../base/ids.ts'
-import type { Secrets } from '../../base/secrets.ts'
-import { recordContext } from '../../base/tokens.ts'
+import { readNetwork } from '../../base/networks.ts'
+import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import type { Row } from '../../storage/db.ts'
 import type { Reads } from '../../storage/storage.ts'
-import { secretContext } from '../../workspaces/connections.ts'
 import { parseJson } from './check-record.ts'
 import type { Problems } from './problems.ts'
-
-type Opener = Pick<Secrets, 'open'>
 
 const ROWS_PER_READ = 500
 /** The time of a row may be this much after the time in its id: the service may probe a destination in between. */
@@ -16,22 +13,25 @@ const MAX_TIME_AFTER_ID_MS = 5 * 60_000
 const HASH = /^[0-9a-f]{64}$/
 const PASSWORD_HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 const ROLES = ['owner', 'member']
+const METHODS = ['password', 'password_and_code', 'passkey', 'outside']
 const LINK_COLUMNS = ['workspace_id', 'role', 'user_id']
 const LINKS: Readonly<Record<string, readonly string[]>> = {
   setup: [],
   invitation: ['workspace_id', 'role'],
   reset: ['user_id'],
 }
+const SCOPE = /^[a-z]+:[a-z]+$/
 const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
-export async function checkAccounts(doctor: Reads['doctor'], problems: Problems, secrets?: Opener): Promise<void> {
+export async function checkAccounts(doctor: Reads['doctor'], problems: Problems): Promise<void> {
   const checks = {
-    users: (row: Row) => [...timeProblems(row, 'created_at'), ...userProblems(row)],
+    users: (row: Row) => [...timeProblems(row, 'created_at', 'closed_at'), ...userProblems(row)],
     members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],
     sessions: (row: Row) => [
       ...timeProblems(row, 'created_at', 'expires_at'),
       ...timeProblems(row, 'created_at', 'last_seen_at'),
       ...hashProblems(row, 'token_hash'),
+      ...oneOf(row, 'method', METHODS),
     ],
     links: (row: Row) => [
       ...timeProblems(row, 'created_at', 'expires_at'),
@@ -39,17 +39,28 @@ export async function checkAccounts(doctor: Reads['doctor'], problems: Problems,
       ...hashProblems(row, 'token_hash'),
       ...linkProblems(row),
     ],
-    workspaces: (row: Row) => timeProblems(row, 'created_at'),
+    workspaces: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'deleted_at'),
+      ...oneOf(row, 'sign_in_rule', SIGN_IN_RULES),
+    ],
     api_keys: (row: Row) => [
       ...timeProblems(row, 'created_at', 'revoked_at'),
       ...timeProblems(row, 'created_at', 'last_used_at'),
       ...hashProblems(row, 'key_hash'),
       ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a key']),
+      ...(isListOf(row.networks, isNetwork) ? [] : ['networks is not a list of networks']),
+      ...(row.agent_ids === null || isListOf(row.agent_ids, (id) => id !== '')
+        ? []
+        : ['agent_ids is not a list of agents']),
     ],
-    connections: (row: Row) => [
-      ...timeProblems(row, 'connected_at', 'disconnected_at'),
-      ...connectionProblems(row, secrets),
+    machines: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'revoked_at'),
+      ...timeProblems(row, 'created_at', 'last_used_at'),
+      ...hashProblems(row, 'secret_hash'),
+      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a secret']),
+      ...(isListOf(row.scopes, (scope) => SCOPE.test(scope)) ? [] : ['scopes is not a list of scopes']),
     ],
+    connections: (row: Row) => [...timeProblems(row, 'connected_at', 'disconnected_at'), ...connectionProblems(row)],
   } as const
   for (const [table, check] of Object.entries(checks)) {
     for (let after: string | undefined = ''; after !== undefined; ) {
@@ -58,25 +69,16 @@ export async function checkAccounts(doctor: Reads['doctor'], problems: Problems,
       after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
     }
   }
-  if (secrets) await checkRecords(doctor, problems, secrets)
 }
 
-async function checkRecords(doctor: Reads['doctor'], problems: Problems, secrets: Opener): Promise<void> {
-  for (let rows = await doctor.records(['', ''], ROWS_PER_READ); rows.length > 0; ) {
-    for (const { kind, idHash, payload } of rows) {
-      if (!opens(secrets, payload, recordContext(kind, idHash))) {
-        problems.add(`records ${kind} ${idHash}: it cannot be decrypted with SECRET_KEY`)
-      }
-    }
-    const last = rows.at(-1)!
-    rows = await doctor.records([last.kind, last.idHash], ROWS_PER_READ)
-  }
+function isListOf(text: unknown, isItem: (item: string) => boolean): boolean {
+  const list = parseJson(String(text))
+  return Array.isArray(list) && list.every((item) => typeof item === 'string' && isItem(item))
 }
 
-function opens(secrets: Opener, sealed: string, context: string): boolean {
+function isNetwork(text: string): boolean {
   try {
-    secrets.open(sealed, context)
-    return true
+    return readNetwork(text) === text
   } catch {
     return false
   }
@@ -120,7 +122,7 @@ function linkProblems(row: Row): string[] {
     .map((column) => `${column} is ${expected.includes(column) ? 'missing for' : 'not allowed with'} its kind`)
 }
 
-function connectionProblems(row: Row, opener: Opener | undefined): string[] {
+function connectionProblems(row: Row): string[] {
   const problems: string[] = []
   const [options, scopes, notes, sealed] = [row.options, row.scopes, row.notes, row.sealed_secrets].map((text) =>
     parseJson(String(text)),
@@ -132,12 +134,8 @@ function connectionProblems(row: Row, opener: Opener | undefined): string[] {
   if (typeof sealed !== 'object' || sealed === null || Array.isArray(sealed)) {
     return [...problems, 'sealed_secrets is not an object']
   }
-  const secrets = Object.entries(sealed)
-  if (row.disconnected_at !== null && secrets.length > 0) problems.push('it is disconnected and still has secrets')
-  for (const [name, text] of secrets) {
-    if (opener && !opens(opener, String(text), secretContext(String(row.id), name))) {
-      problems.push(`sealed_secrets: ${name} cannot be decrypted with SECRET_KEY`)
-    }
+  if (row.disconnected_at !== null && (Object.keys(sealed).length > 0 || row.source_key !== null)) {
+    problems.push('it is disconnected and still has secrets')
   }
   return problems
 }

@@ -13,7 +13,7 @@ import {
   signedEvidence,
 } from '@claimcheck/core'
 import { parseJson } from './check-record.ts'
-import { examineClaim, paramsOf, recordsOf } from './claim-examination.ts'
+import { examineClaim, examineErasedClaim, paramsOf, recordsOf } from './claim-examination.ts'
 import { evidenceProblems, namesPlugin } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
@@ -39,10 +39,12 @@ export async function examineReceipt(
   bounds: HeadBounds,
   keys?: KeyRing,
 ): Promise<Examination> {
+  if (receipt.erased === '1') return examineErased(receipt, claim, bounds)
   const problems: string[] = []
   const addProblem = (problem: string) =>
     problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
   const leafHash = hashLeaf(receipt.entry)
+  if (receipt.entry === '') addProblem('its content is missing, and no erasure says why')
   if (leafHash !== receipt.leaf_hash) addProblem('leaf_hash is not the hash of the entry')
   const issuedAt = Number(receipt.issued_at)
   if (issuedAt < bounds.notBefore || issuedAt > bounds.notAfter)
@@ -69,6 +71,26 @@ export async function examineReceipt(
   return { leafHash, problems }
 }
 
+/** Of an erased receipt the leaf's hash is left: the tree and the signed roots tell whether it is the right one. */
+function examineErased(receipt: StoredReceipt, claim: StoredClaim | undefined, bounds: HeadBounds): Examination {
+  const problems: string[] = []
+  const addProblem = (problem: string) =>
+    problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
+  const issuedAt = Number(receipt.issued_at)
+  if (!(issuedAt >= bounds.notBefore && issuedAt <= bounds.notAfter))
+    addProblem('issued_at is not between its tree head and the one before')
+  if (receipt.evidence !== '') addProblem('it is erased, and its evidence is there')
+  if (!claim) addProblem('its claim is missing')
+  else {
+    if (claim.fields.receipt_id !== receipt.receipt_id)
+      addProblem(`claim ${claim.fields.claim_id} differs in receipt_id`)
+    problems.push(...examineErasedClaim(claim))
+  }
+  const isHash = /^[0-9a-f]{64}$/.test(receipt.leaf_hash)
+  if (!isHash) addProblem('leaf_hash is not a hash')
+  return { leafHash: isHash ? receipt.leaf_hash : hashLeaf(''), problems }
+}
+
 /** Returns hex. The NUL is the prefix of a leaf in RFC 6962. */
 export function hashLeaf(entry: string): string {
   return hash('sha256', `\0${entry}`, 'hex')
@@ -93,6 +115,7 @@ function differingColumns(body: ReceiptBody, claim: StoredClaim): string[] {
     state: [fields.state, 'decided'],
     receipt_id: [fields.receipt_id, body.receipt_id],
     agent_id: [fields.agent_id, body.agent.id],
+    agent_bound: [fields.agent_bound, body.agent.bound === true ? '1' : '0'],
     action: [fields.action, body.claim.action],
     target: [fields.target, body.claim.target],
     params: [params && canonicalize(params), canonicalize(body.claim.params)],

@@ -16,7 +16,7 @@ import {
 import { instantOf } from '../../base/ids.ts'
 import { SEPARATORS } from '../../storage/lines.ts'
 import { readRecord } from './check-record.ts'
-import { isConsistentAccess } from './claim-examination.ts'
+import { isConsistentAccess, isFlag } from './claim-examination.ts'
 import { retell } from './evidence.ts'
 import { orderedJson } from './ordered-json.ts'
 import { type HeadBounds, hashLeaf } from './receipt-examination.ts'
@@ -43,6 +43,7 @@ function isDecided({ claim, receipt_id }: ReceiptLine): boolean {
     claim.moment_at === '' &&
     claim.belongs === '1' &&
     isConsistentAccess(claim) &&
+    isFlag(claim.agent_bound) &&
     Number(claim.submitted_at) === (instantOf(claim.claim_id) ?? Number(claim.submitted_at)) &&
     hasChecks(claim)
   )
@@ -66,7 +67,8 @@ function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: Receipt
   const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${orderedJson(JSON.parse(claim.params))},"target":${claim.target}}`
   const digest = hash('sha256', `{"action":"${claim.action}",${rest}`, 'base64url')
   if (digest !== claim.claim_digest) return false
-  const beginning = `{"body":{"agent":{"id":${claim.agent_id}},"claim":{"action":"${claim.action}","claim_digest":"${digest}",${rest},"issued_at":"${instantText(issued_at)}","issuer":{"key_id":"${keyId}"`
+  const bound = claim.agent_bound === '1' ? '"bound":true,' : ''
+  const beginning = `{"body":{"agent":{${bound}"id":${claim.agent_id}},"claim":{"action":"${claim.action}","claim_digest":"${digest}",${rest},"issued_at":"${instantText(issued_at)}","issuer":{"key_id":"${keyId}"`
   // startsWith takes ten times as long for a string that was just concatenated.
   if (entry.slice(0, beginning.length) !== beginning) return false
   const told = evidence === '' ? tellPlain(claim) : tellEvidence(claim, evidence)

@@ -63,8 +63,8 @@ export async function startApp(over: Partial<AppOptions> = {}) {
   const lines: LogLine[] = []
   const claims = memoryClaims()
   const keys = memoryKeys({
-    [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE },
-    [OTHER_KEY]: { kind: 'key', keyId: 'key_2', workspaceId: 'ws_2' },
+    [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE, agentIds: null, bindsAgents: false },
+    [OTHER_KEY]: { kind: 'key', keyId: 'key_2', workspaceId: 'ws_2', agentIds: null, bindsAgents: false },
   })
   const app = await buildApp({
     services: {

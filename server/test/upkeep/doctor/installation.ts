@@ -60,7 +60,7 @@ export async function install(folder: string): Promise<Installed> {
     file: join(folder, 'data', 'claimcheck.db'),
     async submit(see) {
       await claimcheck.claims.submit(
-        { workspaceId, submittedBy: 'key_1' },
+        { workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
         {
           clientClaimId: `claim "${++claims}"\t\u{1f600}`,
           agentId: 'agent\n1',
@@ -77,9 +77,9 @@ export async function install(folder: string): Promise<Installed> {
 /** Somebody who set it up and is signed in, with open links of each kind, and a record. */
 async function fillPeople({ accounts, sessions, tickets }: Claimcheck, workspaceId: string): Promise<void> {
   const newUser = { name: 'Ann', email: 'ann@example.com', proof: { password: 'correct horse battery' } }
-  const { userId } = await accounts.setUp((await accounts.setupToken())!, newUser, '')
-  await sessions.start(userId, { userAgent: 'agent', address: '::1' })
-  await accounts.inviteToken(workspaceId, 'member', userId)
+  const { user } = await accounts.setUp((await accounts.setupToken())!, newUser, '')
+  await sessions.start(user, 'password', { userAgent: 'agent', address: '::1' })
+  await accounts.inviteToken(workspaceId, 'member', user.id)
   await accounts.resetToken('ann@example.com')
   await tickets.issue('passkey_challenge', { challenge: 'c' })
 }
@@ -108,7 +108,7 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
 
   const plan = async (clientClaimId: string): Promise<ClaimRow> => ({
     ...(await planClaim(
-      { workspaceId, submittedBy: 'key_1' },
+      { workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
       {
         clientClaimId,
         agentId: 'a',
@@ -137,7 +137,8 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
     source: undefined,
     evidence: undefined,
   }
-  await sequencer.storeChecked({ claim: await plan('one look'), record: PRESENT, decided, next: null })
+  const first = { ...(await plan('one look')), agentBound: 1 }
+  await sequencer.storeChecked({ claim: first, record: PRESENT, decided, next: null })
   let looked = await sequencer.storeChecked({ claim: await plan('three looks'), record: ABSENT, ...waiting })
   looked = await sequencer.advance({ claim: looked!, record: FAILED, ...waiting })
   await sequencer.advance({ claim: looked!, record: PRESENT, decided, next: null })

@@ -1,0 +1,64 @@
+/** The OAuth clients of machines, as rows. */
+import type { Instant } from '@claimcheck/core'
+import type { Db } from './db.ts'
+import { insertRows, selectRow, selectRows } from './rows.ts'
+import { instant, json, nullable, type RowOf, table, text } from './table.ts'
+
+export const machines = table('machines', ['id'], {
+  /** The client id. */
+  id: text('id'),
+  workspaceId: text('workspace_id'),
+  name: text('name'),
+  secretHash: text('secret_hash'),
+  lastFour: text('last_four'),
+  scopes: json<readonly string[]>('scopes'),
+  /** null: the command line. */
+  createdBy: nullable(text('created_by')),
+  createdAt: instant('created_at'),
+  /** When it last asked for a token. */
+  lastUsedAt: nullable(instant('last_used_at')),
+  revokedAt: nullable(instant('revoked_at')),
+})
+
+export type MachineRow = RowOf<typeof machines>
+
+export function machineReads(db: Db) {
+  return {
+    async byId(id: string): Promise<MachineRow | undefined> {
+      return selectRow(db, machines, 'WHERE id = ?', [id])
+    },
+    /** Oldest first. */
+    async list(workspaceId?: string): Promise<MachineRow[]> {
+      const order = 'ORDER BY created_at, id'
+      return workspaceId === undefined
+        ? selectRows(db, machines, order)
+        : selectRows(db, machines, `WHERE workspace_id = ? ${order}`, [workspaceId])
+    },
+  }
+}
+
+export function machineWrites(db: Db) {
+  return {
+    ...machineReads(db),
+    /** Locked until this transaction ends. */
+    async lock(id: string): Promise<MachineRow | undefined> {
+      return selectRow(db, machines, `WHERE id = ? ${db.dialect.forUpdate}`, [id])
+    },
+    async insert(machine: MachineRow): Promise<void> {
+      await insertRows(db, machines, [machine])
+    },
+    async revoke(id: string, at: Instant): Promise<void> {
+      await db.table(machines.name).where({ id }).update({ revoked_at: at })
+    },
+    /** Of the whole workspace. */
+    async revokeAll(workspaceId: string, at: Instant): Promise<void> {
+      const all = db.table(machines.name).where({ workspace_id: workspaceId }).whereNull('revoked_at')
+      await all.update({ revoked_at: at })
+    },
+    /** When several hosts tell a time, the latest stays. */
+    async used(id: string, at: Instant): Promise<void> {
+      const sql = 'UPDATE machines SET last_used_at = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?'
+      await db.query(sql, [at, id, at])
+    },
+  }
+}
