@@ -46,7 +46,9 @@ import { createDestinations, type Destinations } from './outbound/destinations.t
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { type AccountService, createAccountService } from './people/accounts.ts'
 import { type ClosingService, createClosingService } from './people/closing.ts'
+import { createGuesses, type Guesses } from './people/guesses.ts'
 import { createIdentityService, type IdentityService } from './people/identities.ts'
+import { createKnownBrowsers, type KnownBrowsers } from './people/known-browsers.ts'
 import { createMemberService, type MemberService } from './people/members.ts'
 import { createOidcSignIn, type OidcSignIn } from './people/oidc-sign-in.ts'
 import { createPasskeyService, type PasskeyService } from './people/passkeys.ts'
@@ -102,6 +104,8 @@ export interface Claimcheck {
   readonly sessions: SessionService
   readonly members: MemberService
   readonly tickets: TicketService
+  readonly guesses: Guesses
+  readonly knownBrowsers: KnownBrowsers
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
   readonly secondSteps: SecondStepService
@@ -206,6 +210,8 @@ export async function openClaimcheck(
     sessions: asFunction(createSessionService).singleton(),
     members: asFunction(createMemberService).singleton(),
     tickets: asFunction(createTicketService).singleton(),
+    guesses: asFunction(createGuesses).singleton(),
+    knownBrowsers: asFunction(createKnownBrowsers).singleton(),
     passkeys: asFunction(createPasskeyService).singleton(),
     identities: asFunction(createIdentityService).singleton(),
     secondSteps: asFunction(createSecondStepService).singleton(),

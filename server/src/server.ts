@@ -96,6 +96,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
       }
     },
     rateLimits: config.rateLimits,
+    connections: config.connections,
     counters,
     trustProxy: config.trustProxy,
     ...(publicUrl === undefined ? {} : { publicUrl }),

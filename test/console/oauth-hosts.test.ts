@@ -147,6 +147,8 @@ t.test('what cannot be taken of an application is refused or left out', async (t
     { redirect_uris: ['http://new.example/back'] },
     { redirect_uris: ['javascript:alert(1)'] },
     { redirect_uris: ['https://new.example/back#x'] },
+    { redirect_uris: ['https://new.example/back\nSet-Cookie: a=b'] },
+    { redirect_uris: ['http://127.0.0.1/\tback'] },
     { redirect_uris: [] },
     { redirect_uris: 'https://new.example' },
     { redirect_uris: [7] },

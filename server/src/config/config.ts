@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
+import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
@@ -74,6 +75,7 @@ export interface Config {
   readonly pluginDir: string
   readonly plugins: readonly PluginEntry[]
   readonly rateLimits: RateLimits
+  readonly connections: ConnectionSettings
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
   readonly sessionEnds: SessionEnds
@@ -125,7 +127,7 @@ const DEFAULT_SOURCES: Config['sources'] = {
   cargo: ['https://index.crates.io'],
 }
 
-const perMinute = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
+const limit = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
 const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
 
 // With a scheme of sockets a host and a port, and no path.
@@ -163,20 +165,21 @@ const ConfigFile = Type.Object(
     rate_limits: Type.Optional(
       Type.Object(
         {
-          key: perMinute,
-          receipts: perMinute,
-          log: perMinute,
-          refusals: perMinute,
-          oauth: perMinute,
-          sign_in: perMinute,
+          key: limit,
+          receipts: limit,
+          log: limit,
+          refusals: limit,
+          oauth: limit,
+          sign_in: limit,
         },
         { additionalProperties: false },
       ),
     ),
+    connections: Type.Optional(Type.Object({ most: limit, per_address: limit }, { additionalProperties: false })),
     quotas: Type.Optional(
       Type.Object(
         {
-          claims_per_minute: perMinute,
+          claims_per_minute: limit,
           waiting_claims: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
         },
         { additionalProperties: false },
@@ -253,6 +256,10 @@ export function loadConfig(env: Env, cwd: string): Config {
       ...(memoryMib === undefined ? {} : { memoryMib }),
     })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
+    connections: {
+      most: file.connections?.most ?? DEFAULT_CONNECTIONS.most,
+      perAddress: file.connections?.per_address ?? DEFAULT_CONNECTIONS.perAddress,
+    },
     signInLimit,
     sessionEnds: readSessionEnds(file.sign_in ?? {}, (problem) => report(`${filePath}: ${problem}`)),
     oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),

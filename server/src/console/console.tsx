@@ -7,6 +7,7 @@ import { assetRoutes } from '../web/assets.ts'
 import { pageHeaders } from '../web/headers.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages } from './error-pages.tsx'
+import { rememberBrowsers } from './known-browser.ts'
 import { redirectToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
@@ -50,6 +51,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
     redirectToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
     readSessions(pages, services, answerStale)
+    rememberBrowsers(pages, services)
     signInRoutes(pages, services)
     passkeySignInRoutes(pages, services)
     oidcRoutes(pages, services)

@@ -15,7 +15,9 @@ import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { ClosingService } from '../people/closing.ts'
+import type { Guesses } from '../people/guesses.ts'
 import type { IdentityService } from '../people/identities.ts'
+import type { KnownBrowsers } from '../people/known-browsers.ts'
 import type { MemberService } from '../people/members.ts'
 import type { OidcSignIn } from '../people/oidc-sign-in.ts'
 import type { PasskeyService } from '../people/passkeys.ts'
@@ -53,6 +55,8 @@ export interface ConsoleDependencies {
   readonly registry: Registry
   readonly sources: Sources
   readonly counters: Counters
+  readonly guesses: Guesses
+  readonly knownBrowsers: KnownBrowsers
   readonly now: () => Instant
   readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
 }

@@ -5,6 +5,7 @@ import type { Acting } from '../base/actor.ts'
 import type { Library } from './library.ts'
 import { isMachineId } from './machines.ts'
 import type { GrantEnd, OAuthRecords, Payload, StoredRecord, Tell } from './records.ts'
+import { REFRESH_TOKEN, type Rotation } from './rotation.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
 // Only registered clients have no expiry in the library. A client expires here unless a person allows it.
@@ -12,6 +13,7 @@ const UNUSED_CLIENT_TTL_MS = 7 * 24 * 60 * 60_000
 
 interface AdapterOptions {
   readonly records: OAuthRecords
+  readonly rotation: Pick<Rotation, 'current'>
   readonly errors: Library['errors']
   readonly machines: MachineClients
   readonly now: () => Instant
@@ -30,15 +32,9 @@ export interface MachineClients {
 }
 
 /** The library calls the returned function once for each of its models. */
-export function adapterFactory({
-  records,
-  errors,
-  machines,
-  now,
-  acting,
-  grantEnd,
-  tell,
-}: AdapterOptions): (model: string) => Adapter {
+export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
+  const { records, rotation, errors, machines, now, acting, grantEnd, tell } = options
+
   /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
     return {
@@ -63,12 +59,23 @@ export function adapterFactory({
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
+        const record = { model, id, payload: payload as Payload, ttlMs, tell: tell(model, id, payload as Payload) }
+        const refresh = rotation.current()
+        if (refresh?.used !== undefined) {
+          refresh.issued.push(record)
+          return Promise.resolve()
+        }
         return translated(async () => {
-          await records.put(model, id, payload as Payload, ttlMs, tell(model, id, payload as Payload))
+          await records.put(record)
           if (model === 'ClientCredentials') await machines.used(String(payload.clientId))
         })
       },
       async consume(id) {
+        const refresh = rotation.current()
+        if (refresh && model === REFRESH_TOKEN) {
+          refresh.used = id
+          return
+        }
         // When two requests present the same code or refresh token at the same time, the library passes both.
         if (!(await translated(() => records.consume(model, id, acting()))))
           throw new errors.InvalidGrant('already used')

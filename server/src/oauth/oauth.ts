@@ -223,5 +223,6 @@ function resourcesOf(resource: unknown): string[] {
 /** A client that registered itself expires unless a person allows it. */
 async function removeExpiry(records: OAuthRecords, clientId: string): Promise<void> {
   const client = await records.find('Client', clientId)
-  if (client && client.expiresAt !== null) await records.put('Client', clientId, client.payload, undefined)
+  if (client && client.expiresAt !== null)
+    await records.put({ model: 'Client', id: clientId, payload: client.payload, ttlMs: undefined })
 }

@@ -42,6 +42,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
   const file = {
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rate_limits: { key: 0, log: 7 },
+    connections: { per_address: 8 },
     retention: { by_owners: false, least_days: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
@@ -73,6 +74,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     pluginDir: join(folder, 'elsewhere'),
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
+    connections: { most: 10_000, perAddress: 8 },
     retention: { byOwners: false, leastDays: 7 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',

@@ -1,5 +1,6 @@
 /** `claimcheck signing-key`: rotates the key of the log. */
 import type { Command } from 'commander'
+import { byCommand } from '../../base/actor.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 interface RotateOptions extends OutputOptions {
@@ -13,7 +14,7 @@ export function addSigningKeyCommands(program: Command): void {
     .option('--stored', 'make a key that is stored, although a token is configured: the way out of the token')
     .action(async (options: RotateOptions) => {
       const place = options.stored ? 'stored' : 'configured'
-      const { keyId, retiredKeyId } = await withClaimcheck(({ signingKeys }) => signingKeys.rotate(place))
+      const { keyId, retiredKeyId } = await withClaimcheck(({ signingKeys }) => signingKeys.rotate(byCommand(), place))
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
         `New receipts are signed with the key ${keyId}.`,
         `Receipts that were signed with ${retiredKeyId} stay valid.`,

@@ -4,9 +4,9 @@ import type { App } from '../../http/instance.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
-import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -29,14 +29,11 @@ import {
   type SessionsProps,
 } from './account-parts.tsx'
 
-type AccountServices = Pick<
-  ConsoleDependencies,
-  'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'oidcSignIn' | 'counters' | 'config' | 'now'
->
+type AccountServices = GuessServices &
+  Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'oidcSignIn' | 'now'>
 
 export function accountRoutes(app: App, services: AccountServices): void {
-  const { accounts, sessions, counters, config } = services
-  const attempts = createAttempts(counters, config.signInLimit)
+  const { accounts, sessions } = services
 
   app.get(paths.account, async (request, reply) =>
     sendAccount(request, reply, services, { done: queryOf(request).done }),
@@ -55,10 +52,13 @@ export function accountRoutes(app: App, services: AccountServices): void {
   app.post(paths.accountPassword, fresh, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { current = '', next = '' } = formOf(request)
-    await attempts.count(request, reply, user.email)
+    const guess = user.hasPassword ? await beginGuess(services, request, { passwordOf: user.email }) : undefined
     const kept = keptIn(request)
-    const change = () =>
-      accounts.changePassword(user, { current, next, keep: kept, sessionId: session.id }, actingOf(request))
+    const change = async () => {
+      const change = { current, next, keep: kept, sessionId: session.id }
+      await accounts.changePassword(user, change, actingOf(request))
+      await guess?.succeeded()
+    }
     return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
   })
 
@@ -75,7 +75,7 @@ export function accountRoutes(app: App, services: AccountServices): void {
   })
 }
 
-type ShownServices = Omit<AccountServices, 'accounts' | 'counters'>
+type ShownServices = Omit<AccountServices, 'accounts' | keyof GuessServices> & Pick<AccountServices, 'config'>
 
 interface Change {
   readonly work: () => Promise<void>

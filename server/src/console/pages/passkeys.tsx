@@ -19,7 +19,8 @@ type PasskeySignInServices = Pick<ConsoleDependencies, 'passkeys' | 'sessions' |
 
 export function passkeySignInRoutes(app: App, services: PasskeySignInServices): void {
   const { passkeys, sessions, counters, config } = services
-  const attempts = createAttempts(counters, config.signInLimit)
+  // A passkey cannot be guessed. What is limited is what a stranger makes the database keep, by itself: wrong passwords leave passkeys alone.
+  const attempts = createAttempts(counters, config.signInLimit * 10, 'passkey')
   const cookie = ticketCookie('passkey', config.publicUrl)
 
   app.post(paths.passkeySignInOptions, async (request, reply) => {

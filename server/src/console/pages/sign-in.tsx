@@ -10,6 +10,7 @@ import type { User } from '../../people/sessions.ts'
 import { sendPage } from '../../web/document.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -33,10 +34,11 @@ import { ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
-type SignInServices = Pick<
-  ConsoleDependencies,
-  'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'counters' | 'config' | 'oidcSignIn' | 'now'
->
+type SignInServices = GuessServices &
+  Pick<
+    ConsoleDependencies,
+    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'counters' | 'oidcSignIn' | 'now'
+  >
 
 type Token = { Params: { token: string } }
 
@@ -77,8 +79,9 @@ export function signInRoutes(app: App, services: SignInServices): void {
   app.post(paths.signIn, async (request, reply) => {
     const values = formOf(request)
     const { email = '', password = '', next } = values
-    await attempts.count(request, reply, email)
+    const guess = await beginGuess(services, request, { passwordOf: email })
     const user = await accounts.byPassword(email, password, byNobody(request.ip))
+    if (user) await guess.succeeded()
     const unsent = carriedForm(values)
     if (user) return passPassword(request, reply, user, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
@@ -90,17 +93,17 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const values = formOf(request)
     const { code = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
-    await attempts.count(request, reply)
-    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip))
+    const begin = (user: Pick<User, 'id' | 'generation'>) => beginGuess(services, request, { codeOf: user })
+    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip), begin)
     if ('user' in outcome) {
       const arrival = { user: outcome.user, method: 'password_and_code' } as const
       return arrive({ request, reply, sessions, config }, arrival, destination)
     }
-    const { problem, again } = outcome
+    const { problem, again, retryAfterMs } = outcome
     const session = optionalSessionOf(request)
     if (again === undefined) return sendSignIn(reply, services, { ...destination, problem, session })
     codeCookie.give(reply, again)
-    return sendCode(reply, { ...destination, problem, csrf: session?.csrf })
+    return sendCode(reply, { ...destination, problem, retryAfterMs, csrf: session?.csrf })
   })
 
   app.post(paths.signOut, async (request, reply) => {

@@ -96,6 +96,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
     readiness: async () => ({ ok: true, problems: [] }),
     metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'claimcheck_log_tree_size 1\n' },
     rateLimits: UNLIMITED,
+    connections: { most: 0, perAddress: 0 },
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
     trustProxy: 0,
     logger: collectLines(lines),
