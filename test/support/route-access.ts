@@ -98,6 +98,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/developers': 'member',
   'GET /console/w/:workspace/developers/keys': 'member',
   'GET /console/w/:workspace/members': 'member',
+  'GET /console/w/:workspace/retention': 'member',
 
   'GET /console/w/:workspace/claims/new': 'owner',
   'POST /console/w/:workspace/claims/new': 'owner',
@@ -117,6 +118,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /console/w/:workspace/members/invitations/withdraw': 'owner',
   'POST /console/w/:workspace/name': 'owner',
   'POST /console/w/:workspace/sign-in-rule': 'owner',
+  'GET /console/w/:workspace/retention/change': 'owner',
+  'POST /console/w/:workspace/retention': 'owner',
   'GET /console/w/:workspace/delete': 'owner',
   'POST /console/w/:workspace/delete': 'owner',
   'GET /console/w/:workspace/members/:member/role': 'owner',
