@@ -112,7 +112,7 @@ function Retention({ viewer, days, maySet, byOwners, leastDays, typed, problem, 
       </p>
       {maySet ? (
         <>
-          <form method="get" action={`${paths.retention(id)}/change`} class="inline">
+          <form method="get" action={`${paths.retention(id)}/change`}>
             <Field
               name="days"
               label="Keep for so many days"
