@@ -274,3 +274,22 @@ t.test('every problem of an outside provider is told, and no secret', async (t) 
     t.notMatch(found.join(), /hush/)
   }
 })
+
+t.test('sessions end after a day without a request and after two weeks, or when the file says', async (t) => {
+  const HOUR_MS = 60 * 60_000
+  const ends = (sign_in: object) => {
+    const folder = t.testdir({ 'claimcheck.config.json': JSON.stringify({ sign_in }) })
+    return loadConfig({}, folder).sessionEnds
+  }
+  t.strictSame(ends({}), { idleMs: 24 * HOUR_MS, longestMs: 14 * 24 * HOUR_MS })
+  t.strictSame(ends({ session_idle_hours: 1, session_days: 1 }), { idleMs: HOUR_MS, longestMs: 24 * HOUR_MS })
+  const rows: readonly (readonly [object, RegExp])[] = [
+    [{ session_idle_hours: 48, session_days: 1 }, /sign_in\.session_idle_hours: 48 hours are longer than session_days/],
+    [{ session_idle_hours: 0 }, /sign_in\.session_idle_hours/],
+    [{ session_days: 366 }, /sign_in\.session_days/],
+    [{ session_days: 1.5 }, /sign_in\.session_days/],
+  ]
+  for (const [sign_in, expected] of rows) {
+    t.match(problems(t, {}, JSON.stringify({ sign_in })), [expected], JSON.stringify(sign_in))
+  }
+})
