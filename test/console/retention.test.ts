@@ -1,4 +1,4 @@
-/** Retention in the console: who reads it, who sets it, and that it asks before anything is erased. */
+/** Retention in the console: who reads it, who sets it, and that it asks before anything is erased. Threat W7 of `security.md`. */
 import { BY_SERVICE } from '@claimcheck/server/base/actor'
 import t from 'tap'
 import { runClaimcheck } from '../support/command.ts'
