@@ -103,6 +103,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/developers': 'member',
   'GET /console/w/:workspace/developers/keys': 'member',
   'GET /console/w/:workspace/members': 'member',
+  'GET /console/w/:workspace/retention': 'member',
 
   'GET /console/w/:workspace/claims/new': 'owner',
   'POST /console/w/:workspace/claims/new': 'owner',
@@ -131,6 +132,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/retention/change': 'owner',
   'POST /console/w/:workspace/retention': 'owner',
   'POST /console/w/:workspace/sign-in-rule': 'owner',
+  'GET /console/w/:workspace/retention/change': 'owner',
+  'POST /console/w/:workspace/retention': 'owner',
   'GET /console/w/:workspace/delete': 'owner',
   'POST /console/w/:workspace/delete': 'owner',
   'GET /console/w/:workspace/members/:member/role': 'owner',
