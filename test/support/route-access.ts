@@ -102,6 +102,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/developers': 'member',
   'GET /console/w/:workspace/developers/keys': 'member',
   'GET /console/w/:workspace/members': 'member',
+  'GET /console/w/:workspace/retention': 'member',
 
   'GET /console/w/:workspace/claims/new': 'owner',
   'POST /console/w/:workspace/claims/new': 'owner',
@@ -135,4 +136,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/members/:member/remove': 'owner',
   'POST /console/w/:workspace/members/:member/remove': 'owner',
   'GET /console/w/:workspace/plugins': 'owner',
+  'GET /console/w/:workspace/retention/change': 'owner',
+  'POST /console/w/:workspace/retention': 'owner',
 }
