@@ -17,7 +17,6 @@ import { Visitor } from '../support/visitor.ts'
 
 /** What stands in ours, and must be in no answer to somebody else. */
 const OURS = {
-  workspace: 'our-workspace',
   key: 'our-key-name',
   target: 'our-target',
   agent: 'our-agent',
@@ -40,7 +39,7 @@ const CONFIGURED: readonly string[] = [
 async function twoWorkspaces() {
   const installation = await shared()
   const { host, claimcheck } = installation
-  const us = await Visitor.owner(host, OURS.workspace)
+  const us = await Visitor.owner(host, 'our-workspace')
   const workspace = await us.workspaceId()
   const member = await Visitor.joining(host, workspace, 'member', OURS.member)
   const { id: key, key: secret } = await claimcheck.keys.create(workspace, OURS.key)
@@ -123,7 +122,7 @@ async function stateOf({ installation, claimcheck, ids }: World) {
 /** @param asked what they named themselves, which an answer may repeat */
 function tellsNothing(t: TapTest, world: World, text: string, where: string, asked = ''): void {
   const { ids, member, claim, queued, invitation } = world
-  const known = [OURS.key, OURS.target, OURS.agent, member.email, 'our-token', OURS.workspace]
+  const known = [OURS.key, OURS.target, OURS.agent, member.email, 'our-token', 'our-workspace']
   const { workspace: _, provider: __, token: ___, uid: ____, grant: _____, ...rest } = ids
   const said = [...known, ...Object.values(rest), claim.receipt_id, queued.claim_id, invitation.id]
   t.strictSame(
