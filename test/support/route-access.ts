@@ -144,4 +144,6 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/plugins': 'owner',
   'GET /console/w/:workspace/audit-trail': 'owner',
   'POST /console/w/:workspace/audit-trail/export': 'owner',
+  'GET /console/w/:workspace/retention/change': 'owner',
+  'POST /console/w/:workspace/retention': 'owner',
 }
