@@ -121,6 +121,7 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
     },
     setRole: (workspaceId, memberId, role, by = byCommand()) =>
       storage.write(async (tx) => {
+        await requireWorkspace(tx, workspaceId)
         const { userId, role: from } = await requireMember(tx, workspaceId, memberId)
         if (role !== 'owner') {
           await requireAnotherOwner(tx, workspaceId, memberId)
@@ -133,6 +134,7 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
       }),
     remove: (workspaceId, memberId, by = byCommand(), revoked = []) =>
       storage.write(async (tx) => {
+        await requireWorkspace(tx, workspaceId)
         const { userId, role } = await requireMember(tx, workspaceId, memberId)
         await requireAnotherOwner(tx, workspaceId, memberId)
         // A removed owner could otherwise come back with an invitation of their own making.
