@@ -1,7 +1,9 @@
 /** `claimcheck audit-trail`: what commands leave in it, what it lists, and files that are checked without the installation. */
+import { spawnSync } from 'node:child_process'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { AUDIT_EVENTS } from '@claimcheck/server/base/audit-events'
 import t from 'tap'
 import { afterFile } from './support/after-file.ts'
 import { runClaimcheck } from './support/command.ts'
@@ -115,4 +117,24 @@ t.test('an export is checked anywhere, and compared with the installation that i
   t.match(await alone(join(folder, 'other.jsonl')), { code: 0 })
   const compared = await trail('--compare', join(folder, 'other.jsonl'))
   t.match(compared, { code: 1, stdout: /^Not sound\. position 1: this installation has another entry there, or none/ })
+})
+
+t.test('the page about it lists every event, and its program computes the hashes of an export', async (t) => {
+  const page = await readFile('server/docs/audit-trail.md', 'utf8')
+  const rows = [...page.slice(page.indexOf('## Events')).matchAll(/^\| `(\w+\.\w+)` \| (.*) \|$/gm)]
+  t.strictSame(Object.fromEntries(rows.map(([, event, words]) => [event, words])), AUDIT_EVENTS)
+  const [, program] = /```python\n([^`]*)```/.exec(page)!
+  await writeFile(join(folder, 'check.py'), program!)
+  const file = join(folder, 'for-python.jsonl')
+  await trail('--export', file)
+  const text = await readFile(file, 'utf8')
+  await writeFile(file, text.replace('"by command"', '"Bÿ 😀 command"'))
+  const { stdout } = spawnSync('python3', [join(folder, 'check.py'), file], { encoding: 'utf8' })
+  const changed = text.split('\n').findIndex((line) => line.includes('"by command"')) + 1
+  const lines = stdout.trim().split('\n')
+  t.equal(lines.length, text.trim().split('\n').length)
+  t.strictSame(
+    lines.filter((line) => !line.endsWith(' sound')),
+    [`${changed} CHANGED`],
+  )
 })

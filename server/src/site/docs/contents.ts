@@ -45,6 +45,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'scaling',
       'durability',
       'secret-keys',
+      'audit-trail',
       'monitoring',
     ].map(own),
   },
