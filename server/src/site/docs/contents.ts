@@ -35,6 +35,8 @@ export const CHAPTERS: readonly Chapter[] = [
     about: 'How to run Claimcheck for others, on one machine or on many.',
     pages: [
       'self-hosting',
+      'security',
+      'asvs',
       'configuration',
       'commands',
       'console',
@@ -46,6 +48,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'durability',
       'secret-keys',
       'audit-trail',
+      'erasure',
       'monitoring',
     ].map(own),
   },
