@@ -160,8 +160,8 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       const workspace = await storage.read.workspaces.byIdOrName(workspaceId)
       const insertUser = await prepare(newUser, workspace ? [workspace.name] : [], by)
       return storage.write(async (tx) => {
+        // In the order in which deleting a workspace and closing an account lock them: otherwise each could wait for the other.
         const user = await insertUser(tx)
-        // Before the link, in the order in which a workspace is deleted.
         if (!(await tx.workspaces.lock(workspaceId))) throw unusableLink()
         await links.use(tx, link)
         if (!(await insertMember(tx, newMember(workspaceId, user.id, link.role!, now()), joiner(user.id, by)))) {
