@@ -3,11 +3,13 @@
  * the first rotation.
  */
 import { keyIdOf, type Signer, signedMessage, toBase64url, utf8 } from '@claimcheck/core'
+import { withinTime } from '../../base/time-limit.ts'
 import { type KeyStore, SigningError } from './key-store.ts'
 import type { TokenClient } from './pkcs11/client.ts'
 import type { TokenKey } from './pkcs11/messages.ts'
 import type { KeyVault } from './signing-keys.ts'
 
+const PROBE_MS = 2000
 /** No document: each of those begins with the name of its domain, and a line feed. */
 const PROBE = utf8('claimcheck asks whether the token signs')
 
@@ -53,7 +55,7 @@ export function createTokenKeys(token: TokenClient, stored: KeyVault & KeyStore)
     async problem() {
       if (inUse === undefined) return undefined
       try {
-        await token.sign(inUse, PROBE)
+        await withinTime(token.sign(inUse, PROBE), PROBE_MS, () => new Error('the token does not answer'))
         return undefined
       } catch (error) {
         return (error as Error).message

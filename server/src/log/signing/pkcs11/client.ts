@@ -33,7 +33,8 @@ interface Connection {
 const PROCESS = new URL('./process.js', import.meta.url)
 /** What the module has no use for. It may need the other variables, such as the path of its configuration. */
 const WITHHELD = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'SIGNER_PIN', 'DATABASE_URL']
-const CALL_MS = 10_000
+/** Less than a client waits for the answer to a claim. */
+const CALL_MS = 5_000
 const RETRY_AFTER_MS = 1000
 
 interface ClientOptions {
