@@ -1,11 +1,14 @@
 /** Starts and stops the service: HTTP server, plugins and workers, in an order in which nothing is lost. */
 import fastifyPlugin from 'fastify-plugin'
-import { listeningUrl } from './config/address.ts'
+import { isThisMachine, listeningUrl } from './config/address.ts'
+import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/console.tsx'
 import { oauthEndpoints } from './console/oauth/endpoints.ts'
 import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
+import { buildMetricsApp } from './http/metrics-app.ts'
+import type { MetricsReader } from './http/routes/metrics.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
 import { siteRoutes } from './site/site.ts'
 import { createMetrics } from './upkeep/metrics.ts'
@@ -14,13 +17,15 @@ import { publicPaths } from './web/paths.ts'
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string
+  /** Where it tells its metrics, with an address of their own. */
+  readonly metricsUrl?: string
   /** Answers the open requests, finishes the running checks and stores their outcomes. */
   stop(): Promise<void>
 }
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, connections } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, connections, logger } = claimcheck
   const { recheckWorker, anchorWorker, retentionWorker } = claimcheck
   await signingKeys.ensureLog()
   await connections.fillSourceKeys()
@@ -32,14 +37,39 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
   claimcheck.oauth.setListeningOrigin(url)
   await app.listen({ host: config.host, port: config.port })
+  const ofMetrics = config.metrics.listen
+  const metricsApp = ofMetrics && buildMetricsApp({ ...config.metrics, metrics: createMetrics(claimcheck), logger })
+  try {
+    if (ofMetrics) await metricsApp?.listen(ofMetrics)
+  } catch (error) {
+    await app.close()
+    throw error
+  }
   recheckWorker.start()
   anchorWorker.start()
   retentionWorker.start()
-  return { url: url(), stop: () => app.close() }
+  return {
+    url: url(),
+    ...(metricsApp
+      ? { metricsUrl: `${listeningUrl({ host: ofMetrics!.host, port: boundPort(metricsApp) })}/metrics` }
+      : {}),
+    async stop() {
+      await metricsApp?.close()
+      await app.close()
+    },
+  }
 }
 
 function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
+}
+
+function metricsReader({ metrics: { listen, token }, publicUrl, trustProxy }: Config): MetricsReader | undefined {
+  if (listen) return undefined
+  if (token !== undefined) return { token }
+  // Behind a proxy that nobody has named, everybody seems to be this machine.
+  const isBehindProxy = publicUrl !== undefined && trustProxy === 0 && !isThisMachine(new URL(publicUrl).hostname)
+  return isBehindProxy ? 'nobody' : 'this machine'
 }
 
 function backgroundWork({ recheckWorker, anchorWorker, retentionWorker, adjudication, sequencer }: Claimcheck) {
@@ -74,6 +104,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     publicActions: registry.publicActions(),
     keyDocument: () => signingKeys.document(),
     metrics: createMetrics(claimcheck),
+    metricsReader: metricsReader(config),
     readiness: async () => {
       try {
         await storage.read.log.state()
