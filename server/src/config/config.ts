@@ -6,6 +6,7 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
+import { type MetricsSettings, readMetrics } from './metrics.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
@@ -68,6 +69,7 @@ export interface Config {
   /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
   readonly secretKeysAlso: readonly Buffer[]
   readonly trustProxy: TrustedProxies
+  readonly metrics: MetricsSettings
   readonly logLevel: string
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
@@ -170,6 +172,7 @@ const ConfigFile = Type.Object(
           log: limit,
           refusals: limit,
           oauth: limit,
+          service: limit,
           sign_in: limit,
         },
         { additionalProperties: false },
@@ -245,6 +248,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     dataDir,
     ...readSecretKeys(env, databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
+    metrics: readMetrics(env.METRICS_LISTEN, env.METRICS_TOKEN, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
     pluginDir: dirname(filePath),

@@ -36,7 +36,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes, type Readiness } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { logRoutes } from './routes/log.ts'
-import { metricsRoutes } from './routes/metrics.ts'
+import { type MetricsReader, metricsRoutes } from './routes/metrics.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { receiptRoutes } from './routes/receipts.ts'
 import { type SecurityContact, securityTxtRoute } from './routes/security-txt.ts'
@@ -74,6 +74,8 @@ export interface AppOptions {
   readonly keyDocument: () => Promise<object | string>
   readonly readiness: () => Promise<Readiness>
   readonly metrics: Metrics
+  /** Undefined: they are told elsewhere. */
+  readonly metricsReader: MetricsReader | undefined
   readonly rateLimits: RateLimits
   readonly connections: ConnectionSettings
   /** Without it those of every service. */
@@ -146,7 +148,6 @@ export async function buildApp(options: AppOptions): Promise<App> {
       requireCredential(described, { ...acceptedCredentials(services.keys, oauth), limiters })
       whoamiRoutes(described)
     })
-    oauth?.documents(api)
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.receipts.count)
       open.addHook('onRequest', cachePublicly)
@@ -160,9 +161,13 @@ export async function buildApp(options: AppOptions): Promise<App> {
       profileRoutes(open, options.allProfiles)
       if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
-    healthRoutes(api, options.readiness)
-    metricsRoutes(api, options.metrics)
-    docsRoutes(api)
+    await api.register(async (open: App) => {
+      open.addHook('onRequest', limiters.service.count)
+      healthRoutes(open, options.readiness)
+      if (options.metricsReader) metricsRoutes(open, options.metrics, options.metricsReader)
+      docsRoutes(open)
+      oauth?.documents(open)
+    })
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)

@@ -1,4 +1,4 @@
-/** How those who guess are slowed, and that nobody is kept out by others. On each database, as the counts are in it. */
+/** How those who guess are slowed, and that nobody is kept out by others: on each database, as the counts are in it. Threat K4 of `security.md`. */
 import { ServiceError } from '@claimcheck/server/base/errors'
 import {
   createGuesses,
