@@ -89,7 +89,10 @@ t.test('a machine gets nothing more than it was made for', async (t) => {
 t.test('the hash of the secret is not the secret', async (t) => {
   const { installation, host, make } = await owned()
   const client = await make('claims:read')
-  const [row] = await query(installation.config.databaseUrl, `SELECT secret_hash FROM machines WHERE id = '${client.id}'`)
+  const [row] = await query(
+    installation.config.databaseUrl,
+    `SELECT secret_hash FROM machines WHERE id = '${client.id}'`,
+  )
   t.equal((await tokenOf(host, { ...client, secret: String(row!.secret_hash) })).status, 401)
 })
 

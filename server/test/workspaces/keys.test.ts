@@ -147,7 +147,7 @@ t.test(
     t.match(await keys.authenticate(free.key, ADDRESS), { agentIds: null, bindsAgents: false })
     const one = await keys.create(workspace.id, 'one', { agentIds: ['release-bot', 'release-bot'] })
     clock.now += 1
-  const other = await keys.create(workspace.id, 'other', { agentIds: ['release-bot'], expiresAt: NOON + DAY_MS })
+    const other = await keys.create(workspace.id, 'other', { agentIds: ['release-bot'], expiresAt: NOON + DAY_MS })
     t.match(await keys.authenticate(free.key, ADDRESS), { agentIds: null, bindsAgents: true })
     t.match(await keys.authenticate(one.key, ADDRESS), { agentIds: ['release-bot'] })
     t.match(await keys.boundAgents(workspace.id), [
