@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { secretKeyPath } from '@claimcheck/server/base/secrets'
+import { secretKeyPath } from '@claimcheck/server/base/secret-keys'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { copyInstallation } from '@claimcheck/server/upkeep/copy'
 import t from 'tap'

@@ -20,8 +20,9 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, connections } = claimcheck
   await signingKeys.ensureLog()
+  await connections.fillSourceKeys()
   await logGuard.examine()
   const app = await createApp(claimcheck)
   // Fastify answers the open requests, and then stops the workers.
@@ -53,7 +54,8 @@ function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens } = claimcheck
+  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { publicUrl, securityContact: contact } = config
   return buildApp({
     services: claimcheck,
     oauth: {
@@ -83,7 +85,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     rateLimits: config.rateLimits,
     counters,
     trustProxy: config.trustProxy,
-    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(contact === undefined ? {} : { securityContact: { contact, publicUrl, now } }),
     logger,
   })
 }

@@ -1,10 +1,15 @@
-/** Two workspaces that never see each other's anything, over every route of the console and of the API. */
+/** Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential. */
 import { resolve } from 'node:path'
+import { CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test as TapTest } from 'tap'
+import { Application, OAUTH } from '../support/application.ts'
 import { Client } from '../support/client.ts'
 import { connect } from '../support/connect.ts'
-import { filled, routesOf } from '../support/console-routes.ts'
+import { filled } from '../support/console-routes.ts'
 import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
+import { type Access, ROUTE_ACCESS } from '../support/route-access.ts'
+import { servedRoutes } from '../support/served-routes.ts'
+import { query } from '../support/sql.ts'
 import { Visitor } from '../support/visitor.ts'
 
 /** What stands in ours, and must be in no answer to somebody else. */
@@ -12,7 +17,16 @@ const OURS = { key: 'our-key-name', target: 'our-target', agent: 'our-agent', me
 
 const shared = sharedInstallation({
   plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
+  file: { oauth: { ...OAUTH, dynamic_registration: true } },
 })
+
+/** Routes that are there only where the operator configures what they need. */
+const CONFIGURED: readonly string[] = [
+  'POST /console/sign-in/outside',
+  'GET /console/sign-in/outside/callback',
+  'POST /console/account/unlink',
+  'GET /.well-known/security.txt',
+]
 
 async function twoWorkspaces() {
   const installation = await shared()
@@ -28,6 +42,12 @@ async function twoWorkspaces() {
   await claimcheck.accounts.inviteToken(workspace, 'member', null)
   const [invitation] = await claimcheck.members.invitations(workspace)
   const members = await claimcheck.members.list(workspace)
+  const application = new Application()
+  const tokens = await application.tokens(us)
+  const consent = await application.ask(us)
+  const { userId } = members.find(({ role }) => role === 'owner')!
+  const [grant] = await claimcheck.applications.list(userId)
+  const [session] = await claimcheck.sessions.list(userId)
   const ids = {
     workspace,
     key,
@@ -38,29 +58,55 @@ async function twoWorkspaces() {
     provider: 'mailbox',
     // Of other people, not of workspaces.
     token: 'none',
-    uid: 'none',
-    grant: 'none',
+    uid: consent.slice(consent.lastIndexOf('/') + 1),
+    grant: grant!.grantId,
   }
   const them = await Visitor.owner(host, 'theirs')
   const theirs = await them.workspaceId()
-  return { installation, claimcheck, client, us, member, them, theirs, ids, claim, queued, invitation: invitation! }
+  const theirMember = await Visitor.joining(host, theirs, 'member', 'their-member')
+  const people = { us, member, them, theirMember }
+  return {
+    installation,
+    claimcheck,
+    client,
+    ...people,
+    theirs,
+    ids,
+    tokens,
+    claim,
+    queued,
+    invitation: invitation!,
+    session: session!,
+  }
 }
 
 type World = Awaited<ReturnType<typeof twoWorkspaces>>
 
-/** Everything that somebody else could have changed. */
-async function stateOf({ claimcheck, ids }: World) {
-  const { keys, connections, members, claims } = claimcheck
-  const { workspace } = ids
-  const withoutUse = (await keys.list(workspace)).map(({ lastUsedAt: _, ...key }) => key)
-  return {
-    keys: withoutUse,
-    connections: (await connections.list(workspace)).map(({ id }) => id),
-    credentials: await connections.open(workspace),
-    members: await members.list(workspace),
-    invitations: await members.invitations(workspace),
-    claims: (await claims.list(workspace, { limit: 200 })).claims.map(({ claimId }) => claimId),
+/** What changes with every use, by whomever, and with every read of the destination. */
+const OF_USE = /^(last_(used|seen)_at|expires_at|attempts|due_at|next_check_at|last_check|moment_at)$/
+
+/** Every row of the database that names our workspace, or somebody in it: what somebody else could have changed. */
+async function stateOf({ installation, claimcheck, ids }: World) {
+  const people = (await claimcheck.members.list(ids.workspace)).flatMap(({ id, userId }) => [id, userId])
+  const state: Record<string, string[]> = {}
+  for (const { name } of CARRIED) {
+    const rows = await query(installation.config.databaseUrl, `SELECT * FROM ${name}`)
+    const texts = rows.map((row) => JSON.stringify(Object.entries(row).filter(([column]) => !OF_USE.test(column))))
+    state[name] = texts.filter((text) => [ids.workspace, ...people].some((id) => text.includes(id))).toSorted()
   }
+  for (const name of [
+    'workspaces',
+    'members',
+    'users',
+    'sessions',
+    'api_keys',
+    'connections',
+    'claims',
+    'links',
+    'records',
+  ])
+    if (!state[name]?.length) throw new Error(`nothing of ours is in ${name}`)
+  return state
 }
 
 /** @param asked what they named themselves, which an answer may repeat */
@@ -76,12 +122,43 @@ function tellsNothing(t: TapTest, world: World, text: string, where: string, ask
   )
 }
 
-t.test('the console shows nothing of a workspace to the owner of another, and does nothing for them', async (t) => {
+/** Ids of the same form, of which there is nothing. */
+function unknown(ids: World['ids']): World['ids'] {
+  const { provider, token, ...named } = ids
+  const other = Object.entries(named).map(([name, id]) => [
+    name,
+    `${id.slice(0, -4)}${id.endsWith('ZZZZ') ? 'YYYY' : 'ZZZZ'}`,
+  ])
+  return { provider, token, ...Object.fromEntries(other) }
+}
+
+function consoleRoutesFor(...kinds: readonly Access[]) {
+  return servedRoutes().filter(({ method, url }) => kinds.includes(ROUTE_ACCESS[`${method} ${url}`]!))
+}
+
+async function sendTo(
+  visitor: Visitor,
+  method: 'GET' | 'POST',
+  path: string,
+  fields: Readonly<Record<string, string>>,
+) {
+  // For the token that its forms carry.
+  await visitor.get('/console/workspaces/new')
+  return method === 'GET' ? visitor.get(path) : visitor.post(path, fields)
+}
+
+t.test('who may use a route is decided for every route that is served', async (t) => {
+  await shared()
+  const served = servedRoutes().map(({ method, url }) => `${method} ${url}`)
+  t.strictSame([...new Set([...served, ...CONFIGURED])].toSorted(), Object.keys(ROUTE_ACCESS).toSorted())
+})
+
+t.test('the console shows nothing of a workspace to the people of another, and does nothing for them', async (t) => {
   const world = await twoWorkspaces()
-  const { claimcheck, them, theirs, ids, invitation } = world
+  const { them, theirMember, ids, invitation, session } = world
   const before = await stateOf(world)
-  const routes = (await routesOf(claimcheck)).filter(({ url }) => url.includes(':'))
-  t.ok(routes.length > 20, `${routes.length} routes`)
+  const routes = consoleRoutesFor('member', 'owner', 'account').filter(({ url }) => url.includes(':'))
+  t.ok(routes.length > 30, `${routes.length} routes`)
   const fields = {
     role: 'owner',
     name: 'x',
@@ -90,47 +167,77 @@ t.test('the console shows nothing of a workspace to the owner of another, and do
     member: ids.member,
     token: 'x',
   }
-  for (const route of routes) {
-    const ways = [ids, { ...ids, workspace: theirs }]
-    for (const way of ways) {
-      const path = filled(route, way)
-      await them.get('/console/workspaces/new')
-      const page = route.method === 'GET' ? await them.get(path) : await them.post(path, fields)
-      tellsNothing(t, world, page.html, `${route.method} ${route.url}`, path)
-      if (way !== ids || !route.url.includes(':workspace')) continue
-      t.equal(page.status, 404, `${route.method} ${route.url}`)
-      // Asked for each time: a route may have changed what they call their own workspace.
-      const absent = await them.get('/console/w/ws_01ARZ3NDEKTSV4RRFFQ69G5FAV/claims')
-      t.equal(page.html, absent.html, 'as if it were not there')
+  for (const visitor of [them, theirMember]) {
+    for (const { method, url } of routes) {
+      const name = `${method} ${url}${visitor === them ? '' : ' by a member'}`
+      const path = filled({ method, url }, ids)
+      const page = await sendTo(visitor, method, path, fields)
+      tellsNothing(t, world, page.html, name, path)
+      if (!url.includes(':workspace')) continue
+      t.equal(page.status, 404, name)
+      const absent = await visitor.get('/console/w/ws_01ARZ3NDEKTSV4RRFFQ69G5FAV/claims')
+      t.equal(page.html, absent.html, `${name}: as if it were not there`)
     }
+  }
+  for (const { method, url } of consoleRoutesFor('account').filter(
+    ({ url }) => url.endsWith('/end') || url.endsWith('/remove'),
+  ))
+    tellsNothing(t, world, (await sendTo(them, method, url, { id: session.id })).html, `${method} ${url}`)
+  t.strictSame(await stateOf(world), before)
+})
+
+t.test('what is ours answers in another workspace as what is nowhere', async (t) => {
+  const world = await twoWorkspaces()
+  const { them, theirMember, theirs, ids, invitation } = world
+  const before = await stateOf(world)
+  const nowhere = unknown(ids)
+  const routes = servedRoutes().filter(
+    ({ url }) => /:(?!workspace|provider|token|file|index|receipt_id)\w/.test(url) && url.startsWith('/console'),
+  )
+  t.ok(routes.length > 12, `${routes.length} routes`)
+  for (const visitor of [them, theirMember]) {
+    for (const { method, url } of routes) {
+      const answers = []
+      for (const known of [ids, nowhere]) {
+        const path = filled({ method, url }, { ...known, workspace: theirs })
+        const { status, html } = await sendTo(visitor, method, path, { role: 'owner', name: 'x' })
+        let text = html
+        for (const id of Object.values(known)) text = text.replaceAll(id, '...')
+        answers.push({ status, text })
+      }
+      t.strictSame(answers[0], answers[1], `${method} ${url}`)
+    }
+    // What the fields of a form name.
+    const withdraw = (id: string) =>
+      sendTo(visitor, 'POST', `/console/w/${theirs}/members/invitations/withdraw`, { id })
+    const [ours, none] = [await withdraw(invitation.id), await withdraw('inv_01ARZ3NDEKTSV4RRFFQ69G5FAV')]
+    t.strictSame([ours.status, ours.html], [none.status, none.html])
   }
   t.strictSame(await stateOf(world), before)
 })
 
-t.test('the console does nothing for a member that only an owner may do', async (t) => {
+t.test('the console does nothing for a member that only an owner may do, and shows them the rest', async (t) => {
   const world = await twoWorkspaces()
   const { claimcheck, member, ids, invitation } = world
   const own = (await claimcheck.members.list(ids.workspace)).find(({ role }) => role === 'owner')!
   const before = await stateOf(world)
-  const posts = (await routesOf(claimcheck)).filter(
-    ({ method, url }) => method === 'POST' && url.includes(':workspace'),
-  )
-  t.ok(posts.length >= 8, `${posts.length} routes`)
   const fields = { role: 'owner', name: 'x', id: invitation.id, invitation: invitation.id, token: 'x', target: 'x' }
-  for (const route of posts) {
-    await member.get('/console/workspaces/new')
-    const page = await member.post(filled(route, { ...ids, member: own.id }), fields)
-    t.ok(page.status === 403 || page.status === 404, `POST ${route.url}: ${page.status}`)
+  for (const { method, url } of consoleRoutesFor('owner')) {
+    const page = await sendTo(member, method, filled({ method, url }, { ...ids, member: own.id }), fields)
+    t.ok(page.status === 403 || page.status === 404, `${method} ${url}: ${page.status}`)
+  }
+  for (const { method, url } of consoleRoutesFor('member')) {
+    const page = await sendTo(member, method, filled({ method, url }, ids), fields)
+    t.equal(page.status, 200, `${method} ${url}`)
   }
   t.strictSame(await stateOf(world), before)
 })
 
 t.test('nobody sees anything of the console without signing in, and no form is taken', async (t) => {
   const world = await twoWorkspaces()
-  const { installation, claimcheck, ids } = world
+  const { installation, ids } = world
   const before = await stateOf(world)
-  const inside = (await routesOf(claimcheck)).filter(({ url }) => /workspace|\/account|consent/.test(url))
-  for (const route of inside) {
+  for (const route of consoleRoutesFor('account', 'member', 'owner')) {
     const visitor = new Visitor(installation.host)
     const path = filled(route, ids)
     const name = `${route.method} ${route.url}`
@@ -164,4 +271,32 @@ t.test('a key opens its own workspace through every route of the API, and no oth
   t.equal((await other.get('/v1/whoami')).body.workspace_id, theirs)
   const same = await other.submit({ client_claim_id: world.claim.client_claim_id, target: 'elsewhere' })
   t.match(same.body, { created: true, target: 'elsewhere' }, 'an id that another workspace has used is free here')
+})
+
+t.test('every route of the API that needs a credential refuses what is none', async (t) => {
+  const world = await twoWorkspaces()
+  const { installation, claimcheck, client, us, ids, tokens } = world
+  const { id, key: revoked } = await claimcheck.keys.create(ids.workspace, 'revoked')
+  await claimcheck.keys.revoke(id, ids.workspace)
+  const session = [...us.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+  const none: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    nothing: {},
+    'a revoked key': bearer(revoked),
+    'a key that differs': bearer(`${client.key.slice(0, -1)}${client.key.endsWith('A') ? 'B' : 'A'}`),
+    'the hash of nothing': bearer('svc_sk_'),
+    'a refresh token': bearer(tokens.refresh_token),
+    'the session of an owner': { cookie: session },
+    'a key in another scheme': { authorization: `Basic ${client.key}` },
+  }
+  for (const { method, url } of consoleRoutesFor('key', 'credential')) {
+    const path = filled({ method, url }, ids)
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      installation.request(path, { method, headers, ...(method === 'POST' ? { body: '{}' } : {}) })
+    for (const [what, headers] of Object.entries(none))
+      t.equal((await ask(headers)).status, 401, `${method} ${url}: ${what}`)
+    const isForKeys = ROUTE_ACCESS[`${method} ${url}`] === 'key'
+    const ofApplication = await ask(bearer(tokens.access_token))
+    t.equal(ofApplication.status, isForKeys ? 401 : 200, `${method} ${url}: a token of an application`)
+  }
 })

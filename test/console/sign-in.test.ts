@@ -25,6 +25,13 @@ t.test('the first person by the set-up link owns the first workspace, and the li
   t.equal(await host.claimcheck.accounts.setupToken(), undefined, 'there is no other once somebody is there')
 })
 
+t.test('an address that is longer than any page’s is not kept for after the sign-in', async (t) => {
+  const { host } = await shared()
+  const visitor = new Visitor(host)
+  const { path } = await visitor.get(`/console/account?a=${'%61'.repeat(3000)}`)
+  t.equal(path, '/console/sign-in?next=%2Fconsole')
+})
+
 t.test('of two people with two set-up links at once, one is the first', async (t) => {
   const { host } = await installed(t)
   const { accounts } = host.claimcheck

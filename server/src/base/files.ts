@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -26,7 +27,7 @@ const GROUP_AND_OTHERS = 0o077
 export function writeNewFile(path: string, content: string): boolean {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER })
-  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  const draft = draftOf(path)
   try {
     writeWhole(draft, content)
     // Unlike a rename, a link never replaces an existing file.
@@ -41,12 +42,31 @@ export function writeNewFile(path: string, content: string): boolean {
   return true
 }
 
+/**
+ * Gives a file this content, readable by its owner only: after a crash, the file is the old one or the new one, whole. It is on disk
+ * when this returns.
+ */
+export function replaceFile(path: string, content: string): void {
+  const draft = draftOf(path)
+  try {
+    writeWhole(draft, content)
+    renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  syncFolder(dirname(path))
+}
+
 /** @throws Error when users other than its owner have access to the file, or when this process cannot read it */
 export function readPrivateFile(path: string): string {
   if (statSync(path).mode & GROUP_AND_OTHERS) {
     throw new Error('other users have access to the file: run chmod 600 on it')
   }
   return readFileSync(path, 'utf8')
+}
+
+function draftOf(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
 function writeWhole(path: string, content: string): void {

@@ -12,6 +12,7 @@ import { addMachineCommands } from './commands/machine.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
+import { addSecretKeyCommands } from './commands/secret-key.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { addTryCommand } from './commands/try.ts'
@@ -38,6 +39,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addPluginsCommand(program)
   addActionCommand(program)
   addSigningKeyCommands(program)
+  addSecretKeyCommands(program)
   addLogCommands(program)
   addAnchorCommands(program)
   addVerifyCommand(program)

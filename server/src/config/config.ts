@@ -1,6 +1,5 @@
 /** Reads the configuration from the environment and the file, and reports all mistakes at once. */
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
@@ -10,6 +9,7 @@ import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
+import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
   /** A package name or a path, resolved from the folder of the configuration file. */
@@ -50,8 +50,9 @@ export interface Config {
   readonly dataDir: string
   /** 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
   readonly secretKey: Buffer | undefined
-  /** The proxies whose headers name the client's address, in the form of Fastify's option of this name. */
-  readonly trustProxy: boolean | string
+  /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
+  readonly secretKeysAlso: readonly Buffer[]
+  readonly trustProxy: TrustedProxies
   readonly logLevel: string
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
@@ -66,6 +67,8 @@ export interface Config {
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
   readonly issuerName: string | undefined
+  /** A URI by which to report a weakness of this installation. */
+  readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
@@ -83,9 +86,8 @@ export class ConfigError extends Error {
 }
 
 const HOUR_MS = 60 * 60_000
-// Fastify's names for address ranges.
-const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const SECRET_KEY_FORM = 'must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`'
 const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
@@ -112,6 +114,14 @@ const sourceUrl = Type.String({
   'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
   examples: ['https://git.example.com'],
   maxLength: 2048,
+})
+
+const contactUri = Type.String({
+  // In a line of a text file. RFC 9116 2.5.3
+  pattern: '^(?:mailto:[!-~]+@[!-~]+|https://[!-~]+|tel:\\+?[0-9.-]+)$',
+  'x-pattern-help': 'write an address that begins with mailto:, https:// or tel:',
+  examples: ['mailto:security@example.com'],
+  maxLength: 1024,
 })
 
 const ConfigFile = Type.Object(
@@ -167,6 +177,7 @@ const ConfigFile = Type.Object(
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
   },
@@ -193,7 +204,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     publicUrl: readPublicUrl(env.PUBLIC_URL, report),
     databaseUrl,
     dataDir,
-    secretKey: readSecretKey(env.SECRET_KEY, databaseUrl, report),
+    ...readSecretKeys(env, databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
@@ -214,6 +225,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     },
     checks: readChecks(file.checks ?? {}),
     issuerName: file.issuer_name,
+    securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
   }
@@ -268,33 +280,35 @@ function readPublicUrl(text: string | undefined, report: Report): string | undef
   return text.replace(/\/+$/, '')
 }
 
-function readSecretKey(text: string | undefined, databaseUrl: string, report: Report): Buffer | undefined {
-  if (!text) {
-    if (isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
-    return undefined
+function readSecretKeys(
+  { SECRET_KEY, SECRET_KEY_ALSO }: Env,
+  databaseUrl: string,
+  report: Report,
+): Pick<Config, 'secretKey' | 'secretKeysAlso'> {
+  const secretKey = SECRET_KEY ? readSecretKey(SECRET_KEY) : undefined
+  if (!SECRET_KEY && isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
+  if (SECRET_KEY && !secretKey) report(`SECRET_KEY: ${SECRET_KEY_FORM}`)
+  const also = (SECRET_KEY_ALSO ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean)
+  if (also.length > 0 && !SECRET_KEY) {
+    report('SECRET_KEY_ALSO: needs SECRET_KEY, the key that encrypts; these keys only decrypt')
   }
+  const secretKeysAlso = also.flatMap((entry, index) => {
+    const key = readSecretKey(entry)
+    if (!key) report(`SECRET_KEY_ALSO: entry ${index + 1} ${SECRET_KEY_FORM}; separate keys by commas`)
+    if (key && secretKey?.equals(key)) report(`SECRET_KEY_ALSO: entry ${index + 1} is SECRET_KEY itself; leave it out`)
+    return key ?? []
+  })
+  return { secretKey, secretKeysAlso }
+}
+
+function readSecretKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
   // Buffer skips characters that are not base64, so a mistyped key would silently become another key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
-  report('SECRET_KEY: must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`')
   return undefined
-}
-
-/** Off, on, or the addresses and networks of the proxies, separated by commas. */
-function readTrustProxy(text: string | undefined, report: Report): boolean | string {
-  if (!text || /^(off|false|no)$/i.test(text)) return false
-  if (/^(on|true|yes)$/i.test(text)) return true
-  const entries = text.split(',').map((entry) => entry.trim())
-  if (!entries.every(isNetwork)) {
-    report(`TRUST_PROXY: must be off, on, or the addresses of the proxies separated by commas, not ${text}`)
-  }
-  return text
-}
-
-function isNetwork(entry: string): boolean {
-  if (PROXY_NAMES.has(entry)) return true
-  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
-  return Number(prefix) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1)
 }
 
 function readLogLevel(given: string | undefined, report: Report): string {

@@ -88,6 +88,9 @@ export function returnPath(next: unknown): string {
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
 }
 
+/** A longer address is nobody's page; three times as long, as escaped, no client would take the redirect. */
+const LONGEST_NEXT = 2048
+
 export function signInPath(next: string): string {
-  return `${paths.signIn}?${new URLSearchParams({ next })}`
+  return `${paths.signIn}?${new URLSearchParams({ next: next.length > LONGEST_NEXT ? paths.home : next })}`
 }

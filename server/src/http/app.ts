@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ClaimService } from '../claims/claims.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
+import type { TrustedProxies } from '../config/trust-proxy.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
@@ -13,11 +14,12 @@ import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
-import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
+import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
+import { proxiesIn, readPlainAddresses } from './proxies.ts'
 import { createLimiters, type Limiter, type Limiters } from './rate-limit.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { connectionRoutes } from './routes/connections.ts'
@@ -28,6 +30,7 @@ import { logRoutes } from './routes/log.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { receiptRoutes } from './routes/receipts.ts'
+import { type SecurityContact, securityTxtRoute } from './routes/security-txt.ts'
 import { whoamiRoutes } from './routes/whoami.ts'
 import { compileValidator } from './validate.ts'
 
@@ -64,9 +67,11 @@ export interface AppOptions {
   readonly metrics: Metrics
   readonly rateLimits: RateLimits
   readonly counters: Counters
-  /** The proxies whose headers name the client's address, in the form of Fastify's option of this name. */
-  readonly trustProxy: boolean | string
+  /** The proxies whose word about a client's address counts. */
+  readonly trustProxy: TrustedProxies
   readonly publicUrl?: string
+  /** Whom to tell of a weakness, where the operator says so. */
+  readonly securityContact?: SecurityContact
   readonly logger: FastifyBaseLogger
 }
 
@@ -85,10 +90,11 @@ const EXPOSED_HEADERS = [
 
 export async function buildApp(options: AppOptions): Promise<App> {
   const { services, oauth } = options
+  const isProxy = proxiesIn(options.trustProxy)
   const app: App = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: options.trustProxy,
+    trustProxy: isProxy,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MOST_OF_A_NAME },
@@ -103,7 +109,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
   answerErrors(app)
+  app.server.on('checkExpectation', answerExpectation)
   logRequests(app)
+  readPlainAddresses(app)
   setHeaders(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl)
@@ -134,6 +142,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       logRoutes(open, services.log)
       keyRoutes(open, options.keyDocument)
       profileRoutes(open, options.allProfiles)
+      if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
     healthRoutes(api, options.readiness)
     metricsRoutes(api, options.metrics)

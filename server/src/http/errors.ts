@@ -1,5 +1,5 @@
 /** Turns every error into an answer: JSON with `detail`. */
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
@@ -105,7 +105,10 @@ function notFound(reply: FastifyReply) {
 }
 
 /** Answers what is not valid HTTP, for which Fastify has no request object. */
-export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+export function answerClientError(
+  error: Error & { readonly code?: string; readonly rawPacket?: unknown },
+  socket: Socket,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -118,8 +121,21 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
     `content-length: ${body.length}`,
     'connection: close',
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  // RFC 9110 9.3.2: the bytes of a body would be taken for another answer.
+  const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).equals(HEAD)
+  socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
 }
+
+/** Answers a request that expects something else than `100-continue` (RFC 9110 10.1.1), which reaches no route. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({
+    detail: 'the service meets no expectation but 100-continue: leave the header Expect out',
+  })
+  const headers = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' }
+  response.writeHead(417, headers).end(body)
+}
+
+const HEAD = Buffer.from('HEAD ')
 
 const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,

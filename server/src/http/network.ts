@@ -1,11 +1,10 @@
 /** The network by which requests are counted: one IPv4 address, or an IPv6 /64, all of which a client usually controls. */
 import { isIPv4, isIPv6 } from 'node:net'
+import { NO_ADDRESS } from './proxies.ts'
 
-/** A proxy may pass text that is not an address. All such texts count as one client, so that inventing texts gains nothing. */
-const NO_ADDRESS = 'unknown'
 const GROUPS = 8
 
-/** Returns an IPv4 address, also for one that is mapped to IPv6 (RFC 4291 2.5.5.2), or the /64 of an IPv6 address. */
+/** All texts that are no address count as one client, so that inventing texts gains nothing. Returns an IPv4 address, also for one that is mapped to IPv6 (RFC 4291 2.5.5.2), or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
   if (!isIPv6(address)) return NO_ADDRESS

@@ -26,7 +26,7 @@ export interface ProviderOptions {
   readonly config: OAuthConfig
   readonly records: OAuthRecords
   readonly storage: Pick<Storage, 'read' | 'write'>
-  readonly secrets: Pick<Secrets, 'derive'>
+  readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
   /** True when the browser has a session of the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
@@ -94,7 +94,8 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
       names: NAMES,
       long: COOKIE,
       short: COOKIE,
-      keys: [secrets.derive('oauth cookies').toString('base64url')],
+      // The first signs; the others verify, while hosts change to another SECRET_KEY.
+      keys: secrets.deriveAll('oauth cookies').map((key) => key.toString('base64url')),
     },
     jwks: { keys: [oauthSigningKey(secrets)] },
     routes: {

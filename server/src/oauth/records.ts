@@ -3,7 +3,8 @@
  * database is useless.
  */
 import type { Instant } from '@claimcheck/core'
-import { SecretError, type Secrets } from '../base/secrets.ts'
+import { SecretError } from '../base/secret-keys.ts'
+import type { Secrets } from '../base/secrets.ts'
 import { hashToken, recordContext } from '../base/tokens.ts'
 import type { RecordRow } from '../storage/records.ts'
 import type { Storage } from '../storage/storage.ts'

@@ -7,7 +7,6 @@ import { linesOf, readLines, SEPARATORS } from './lines.ts'
 import { evidence, receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
 import { machines } from './machines.ts'
 import { members, users } from './people.ts'
-import { records } from './records.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import { part, qualified, type RowOf, type Table } from './table.ts'
@@ -52,8 +51,6 @@ export const CLAIM_FIELDS = [
 
 const tileKeys = part(tiles, 'level', 'index', 'width')
 export type TileKey = RowOf<typeof tileKeys>
-
-const sealedRecords = part(records, 'kind', 'idHash', 'payload')
 
 /** A row that belongs to one that is not there. */
 export interface Orphan {
@@ -164,14 +161,6 @@ export function doctorReads(db: Db) {
         }
       }
       return found
-    },
-    /** The next records, after the last of these. */
-    async records(
-      after: readonly [kind: string, idHash: string],
-      limit: number,
-    ): Promise<RowOf<typeof sealedRecords>[]> {
-      const rest = 'WHERE (kind, id_hash) > (?, ?) ORDER BY kind, id_hash LIMIT ?'
-      return selectRows(db, sealedRecords, rest, [...after, limit])
     },
     /** The next rows of a small table, as they are stored. */
     async rows(table: keyof typeof SMALL, after: string, limit: number): Promise<Row[]> {

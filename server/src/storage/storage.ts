@@ -13,6 +13,7 @@ import { logReads, logWrites } from './log.ts'
 import { machineReads, machineWrites } from './machines.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
+import { sealedReads, sealedWrites } from './sealed-columns.ts'
 import {
   identityReads,
   identityWrites,
@@ -84,6 +85,7 @@ export function reads(db: Db) {
     log: logReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
+    sealed: sealedReads(db),
     doctor: doctorReads(db),
   }
 }
@@ -106,6 +108,7 @@ export function writes(tx: Db) {
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
+    sealed: sealedWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }

@@ -50,6 +50,8 @@ export const connections = table('connections', ['id'], {
   options: json<JsonObject>('options'),
   /** The secret ones, each sealed. */
   sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
+  /** Sealed: the key of the id that receipts name in place of a withheld address. null: made before there were such keys. */
+  sourceKey: nullable(text('source_key')),
   /** Whether receipts name the base address of its destination. */
   address: text<AddressVisibility>('address'),
   scopes: json<readonly string[]>('scopes'),
@@ -222,6 +224,7 @@ export function connectionWrites(db: Db) {
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update({
           sealed_secrets: JSON.stringify(to.sealedSecrets),
+          source_key: to.sourceKey,
           scopes: JSON.stringify(to.scopes),
           notes: JSON.stringify(to.notes),
         })
@@ -233,13 +236,19 @@ export function connectionWrites(db: Db) {
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update({ scopes: JSON.stringify(to.scopes), notes: JSON.stringify(to.notes) })
     },
+    /** Gives a connection its source key, unless it has one. */
+    async fillSourceKey(id: string, sealed: string): Promise<void> {
+      await db.table('connections').where({ id }).whereNull('source_key').update({ source_key: sealed })
+    },
     /** False when there is no such active connection, in this workspace where one is named. */
     async rename(id: string, name: string | null, workspaceId?: string): Promise<boolean> {
       return (await active(id, workspaceId).update({ name })) === 1
     },
     /** Deletes its secrets, too. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
-      return (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}' })) === 1
+      return (
+        (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}', source_key: null })) === 1
+      )
     },
     /** When several hosts tell a time, the latest stays. */
     async wasRead(id: string, at: Instant): Promise<void> {

@@ -1,12 +1,15 @@
 /** Copies an installation to another database: all rows and the signing key. It only reads the source. */
 import { ServiceError } from '../base/errors.ts'
-import { openSecrets, SecretError, secretKeyPath } from '../base/secrets.ts'
+import { SecretError, secretKeyPath } from '../base/secret-keys.ts'
+import { openSecrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import { describeDatabase } from '../config/database-url.ts'
 import { createKeyVault } from '../log/signing/key-vault.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
+import { SEALED_COLUMNS, type SealedValue } from '../storage/sealed-columns.ts'
 import { type Reads, reads, type Storage, writes } from '../storage/storage.ts'
-import { secretContext } from '../workspaces/connections.ts'
+import { connections } from '../storage/workspaces.ts'
+import { sealedRows } from './sealed-values.ts'
 
 export interface CopyOptions {
   /** Must have the same SECRET_KEY as `to`: encrypted credentials are copied unchanged. */
@@ -47,14 +50,14 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
 }
 
 /** @throws SecretError when the credentials of a connection cannot be decrypted */
-async function requireSecretKey({ connections }: Reads, config: Config): Promise<void> {
-  const sealed = (await connections.active()).flatMap(({ id, sealedSecrets }) =>
-    Object.entries(sealedSecrets).map(([name, value]) => ({ value, context: secretContext(id, name) })),
-  )
+async function requireSecretKey(reads: Reads, config: Config): Promise<void> {
+  const ofConnections = SEALED_COLUMNS.filter(({ table }) => table === connections)
+  const sealed: SealedValue[] = []
+  for await (const rows of sealedRows(reads, ofConnections)) sealed.push(...rows.flatMap(({ values = [] }) => values))
   if (sealed.length === 0) return
   const secrets = openSecrets(config)
   try {
-    for (const { value, context } of sealed) secrets.open(value, context)
+    for (const { sealed: value, context } of sealed) secrets.open(value, context)
   } catch (cause) {
     const message = `the credentials of the source cannot be decrypted: set SECRET_KEY to the key of the source; when it generated one, that is in ${secretKeyPath(config.dataDir)}`
     throw new SecretError('wrong_key', message, { cause })

@@ -3,6 +3,7 @@
  * signatures from keys. `doctor/README.md` lists the data that cannot be derived, whose changes stay unnoticed.
  */
 import type { Secrets } from '../base/secrets.ts'
+import type { SealedKeyFile } from '../log/signing/key-files.ts'
 import type { Storage } from '../storage/storage.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkAnchors } from './doctor/anchors.ts'
@@ -12,6 +13,7 @@ import { checkEnding, checkStrays } from './doctor/ending.ts'
 import { type Ending, walkHeads } from './doctor/heads.ts'
 import { inOrder } from './doctor/in-order.ts'
 import { createProblems, type Problems } from './doctor/problems.ts'
+import { checkSealed } from './doctor/sealed.ts'
 import { createTree } from './doctor/tree.ts'
 import { checkUndecided } from './doctor/undecided.ts'
 
@@ -26,8 +28,10 @@ export interface DiagnosisOptions {
   /** Verify the signature of each receipt, too. */
   readonly signatures?: boolean
   readonly onProgress?: (leaves: number, treeSize: number) => void
-  /** Decrypt the credentials of connections; without this they are not checked. */
+  /** Opens everything that is sealed; without this it is not checked. */
   readonly secrets?: Pick<Secrets, 'open'>
+  /** The sealed signing keys that are files, which `secrets` must open. */
+  readonly keyFiles?: readonly SealedKeyFile[]
   /** Checks chunks of leaves in worker threads; without this they are checked in this thread. */
   readonly chunks?: Pick<ChunkWorkers, 'check' | 'concurrency'>
 }
@@ -41,7 +45,8 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
   const [leaves] = await Promise.all([
     checkLog(storage, problems, options),
     checkUndecided(storage.read.doctor, problems),
-    checkAccounts(storage.read.doctor, problems, options.secrets),
+    checkAccounts(storage.read.doctor, problems),
+    ...(options.secrets ? [checkSealed(storage.read, problems, options.secrets, options.keyFiles)] : []),
     checkStrays(storage.read, problems),
     checkAnchors(storage.read, problems),
   ])

@@ -11,6 +11,7 @@ import type { Registry } from '../plugins/registry.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
 import { usualName } from './connection-names.ts'
+import { createConnectionSecrets } from './connection-secrets.ts'
 import {
   connectionTypeOf,
   createTrial,
@@ -20,6 +21,7 @@ import {
   type TrialOptions,
   type Tried,
 } from './connection-trial.ts'
+import type { PublishedConnection } from './sources.ts'
 
 export interface ConnectionSummary {
   readonly id: string
@@ -65,11 +67,8 @@ export interface ConnectedBy {
   readonly name?: string
 }
 
-/** A connection with its secrets. */
-export interface OpenConnection extends Connection {
-  /** Receipts name its base address, where the operator does not list it. */
-  readonly publishesAddress: boolean
-}
+/** A connection with its secrets. Receipts name its base address where the operator lists it, or where it publishes it. */
+export type OpenConnection = Connection & PublishedConnection
 
 export interface ConnectionService {
   /**
@@ -113,6 +112,11 @@ export interface ConnectionService {
   open(workspaceId: string): Promise<readonly OpenConnection[]>
   /** The active connection with this id and its secrets. */
   openById(id: string): Promise<OpenConnection | undefined>
+  /**
+   * Gives a key of its own to each connection of earlier versions, whose source key followed from the secret key: receipts go on naming
+   * its withheld address by the same id when the secret key is rotated.
+   */
+  fillSourceKeys(): Promise<void>
 }
 
 interface ConnectionServiceOptions extends TrialOptions {
@@ -125,24 +129,21 @@ const MAX_LOOKUPS = 500
 
 export function createConnectionService(dependencies: ConnectionServiceOptions): ConnectionService {
   const { storage, registry, secrets, now } = dependencies
+  const sealing = createConnectionSecrets(secrets)
   const tryOut = createTrial(dependencies)
   /** Decrypted connections, which are valid while the row has the same sealed secrets. */
   const opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({ max: 1000 })
   /** The requests whose probe runs, by their whole content. */
   const connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
 
-  function unseal({ id, sealedSecrets }: Pick<ConnectionRow, 'id' | 'sealedSecrets'>): JsonObject {
-    const sealed = Object.entries(sealedSecrets)
-    return Object.fromEntries(sealed.map(([name, text]) => [name, secrets.open(text, secretContext(id, name))]))
-  }
-
   function open(row: ConnectionRow): OpenConnection {
-    const sealed = JSON.stringify(row.sealedSecrets)
+    const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey])
     const known = opened.get(row.id)
     if (known?.sealed === sealed) return known.connection
-    const options = { ...row.options, ...unseal(row) }
+    const options = { ...row.options, ...sealing.unseal(row) }
     const publishesAddress = row.address === 'published'
-    const connection = { id: row.id, provider: row.provider, options, publishesAddress }
+    const sourceKey = sealing.sourceKeyOf(row)
+    const connection = { id: row.id, provider: row.provider, options, publishesAddress, sourceKey }
     opened.set(row.id, { sealed, connection })
     return connection
   }
@@ -157,16 +158,16 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   )
 
   function toSummary(row: ConnectionRow): ConnectionSummary {
-    const { sealedSecrets: _, ...summary } = row
+    const { sealedSecrets: _, sourceKey: _key, ...summary } = row
     const { provider } = row
     const usual = usualName(registry.connectionType(provider)?.title ?? provider, row.options)
     const names = { name: row.name ?? usual, usualName: usual }
     return { ...summary, ...names, actions: registry.actionsFor(provider), aliases: registry.aliasesFor(provider) }
   }
 
-  function seal(id: string, type: HostedConnectionType, options: JsonObject): Readonly<Record<string, string>> {
+  function sealOptions(id: string, type: HostedConnectionType, options: JsonObject): Readonly<Record<string, string>> {
     const given = secretNames(type).filter((name) => Object.hasOwn(options, name))
-    return Object.fromEntries(given.map((name) => [name, secrets.seal(String(options[name]), secretContext(id, name))]))
+    return sealing.seal(id, given, options)
   }
 
   async function store(
@@ -176,7 +177,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   ): Promise<ConnectionSummary> {
     const at = now()
     const id = newId('conn_', at)
-    const sealedSecrets = seal(id, type, options)
+    const sealedSecrets = sealOptions(id, type, options)
     const row: ConnectionRow = {
       id,
       workspaceId,
@@ -184,6 +185,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       provider: type.provider,
       options: Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(sealedSecrets, name))),
       sealedSecrets,
+      sourceKey: sealing.newSourceKey(id),
       address,
       scopes,
       notes,
@@ -245,18 +247,25 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
           issues,
         })
       }
-      const unchanged = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
-      const sealedSecrets = Object.fromEntries(unchanged)
       // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
-      const tried = await tryOut(row.provider, { ...row.options, ...unseal({ id, sealedSecrets }), ...given })
+      const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
+      const unsealed = sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
+      const tried = await tryOut(row.provider, { ...row.options, ...unsealed, ...given })
       const refusal = notConnected(tried, insists)
       if (refusal) return refusal
       const { scopes, notes, failure } = tried
-      const replaced = { ...row, sealedSecrets: { ...sealedSecrets, ...seal(id, type, given) }, scopes, notes }
-      const isReplaced = await storage.write(
-        async (tx) => (await tx.connections.replaceSecrets(row, replaced)) && note(tx, id, failure),
-      )
-      if (!isReplaced) {
+      const sealedNew = sealOptions(id, type, given)
+      const replaced = await storage.write(async (tx) => {
+        // It may have been sealed under another key meanwhile, which changes none of its secrets.
+        const stored = await tx.connections.activeById(id)
+        if (!stored || !sealing.haveSame(stored, row)) return undefined
+        const sealedSecrets = { ...stored.sealedSecrets, ...sealedNew }
+        const next = { ...stored, sealedSecrets, sourceKey: sealing.usableSourceKey(stored), scopes, notes }
+        if (!(await tx.connections.replaceSecrets(stored, next))) return undefined
+        await note(tx, id, failure)
+        return next
+      })
+      if (!replaced) {
         await requireActive(id, workspaceId)
         throw new ServiceError(
           'conflict',
@@ -293,6 +302,13 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     async open(workspaceId) {
       return (await lookups.add(workspaceId)).map(open)
     },
+    async fillSourceKeys() {
+      const rows = (await storage.read.connections.active()).filter(({ sourceKey }) => sourceKey === null)
+      for (const row of rows) {
+        const sealed = sealing.usableSourceKey(row)
+        await storage.write((tx) => tx.connections.fillSourceKey(row.id, sealed))
+      }
+    },
     async openById(id) {
       const row = await storage.read.connections.activeById(id)
       return row && open(row)
@@ -328,9 +344,4 @@ function replacementIssues(type: HostedConnectionType, given: JsonObject): Issue
 
 function noSuchConnection(id: string): ServiceError {
   return new ServiceError('not_found', `there is no active connection ${id}`)
-}
-
-/** Binds a sealed secret to its connection and field: moved to another one, it does not open. */
-export function secretContext(connectionId: string, name: string): string {
-  return `connection:${connectionId}:${name}`
 }

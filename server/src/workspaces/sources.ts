@@ -1,8 +1,7 @@
 /** Where a claim is read, as its receipt says it: by the host's own account, and not by the plugin's. */
 import { createHmac } from 'node:crypto'
-import type { Connection, Source } from '@claimcheck/core'
+import type { Source } from '@claimcheck/core'
 import { normalAddress } from '../base/base-address.ts'
-import type { Secrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { HostedConnectionType } from '../plugins/hosted.ts'
 import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
@@ -16,14 +15,17 @@ export interface Sources {
   sourceOf(provider: string, baseUrl: string, connection: PublishedConnection | null): Source
 }
 
-export type PublishedConnection = Pick<Connection, 'id'> & { readonly publishesAddress: boolean }
+export interface PublishedConnection {
+  readonly publishesAddress: boolean
+  /** 32 bytes: its own, and never another's. */
+  readonly sourceKey: Uint8Array
+}
 
 interface SourcesOptions {
   readonly config: Pick<Config, 'sources'>
-  readonly secrets: Pick<Secrets, 'derive'>
 }
 
-export function createSources({ config, secrets }: SourcesOptions): Sources {
+export function createSources({ config }: SourcesOptions): Sources {
   const listed = new Map(
     Object.entries(config.sources).map(([provider, urls]) => [provider, new Set(urls.map(normalAddress))]),
   )
@@ -37,8 +39,7 @@ export function createSources({ config, secrets }: SourcesOptions): Sources {
       if (isListed(provider, baseUrl)) return { provider, listed: true, baseUrl }
       if (!connection || connection.publishesAddress) return { provider, listed: false, baseUrl }
       // Keyed: addresses can be guessed, and a plain hash would confirm a guess.
-      const key = secrets.derive(`source of connection ${connection.id}`)
-      const sourceId = createHmac('sha256', key).update(baseUrl).digest('base64url')
+      const sourceId = createHmac('sha256', connection.sourceKey).update(baseUrl).digest('base64url')
       return { provider, listed: false, sourceId }
     },
   }

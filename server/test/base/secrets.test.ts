@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openSecrets, secretKeyPath } from '@claimcheck/server/base/secrets'
+import { addKeyToFile, removeKeysFromFile, secretKeyPath } from '@claimcheck/server/base/secret-keys'
+import { openSecrets } from '@claimcheck/server/base/secrets'
 import t from 'tap'
+import { sealV1 } from '../support/seal-v1.ts'
 
 const KEY = Buffer.alloc(32, 1)
 
@@ -27,7 +29,9 @@ t.test('a secret opens again, in its own place and under its own key alone', asy
     ['a changed byte', () => secrets.open(`${sealed.slice(0, -3)}AAA`, 'connection:a:token')],
     ['a piece of it', () => secrets.open(sealed.slice(0, 12), 'connection:a:token')],
     ['nothing', () => secrets.open('', 'connection:a:token')],
-    ['another version', () => secrets.open(sealed.replace('v1', 'v2'), 'connection:a:token')],
+    ['another version', () => secrets.open(sealed.replace('v2', 'v3'), 'connection:a:token')],
+    ['without its key id', () => secrets.open(sealed.replace(/^v2\.[0-9a-f]{8}/, 'v2'), 'connection:a:token')],
+    ['another key id', () => secrets.open(sealed.replace(/^v2\.[0-9a-f]{8}/, 'v2.00000000'), 'connection:a:token')],
   ]
   for (const [name, open] of wrong) t.throws(open, { code: 'wrong_key' }, name)
   t.notOk(existsSync(secretKeyPath(dataDir)), 'no key is kept where one is given')
@@ -35,7 +39,7 @@ t.test('a secret opens again, in its own place and under its own key alone', asy
 
 t.test('a key is made once, for its owner alone, and two that start together take the same', async (t) => {
   const dataDir = join(t.testdir(), 'data')
-  const script = `import { openSecrets, secretKeyPath } from ${JSON.stringify(resolve('server/dist/base/secrets.js'))}
+  const script = `import { openSecrets } from ${JSON.stringify(resolve('server/dist/base/secrets.js'))}
     process.stdout.write(openSecrets({ dataDir: ${JSON.stringify(dataDir)} }).seal('x', 'c'))`
   const sealed = await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -76,11 +80,83 @@ t.test('a kept key that others can read is not used', async (t) => {
 
 t.test('not a single byte of a sealed secret can be changed', async (t) => {
   const secrets = openSecrets({ secretKey: KEY, dataDir: t.testdir() })
-  const [version, sealed = ''] = secrets.seal('token', 'place').split('.')
+  const [version, keyId, sealed = ''] = secrets.seal('token', 'place').split('.')
   const bytes = Buffer.from(sealed, 'base64url')
   for (const index of bytes.keys()) {
     const other = Buffer.from(bytes)
     other[index]! ^= 1
-    t.throws(() => secrets.open(`${version}.${other.toString('base64url')}`, 'place'), { code: 'wrong_key' })
+    t.throws(() => secrets.open(`${version}.${keyId}.${other.toString('base64url')}`, 'place'), { code: 'wrong_key' })
   }
 })
+
+t.test('each value names the key that sealed it, and nothing of that key', async (t) => {
+  const dataDir = t.testdir()
+  const [one, other] = [KEY, Buffer.alloc(32, 2)].map((secretKey) => openSecrets({ secretKey, dataDir }))
+  const [id] = one!.keyIds()
+  t.match(id, /^[0-9a-f]{8}$/)
+  t.equal(one!.seal('x', 'c').split('.')[1], id)
+  t.notSame(other!.keyIds(), [id])
+  t.notOk(KEY.toString('hex').includes(id!) || one!.derive('key').toString('hex').includes(id!))
+})
+
+t.test(
+  'keys beside the current one open and do not seal; values of earlier versions open with whichever fits',
+  async (t) => {
+    const dataDir = t.testdir()
+    const [old, next, stranger] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer]
+    const before = openSecrets({ secretKey: old, dataDir })
+    const secrets = openSecrets({ secretKey: next, secretKeysAlso: [stranger, old], dataDir })
+    const sealed = [
+      before.seal('one', 'c'),
+      sealV1(old, 'one', 'c'),
+      sealV1(next, 'one', 'c'),
+      secrets.seal('one', 'c'),
+    ]
+    const [nextId, , oldId] = secrets.keyIds()
+    t.strictSame(
+      sealed.map((text) => [secrets.open(text, 'c'), secrets.keyIdOf(text, 'c')]),
+      [oldId, oldId, nextId, nextId].map((id) => ['one', id]),
+    )
+    for (const text of sealed.slice(0, 3)) {
+      const again = secrets.reseal(text, 'c')!
+      t.ok(again.startsWith(`v2.${nextId}.`))
+      t.equal(openSecrets({ secretKey: next, dataDir }).open(again, 'c'), 'one', 'without the old key')
+      t.throws(() => secrets.reseal(text, 'd'), { code: 'wrong_key' }, 'in its own place alone')
+    }
+    t.equal(secrets.reseal(sealed[3]!, 'c'), undefined, 'it is as it should be')
+
+    t.same(secrets.derive('p'), openSecrets({ secretKey: next, dataDir }).derive('p'))
+    t.same(secrets.deriveAll('p')[2], before.derive('p'))
+    t.same(secrets.deriveAs(sealed[1], 'c', 'p'), before.derive('p'))
+    t.same(secrets.deriveAs(undefined, 'c', 'p'), secrets.derive('p'))
+
+    const lost = openSecrets({ secretKey: stranger, dataDir })
+    t.throws(() => lost.open(sealed[0]!, 'c'), { code: 'wrong_key', message: new RegExp(`${oldId}.*SECRET_KEY_ALSO`) })
+    t.throws(() => lost.open(sealed[1]!, 'c'), { code: 'wrong_key' })
+    t.strictSame([lost.keyIdOf(sealed[0]!, 'c'), lost.keyIdOf(sealed[1]!, 'c')], [oldId, undefined])
+  },
+)
+
+t.test(
+  'a new key in the key file seals at once in programs that run, and the old one opens until it is removed',
+  async (t) => {
+    const dataDir = t.testdir()
+    const running = openSecrets({ secretKey: undefined, dataDir })
+    const before = running.seal('x', 'c')
+    const [oldId] = running.keyIds()
+    const added = addKeyToFile(dataDir)
+    t.strictSame(running.keyIds(), [added.id, oldId])
+    t.equal(running.open(before, 'c'), 'x')
+    const after = running.seal('x', 'c')
+    t.ok(after.startsWith(`v2.${added.id}.`))
+    t.equal(openSecrets({ secretKey: undefined, dataDir }).open(after, 'c'), 'x', 'in programs that start later, too')
+    t.equal(statSync(secretKeyPath(dataDir)).mode & 0o777, 0o600)
+    t.strictSame(readdirSync(dataDir), ['secret.key'], 'and no draft of it is left')
+
+    removeKeysFromFile(dataDir, [oldId!, added.id])
+    t.strictSame(running.keyIds(), [added.id], 'never the current one')
+    t.throws(() => running.open(before, 'c'), { code: 'wrong_key' })
+    rmSync(secretKeyPath(dataDir))
+    t.equal(running.open(after, 'c'), 'x', 'a lost file stops no program that runs')
+  },
+)

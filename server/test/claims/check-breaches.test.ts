@@ -54,7 +54,13 @@ async function run(t: Test, { manifest, baseUrl, check, destination, target = 's
     check: (async (claim: Claim, context: CheckContext) => check(context, claim)) as never,
     ...(destination && { destination }),
   })
-  const connection = { id: 'conn_1', provider: 'test', options: { token: TOKEN }, publishesAddress: true }
+  const connection = {
+    id: 'conn_1',
+    provider: 'test',
+    options: { token: TOKEN },
+    publishesAddress: true,
+    sourceKey: Buffer.alloc(32),
+  }
   const now = Date.now
   const runner = createCheckRunner({
     activity: { connectionRead: () => {} },
@@ -63,7 +69,7 @@ async function run(t: Test, { manifest, baseUrl, check, destination, target = 's
     outbound: outboundTo(t, ['127.0.0.1', 'inner.example'], { resolver: resolveTo('127.0.0.1') }),
     allowances: createAllowances({ now }),
     now,
-    sources: createSources({ config: { sources: {} }, secrets: { derive: () => Buffer.alloc(32) } }),
+    sources: createSources({ config: { sources: {} } }),
     clockDoubt: createClockDoubt({ now, logger: NOBODY }),
     logger,
     config: { checks: { timeoutMs: 5000, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },

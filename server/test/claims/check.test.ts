@@ -28,7 +28,6 @@ import { registryOf } from '../support/registry.ts'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
 const TOKEN = 'quoted"s3cret'
-const SECRETS = { derive: (purpose: string) => Buffer.from(purpose) }
 const SILENT = { error() {}, info() {} }
 
 const profile = {
@@ -85,6 +84,7 @@ function runner(
     provider: 'test',
     options: over.options ?? { host: 'a', token: TOKEN },
     publishesAddress: true,
+    sourceKey: Buffer.alloc(32),
   }
   const verifier = defineVerifier({
     profile,
@@ -110,7 +110,7 @@ function runner(
     outbound,
     allowances: createAllowances({ now }),
     now,
-    sources: createSources({ config: { sources: { test: over.listed ?? [] } }, secrets: SECRETS }),
+    sources: createSources({ config: { sources: { test: over.listed ?? [] } } }),
     clockDoubt: over.clockDoubt ?? createClockDoubt({ now, logger: SILENT }),
     logger,
     config: {
@@ -530,7 +530,13 @@ t.test('while the clock of this host is doubted, a check is recorded as unread',
 })
 
 t.test('an address that is withheld is not recorded', async (t) => {
-  const connection = { id: 'conn_1', provider: 'test', options: { host: 'a' }, publishesAddress: false }
+  const connection = {
+    id: 'conn_1',
+    provider: 'test',
+    options: { host: 'a' },
+    publishesAddress: false,
+    sourceKey: Buffer.alloc(32),
+  }
   const record = await runner(t, () => ABSENT, { openById: async () => connection }).run(claim, [])
   t.match(record, { source: { provider: 'test', listed: false, sourceId: /^[A-Za-z0-9_-]{43}$/ } })
   t.notOk(JSON.stringify(record).includes('https://a'))
@@ -549,6 +555,7 @@ t.test('what a check remembers is for checks through the same connection with th
     provider: 'test',
     options: { host: 'a', token },
     publishesAddress: true,
+    sourceKey: Buffer.alloc(32),
   })
   const { run } = runner(t, remember, { openById })
   const through = (connectionId: string | null) =>

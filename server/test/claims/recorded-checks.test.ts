@@ -35,7 +35,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
     outbound,
     allowances: createAllowances({ now }),
     now,
-    sources: createSources({ config: { sources: {} }, secrets: { derive: (purpose) => Buffer.from(purpose) } }),
+    sources: createSources({ config: { sources: {} } }),
     clockDoubt: createClockDoubt({ now, logger: { error() {}, info() {} } }),
     logger: SILENT,
     config: { checks: { timeoutMs: 1000, firstAnswerMs: 1000, concurrency: 1, closingMs: 1000, graceMs: 1000 } },

@@ -23,7 +23,8 @@ t.test('the defaults run without any variable or file', async (t) => {
     databaseUrl: `sqlite:${join(folder, 'data/claimcheck.db')}`,
     dataDir: join(folder, 'data'),
     secretKey: undefined,
-    trustProxy: false,
+    secretKeysAlso: [],
+    trustProxy: 0,
     logLevel: 'info',
     allowPrivate: [],
     plugins: [],
@@ -31,6 +32,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     oidcSignIn: undefined,
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
+    securityContact: undefined,
   })
 })
 
@@ -40,6 +42,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     rate_limits: { key: 0, log: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
+    security_contact: 'mailto:security@example.com',
   }
   const folder = t.testdir({ elsewhere: { 'mine.json': JSON.stringify(file) } })
   const env = {
@@ -61,7 +64,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     publicUrl: 'https://claims.example.com',
     databaseUrl: `sqlite:${join(folder, 'other.db')}`,
     dataDir: join(folder, 'kept'),
-    trustProxy: 'loopback, 10.0.0.0/8',
+    trustProxy: ['loopback', '10.0.0.0/8'],
     logLevel: 'debug',
     allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80'],
     pluginDir: join(folder, 'elsewhere'),
@@ -69,6 +72,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
+    securityContact: 'mailto:security@example.com',
   })
   t.equal(config.secretKey?.length, 32)
 })
@@ -78,6 +82,16 @@ t.test('a secret key is the same in hex and in either base64', async (t) => {
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     t.same(loadConfig({ SECRET_KEY: key.toString(encoding) }, t.testdir()).secretKey, key, encoding)
   }
+})
+
+t.test('other keys that open are told apart by commas', async (t) => {
+  const [one, two, three] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer]
+  const env = {
+    SECRET_KEY: one.toString('hex'),
+    SECRET_KEY_ALSO: `${two.toString('hex')}, ${three.toString('base64')},`,
+  }
+  const { secretKey, secretKeysAlso } = loadConfig(env, t.testdir())
+  t.same([secretKey, ...secretKeysAlso], [one, two, three])
 })
 
 t.test('a Postgres database is taken by either name of the scheme, with the parameters of its driver', async (t) => {
@@ -104,21 +118,23 @@ t.test('people are shown a database without its password', async (t) => {
 
 t.test('proxies are believed as they are named', async (t) => {
   for (const [text, trust] of [
-    ['', false],
-    ['off', false],
-    ['No', false],
-    ['on', true],
-    ['TRUE', true],
-    ['10.0.0.0/8, fd00::/8', '10.0.0.0/8, fd00::/8'],
-    ['::1,loopback', '::1,loopback'],
+    ['', 0],
+    ['off', 0],
+    ['No', 0],
+    ['1', 1],
+    ['16', 16],
+    ['10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']],
+    ['::1,loopback', ['::1', 'loopback']],
   ] as const) {
-    t.equal(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
+    t.same(loadConfig({ TRUST_PROXY: text }, t.testdir()).trustProxy, trust, text)
   }
 })
 
 t.test('a variable that is empty is one that is not set', async (t) => {
   const names =
-    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(' ')
+    'HOST PORT PUBLIC_URL DATABASE_URL DATA_DIR SECRET_KEY SECRET_KEY_ALSO TRUST_PROXY LOG_LEVEL CONFIG ALLOW_PRIVATE'.split(
+      ' ',
+    )
   const folder = t.testdir()
   t.same(loadConfig(Object.fromEntries(names.map((name) => [name, ''])), folder), loadConfig({}, folder))
 })
@@ -157,9 +173,28 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, undefined, [/^SECRET_KEY/]],
   ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, undefined, [/^SECRET_KEY/]],
   ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, undefined, [/^SECRET_KEY/]],
+  ['other keys without a secret key', { SECRET_KEY_ALSO: 'ab'.repeat(32) }, undefined, [/^SECRET_KEY_ALSO/]],
+  [
+    'another key that is none',
+    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: `${'cd'.repeat(32)},u:p@` },
+    undefined,
+    [/^SECRET_KEY_ALSO.*2/],
+  ],
+  [
+    'another key that is the same',
+    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: 'AB'.repeat(32) },
+    undefined,
+    [/^SECRET_KEY_ALSO.*1/],
+  ],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
-  ['a proxy that is no address', { TRUST_PROXY: '2' }, undefined, [/^TRUST_PROXY/]],
+  ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, undefined, [/^TRUST_PROXY/]],
+  ['every proxy', { TRUST_PROXY: 'on' }, undefined, [/^TRUST_PROXY: on would believe any .*: write off, the number/]],
+  ['every proxy, in another word', { TRUST_PROXY: 'True' }, undefined, [/^TRUST_PROXY: True would believe/]],
+  ['no number of proxies', { TRUST_PROXY: '0' }, undefined, [/^TRUST_PROXY: write off/]],
+  ['too many proxies', { TRUST_PROXY: '17' }, undefined, [/^TRUST_PROXY/]],
+  ['proxies of all addresses', { TRUST_PROXY: '0.0.0.0/0' }, undefined, [/^TRUST_PROXY/]],
+  ['proxies of all IPv6 addresses', { TRUST_PROXY: '10.0.0.1, ::/0' }, undefined, [/^TRUST_PROXY/]],
   ['an allowed entry that is an address of a page', { ALLOW_PRIVATE: 'http://host/' }, undefined, [/^ALLOW_PRIVATE/]],
   ['an allowed entry with a password', { ALLOW_PRIVATE: 'good.example,u:p@host' }, undefined, [/^ALLOW_PRIVATE.*2/]],
   ['an allowed port that is none', { ALLOW_PRIVATE: 'host:65536' }, undefined, [/^ALLOW_PRIVATE/]],
@@ -177,6 +212,9 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a file that says something twice', {}, '{\n"issuer_name": "a",\n"issuer_name": "b"}', [/duplicate.*line 3$/]],
   ['a file that is a list', {}, '[]', [/file/]],
   ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
+  ['a contact that is no address', {}, '{"security_contact": "security@example.com"}', [/security_contact.*mailto:/]],
+  ['a contact without https', {}, '{"security_contact": "http://example.com"}', [/security_contact/]],
+  ['a contact of two lines', {}, '{"security_contact": "tel:1\\nExpires: 2"}', [/security_contact/]],
   ['a plugin without a name', {}, '{"plugins": [{"with": {}}]}', [/plugins\.0\.use/]],
   [
     'several at once',

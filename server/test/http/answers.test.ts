@@ -179,6 +179,7 @@ t.test('what is not HTTP is answered with JSON as well', async (t) => {
   const rows: [string, string, number][] = [
     ['garbage', 'GARBAGE\r\n\r\n', 400],
     ['too many headers', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+    ['an expectation', 'GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n', 417],
     ['a bad length', 'POST /v1/claims HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n', 400],
   ]
   for (const [name, bytes, status] of rows) {
@@ -186,6 +187,12 @@ t.test('what is not HTTP is answered with JSON as well', async (t) => {
     t.match(answer, new RegExp(`^HTTP/1.1 ${status} `), name)
     t.type(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).detail, 'string', name)
   }
+})
+
+t.test('what is not HTTP and asks for the head alone gets no body', async (t) => {
+  const answer = await exchange(app.port, 'HEAD /\x80 HTTP/1.1\r\nhost: x\r\n\r\n')
+  t.match(answer, /^HTTP\/1.1 400 /)
+  t.match(answer, /\r\n\r\n$/)
 })
 
 t.test('browsers of any origin may read, and see when to come back', async (t) => {

@@ -97,7 +97,7 @@ t.test('the client is who connects, unless a trusted proxy names it', async (t) 
   t.equal((await direct.ask('/v1/receipts/rcpt_1', from('192.0.2.1'))).status, 404)
   t.equal((await direct.ask('/v1/receipts/rcpt_1', from('192.0.2.2'))).status, 429)
 
-  const behindProxy = await startApp({ rateLimits: { ...UNLIMITED, receipts: 1 }, trustProxy: '127.0.0.1' })
+  const behindProxy = await startApp({ rateLimits: { ...UNLIMITED, receipts: 1 }, trustProxy: ['127.0.0.1'] })
   t.teardown(behindProxy.close)
   t.equal((await behindProxy.ask('/v1/receipts/rcpt_1', from('192.0.2.1'))).status, 404)
   t.equal((await behindProxy.ask('/v1/receipts/rcpt_1', from('192.0.2.1'))).status, 429)
@@ -111,7 +111,7 @@ t.test('the client is who connects, unless a trusted proxy names it', async (t) 
 })
 
 t.test('IPv6 addresses are counted by their /64', async (t) => {
-  const app = await startApp({ rateLimits: { ...UNLIMITED, receipts: 1 }, trustProxy: '127.0.0.1' })
+  const app = await startApp({ rateLimits: { ...UNLIMITED, receipts: 1 }, trustProxy: ['127.0.0.1'] })
   t.teardown(app.close)
   const rows: [string, number][] = [
     ['2001:db8:0:1::1', 404],

@@ -10,13 +10,13 @@ import {
   treeRoot,
 } from '@claimcheck/core'
 import { createLogWriter, type LogWriter } from '@claimcheck/server/log/log-writer'
-import { createKeyFiles } from '@claimcheck/server/log/signing/key-files'
 import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { query } from '../../../test/support/sql.ts'
 import { openLogGuard } from '../support/log-guard.ts'
+import { plainKeyFiles } from '../support/plain-key-files.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 
@@ -25,7 +25,7 @@ async function host(t: Test, folder: string, now = () => NOON) {
   const storage = await openSqlite(join(folder, 'claimcheck.db'))
   t.teardown(() => storage.close())
   const config = { issuerName: 'Example', publicUrl: undefined }
-  const vault = createKeyFiles({ dataDir: folder })
+  const vault = plainKeyFiles(folder)
   const logGuard = openLogGuard(storage, folder)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
@@ -183,7 +183,7 @@ t.test('hosts that start together make one log, and no host goes on without its 
   t.equal(new Set(ids).size, 1)
   t.equal((await hosts[0].storage.read.log.signingKeys()).length, 1)
   const config = { issuerName: undefined, publicUrl: undefined }
-  const elsewhere = createKeyFiles({ dataDir: join(folder, 'elsewhere') })
+  const elsewhere = plainKeyFiles(join(folder, 'elsewhere'))
   const stranger = createSigningKeys({ ...hosts[1], vault: elsewhere, now: () => NOON, config })
   await t.rejects(stranger.ensureLog(), { code: 'missing_key' })
   await t.rejects(stranger.rotate(), { code: 'missing_key' })

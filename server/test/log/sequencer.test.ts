@@ -5,7 +5,6 @@ import { createStoredLog } from '@claimcheck/server/log/log-view'
 import { createLogWriter } from '@claimcheck/server/log/log-writer'
 import type { Decided } from '@claimcheck/server/log/receipt-content'
 import { createSequencer, type Outcome } from '@claimcheck/server/log/sequencer'
-import { createKeyFiles } from '@claimcheck/server/log/signing/key-files'
 import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
 import type { BeforeStatement } from '@claimcheck/server/storage/pools'
@@ -17,6 +16,7 @@ import t, { type Test } from 'tap'
 import { query } from '../../../test/support/sql.ts'
 import { claimNumber } from '../support/claim-row.ts'
 import { openLogGuard } from '../support/log-guard.ts'
+import { plainKeyFiles } from '../support/plain-key-files.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 
@@ -36,7 +36,7 @@ async function open(
   t.teardown(() => storage.close())
   const config = { issuerName: undefined, publicUrl: undefined }
   const logGuard = openLogGuard(storage, memory)
-  const vault = createKeyFiles({ dataDir: folder })
+  const vault = plainKeyFiles(folder)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
   const logWriter = createLogWriter({ signingKeys, logGuard, now, config })

@@ -53,7 +53,7 @@ t.test('a branch is found, however it is written', async (t) => {
     '// Postgres plans this anew',
     '/** On SQLite there is one writer.\n * @see dialect === */',
     'db.dialect.forUpdate',
-    'storage.shared ? createSealedKeys(options) : createKeyFiles(config)',
+    'storage.shared ? createSealedKeys(options) : createKeyFiles(options)',
   ]
   for (const text of passed) t.strictSame(branches('log/a.ts', text), [])
   t.strictSame(branches('storage/sqlite.ts', `if (dialect === sqlite) return`), [`if (dialect === sqlite) return`])

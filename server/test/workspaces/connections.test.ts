@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,6 +20,7 @@ import knex from 'knex'
 import t, { type Test } from 'tap'
 import { connect } from '../../../test/support/connect.ts'
 import { registryOf } from '../support/registry.ts'
+import { sealV1 } from '../support/seal-v1.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TOKEN = 's3cret-token'
@@ -50,7 +52,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
     await outbound.close()
     await storage.close()
   })
-  const connections = (secretKey = Buffer.alloc(32, 1)) =>
+  const connections = (secretKey = Buffer.alloc(32, 1), secretKeysAlso: readonly Buffer[] = []) =>
     createConnectionService({
       storage,
       registry: {
@@ -58,7 +60,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
         actionsFor: () => ['test.thing.do'],
         aliasesFor: () => [],
       },
-      secrets: openSecrets({ secretKey, dataDir: folder }),
+      secrets: openSecrets({ secretKey, secretKeysAlso, dataDir: folder }),
       outbound,
       now: () => NOON,
       config: { checks: { timeoutMs: 100, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
@@ -81,7 +83,7 @@ t.test('a connection keeps its secret sealed, and gives it to checks alone', asy
   t.notMatch(JSON.stringify([added, listed]), TOKEN)
   t.notMatch(JSON.stringify(await db('connections')), TOKEN)
   for (const [opened] of [await service.open(workspace.id), await connections().open(workspace.id)]) {
-    t.same(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN }, publishesAddress: false })
+    t.match(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN }, publishesAddress: false })
   }
   t.same(await service.openById(added.id), (await service.open(workspace.id))[0])
   t.strictSame(await service.open('ws_other'), [], 'and not to those of another workspace')
@@ -199,7 +201,7 @@ t.test('other secrets are opened wherever the connection is, also where it was o
   t.match(replaced, { connection, failure: null })
   t.notMatch(JSON.stringify(replaced), 'newer')
   for (const each of [service, other, connections()]) {
-    t.same(await each.openById(id), {
+    t.match(await each.openById(id), {
       id,
       provider: 'test',
       options: { host: 'a', token: 'newer' },
@@ -274,6 +276,71 @@ t.test('of two who replace secrets at once, the later is told to look again', as
     t.match(await each.openById(id), { options: { token: TOKEN, password: 'two' } })
   }
 })
+
+t.test(
+  'secrets that are sealed under another key meanwhile are replaced all the same, and stay under that key',
+  async (t) => {
+    let trial = async () => {}
+    const { connections, workspace, db } = await open(t, async () => {
+      await trial()
+      return { scopes: [], warnings: [] }
+    })
+    const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+    const options = { host: 'a', token: TOKEN, password: 'stays' }
+    const { id } = await connect({ connections: connections() }, workspace.id, 'test', options)
+    trial = async () => {
+      const secrets = openSecrets({ secretKey: next, secretKeysAlso: [old], dataDir: '' })
+      const { sealed_secrets: sealed, source_key: sourceKey } = await db('connections').first()
+      const resealed = Object.entries<string>(JSON.parse(sealed)).map(([name, text]) => [
+        name,
+        secrets.reseal(text, `connection:${id}:${name}`),
+      ])
+      await db('connections').update({
+        sealed_secrets: JSON.stringify(Object.fromEntries(resealed)),
+        source_key: secrets.reseal(sourceKey, `connection-source:${id}`),
+      })
+    }
+    t.match(await connections(next, [old]).replaceSecrets(id, { token: 'newer' }, { insists: false }), {
+      failure: null,
+    })
+    t.match(await connections(next).openById(id), { options: { token: 'newer', password: 'stays' } })
+  },
+)
+
+t.test(
+  'a connection of earlier versions keeps the id of its withheld address, whatever becomes of the secret key',
+  async (t) => {
+    const { connections, workspace, db } = await open(t)
+    const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+    const { id } = await connect({ connections: connections() }, workspace.id, 'test', { host: 'a', token: TOKEN })
+    const bare = await connect({ connections: connections() }, workspace.id, 'test', { host: 'b' })
+    const sealed = JSON.stringify({ token: sealV1(old, TOKEN, `connection:${id}:token`) })
+    await db('connections').update({ source_key: null })
+    await db('connections').where({ id }).update({ sealed_secrets: sealed })
+    const legacy = (connectionId: string) =>
+      Buffer.from(hkdfSync('sha256', old, '', `claimcheck source of connection ${connectionId}`, 32))
+
+    // Before it has a key of its own, also where the new key is the current one already.
+    for (const service of [connections(), connections(next, [old])]) {
+      t.same((await service.openById(id))?.sourceKey, legacy(id))
+    }
+    await connections().fillSourceKeys()
+    for (const connectionId of [id, bare.id]) {
+      t.same((await connections(next, [old]).openById(connectionId))?.sourceKey, legacy(connectionId))
+    }
+    const filled = await db('connections').select('source_key')
+    await connections().fillSourceKeys()
+    t.same(await db('connections').select('source_key'), filled, 'once')
+
+    // With the key that sealed it, its id is lost; the connection is not.
+    const lost = connections(next)
+    await t.rejects(lost.openById(id), { code: 'wrong_key' })
+    await lost.replaceSecrets(id, { token: 'newer' }, { insists: false })
+    const opened = await lost.openById(id)
+    t.match(opened, { options: { token: 'newer' } })
+    t.notSame(opened?.sourceKey, legacy(id))
+  },
+)
 
 t.test('secrets that could not be tried are kept for whoever insists, and those that are refused never', async (t) => {
   let failure: DestinationErrorCode = 'unavailable'

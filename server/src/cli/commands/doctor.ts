@@ -20,6 +20,7 @@ export function addDoctorCommand(program: Command): void {
     .option('--signatures', 'also verify the signature of each receipt; this takes ten times as long')
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('../../upkeep/doctor.ts')
+      const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
       const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
       const { ok, problems, leaves, notices } = await withClaimcheck(async ({ config, storage, secrets }) => {
         const isLarge = (await storage.read.doctor.reach()) >= LEAVES_FOR_WORKERS
@@ -28,7 +29,9 @@ export function addDoctorCommand(program: Command): void {
         try {
           const { signatures = false } = options
           const chunks = workers ? { chunks: workers } : {}
-          const found = await diagnose(storage, { signatures, secrets, onProgress: progress.update, ...chunks })
+          const keyFiles = sealedKeyFiles(config.dataDir)
+          const onProgress = progress.update
+          const found = await diagnose(storage, { signatures, secrets, keyFiles, onProgress, ...chunks })
           return { ...found, notices: noticesOf(config) }
         } finally {
           progress.stop()

@@ -73,7 +73,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     const claimInput = claimReader(registry.profiles())(input.claim)
     const registered = registry.verifierFor(claimInput.action) ?? refuseAction(claimInput.action, registry)
     const connection = openConnection(registered, registry, input)
-    const sources = createSources({ config, secrets: { derive: () => randomBytes(32) } })
+    const sources = createSources({ config })
     const claim = await planClaim({ workspaceId: 'try', submittedBy: 'try', speaksFor: 'any' }, claimInput, now(), {
       registry,
       sources,
@@ -131,7 +131,7 @@ function openConnection(
   const type = registry.connectionType(provider)!
   const issues = validator(type.options)(options, ['options'])
   if (issues.length > 0) throw new ServiceError('invalid', `the options are not valid for ${provider}`, { issues })
-  return { id: CONNECTION_ID, provider, options, publishesAddress: true }
+  return { id: CONNECTION_ID, provider, options, publishesAddress: true, sourceKey: randomBytes(32) }
 }
 
 function secretsOf(registry: Registry, connection: OpenConnection | undefined): string[] {

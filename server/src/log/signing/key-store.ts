@@ -12,6 +12,8 @@ export interface KeyStore {
   insert(tx: Writes, keyId: string, pem: string): Promise<void>
   /** @throws SigningError when the key is missing or cannot be read */
   read(keyId: string): Promise<string>
+  /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
+  secure(): Promise<void>
   /** Names the key's location in messages to the operator. */
   locationOf(keyId: string): string
 }

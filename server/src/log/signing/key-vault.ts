@@ -10,10 +10,10 @@ import type { KeyVault } from './signing-keys.ts'
 interface KeyVaultOptions {
   readonly storage: Storage
   readonly secrets: Secrets
-  readonly config: Pick<Config, 'dataDir'>
+  readonly config: Pick<Config, 'dataDir' | 'secretKey'>
 }
 
-/** Reads `secrets` only for Postgres, because opening the secrets creates the key file. */
+/** Reads `secrets` only where keys are sealed, because opening the secrets may create the key file. */
 export function createKeyVault(options: KeyVaultOptions): KeyVault & KeyStore {
-  return options.storage.shared ? createSealedKeys(options) : createKeyFiles(options.config)
+  return options.storage.shared ? createSealedKeys(options) : createKeyFiles(options)
 }

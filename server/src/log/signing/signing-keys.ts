@@ -23,6 +23,8 @@ export interface KeyVault {
   create(tx: Writes): Promise<Signer>
   /** @throws SigningError when the key is missing; the log cannot continue without it */
   load(keyId: string): Promise<Signer>
+  /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
+  secure(): Promise<void>
 }
 
 export interface SigningKeys {
@@ -92,6 +94,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
       if (state) {
         // Reports a missing key at the start, and not at the first decision.
         await signer(state.keyId)
+        await vault.secure()
         return
       }
       await storage.write(async (tx) => {

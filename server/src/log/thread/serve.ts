@@ -11,9 +11,13 @@ interface OpenedInstallation {
 
 /** @param open opens the installation with the configuration that the main thread passes */
 export async function runSequencerThread(open: (config: Config) => Promise<OpenedInstallation>): Promise<void> {
-  const { secretKey, ...config } = workerData as Config
-  // The main thread's Buffer arrives as a Uint8Array.
-  const { sequencer, close } = await open({ ...config, secretKey: secretKey && Buffer.from(secretKey) })
+  const { secretKey, secretKeysAlso, ...config } = workerData as Config
+  // The main thread's Buffers arrive as Uint8Arrays.
+  const { sequencer, close } = await open({
+    ...config,
+    secretKey: secretKey && Buffer.from(secretKey),
+    secretKeysAlso: secretKeysAlso.map((key) => Buffer.from(key)),
+  })
   serveSequencer(parentPort!, sequencer, close)
 }
 

@@ -44,6 +44,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'postgres',
       'scaling',
       'durability',
+      'secret-keys',
       'monitoring',
     ].map(own),
   },

@@ -1,15 +1,10 @@
 /** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
 import { instantOf } from '../../base/ids.ts'
 import { readNetwork } from '../../base/networks.ts'
-import type { Secrets } from '../../base/secrets.ts'
-import { recordContext } from '../../base/tokens.ts'
 import type { Row } from '../../storage/db.ts'
 import type { Reads } from '../../storage/storage.ts'
-import { secretContext } from '../../workspaces/connections.ts'
 import { parseJson } from './check-record.ts'
 import type { Problems } from './problems.ts'
-
-type Opener = Pick<Secrets, 'open'>
 
 const ROWS_PER_READ = 500
 /** The time of a row may be this much after the time in its id: the service may probe a destination in between. */
@@ -26,7 +21,7 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
 const SCOPE = /^[a-z]+:[a-z]+$/
 const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
-export async function checkAccounts(doctor: Reads['doctor'], problems: Problems, secrets?: Opener): Promise<void> {
+export async function checkAccounts(doctor: Reads['doctor'], problems: Problems): Promise<void> {
   const checks = {
     users: (row: Row) => [...timeProblems(row, 'created_at'), ...userProblems(row)],
     members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],
@@ -59,10 +54,7 @@ export async function checkAccounts(doctor: Reads['doctor'], problems: Problems,
       ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a secret']),
       ...(isListOf(row.scopes, (scope) => SCOPE.test(scope)) ? [] : ['scopes is not a list of scopes']),
     ],
-    connections: (row: Row) => [
-      ...timeProblems(row, 'connected_at', 'disconnected_at'),
-      ...connectionProblems(row, secrets),
-    ],
+    connections: (row: Row) => [...timeProblems(row, 'connected_at', 'disconnected_at'), ...connectionProblems(row)],
   } as const
   for (const [table, check] of Object.entries(checks)) {
     for (let after: string | undefined = ''; after !== undefined; ) {
@@ -70,28 +62,6 @@ export async function checkAccounts(doctor: Reads['doctor'], problems: Problems,
       for (const row of rows) for (const problem of check(row)) problems.add(`${table} ${row.id}: ${problem}`)
       after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
     }
-  }
-  if (secrets) await checkRecords(doctor, problems, secrets)
-}
-
-async function checkRecords(doctor: Reads['doctor'], problems: Problems, secrets: Opener): Promise<void> {
-  for (let rows = await doctor.records(['', ''], ROWS_PER_READ); rows.length > 0; ) {
-    for (const { kind, idHash, payload } of rows) {
-      if (!opens(secrets, payload, recordContext(kind, idHash))) {
-        problems.add(`records ${kind} ${idHash}: it cannot be decrypted with SECRET_KEY`)
-      }
-    }
-    const last = rows.at(-1)!
-    rows = await doctor.records([last.kind, last.idHash], ROWS_PER_READ)
-  }
-}
-
-function opens(secrets: Opener, sealed: string, context: string): boolean {
-  try {
-    secrets.open(sealed, context)
-    return true
-  } catch {
-    return false
   }
 }
 
@@ -146,7 +116,7 @@ function linkProblems(row: Row): string[] {
     .map((column) => `${column} is ${expected.includes(column) ? 'missing for' : 'not allowed with'} its kind`)
 }
 
-function connectionProblems(row: Row, opener: Opener | undefined): string[] {
+function connectionProblems(row: Row): string[] {
   const problems: string[] = []
   const [options, scopes, notes, sealed] = [row.options, row.scopes, row.notes, row.sealed_secrets].map((text) =>
     parseJson(String(text)),
@@ -158,12 +128,8 @@ function connectionProblems(row: Row, opener: Opener | undefined): string[] {
   if (typeof sealed !== 'object' || sealed === null || Array.isArray(sealed)) {
     return [...problems, 'sealed_secrets is not an object']
   }
-  const secrets = Object.entries(sealed)
-  if (row.disconnected_at !== null && secrets.length > 0) problems.push('it is disconnected and still has secrets')
-  for (const [name, text] of secrets) {
-    if (opener && !opens(opener, String(text), secretContext(String(row.id), name))) {
-      problems.push(`sealed_secrets: ${name} cannot be decrypted with SECRET_KEY`)
-    }
+  if (row.disconnected_at !== null && (Object.keys(sealed).length > 0 || row.source_key !== null)) {
+    problems.push('it is disconnected and still has secrets')
   }
   return problems
 }

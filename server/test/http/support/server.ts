@@ -97,7 +97,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
     metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'claimcheck_log_tree_size 1\n' },
     rateLimits: UNLIMITED,
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
-    trustProxy: false,
+    trustProxy: 0,
     logger: collectLines(lines),
     ...over,
   })

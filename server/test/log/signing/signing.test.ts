@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   canonicalize,
@@ -76,7 +76,7 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
       t.equal(statSync(join(folder, name!)).mode & 0o777, 0o600)
       t.equal(sealed, undefined)
     } else {
-      t.match(sealed, /^v1\./)
+      t.match(sealed, /^v2\./)
       t.throws(() => readdirSync(join(host.config.dataDir, 'signing-keys')), { code: 'ENOENT' })
     }
   })
@@ -105,6 +105,95 @@ t.test('a key file that is corrupt, of another key, open to others, or lost is t
   }
   rmSync(path)
   await t.rejects(vault.load(keyId), { code: 'missing_key' })
+})
+
+/** A host on files, whose secret key comes from outside unless `env` says otherwise. */
+const [KEY, OTHER_KEY] = ['a1'.repeat(32), 'b2'.repeat(32)]
+
+async function openFiles(t: Test, folder: string, env: Readonly<Record<string, string>>) {
+  const config = loadConfig(env, folder)
+  const storage = await openStorage(config)
+  t.teardown(() => storage.close())
+  const parts = { storage, config, secrets: openSecretsLazily(config) }
+  const vault = createKeyVault(parts)
+  return {
+    ...parts,
+    vault,
+    signingKeys: createSigningKeys({ ...parts, vault, logGuard: openLogGuard(storage, config.dataDir), now }),
+  }
+}
+
+/** As the container does it. */
+function openSecretsLazily(config: Parameters<typeof openSecrets>[0]) {
+  return new Proxy({} as ReturnType<typeof openSecrets>, {
+    get: (_, name) => Reflect.get(openSecrets(config), name),
+  })
+}
+
+const keyFile = (folder: string) => {
+  const keys = join(folder, 'data/signing-keys')
+  return join(keys, readdirSync(keys)[0]!)
+}
+
+t.test(
+  'a key file is sealed where the secret key comes from outside: a plain one at the next start, a new one at once',
+  async (t) => {
+    const folder = t.testdir()
+    await (await openFiles(t, folder, {})).signingKeys.ensureLog()
+    const path = keyFile(folder)
+    t.match(readFileSync(path, 'utf8'), /BEGIN PRIVATE KEY/)
+
+    const host = await openFiles(t, folder, { SECRET_KEY: KEY })
+    await host.signingKeys.ensureLog()
+    t.match(readFileSync(path, 'utf8'), /^v2\.[0-9a-f]{8}\.[A-Za-z0-9_-]+\n$/)
+    t.equal(statSync(path).mode & 0o777, 0o600)
+    t.equal(readdirSync(join(folder, 'data/signing-keys')).length, 1, 'no draft is left, and no plain copy')
+    const { keyId } = (await host.storage.read.log.state())!
+    t.equal((await (await openFiles(t, folder, { SECRET_KEY: KEY })).signingKeys.latest()).keyId, keyId)
+
+    const rotated = await host.signingKeys.rotate()
+    const names = readdirSync(join(folder, 'data/signing-keys'))
+    t.equal(names.length, 2)
+    for (const name of names) t.match(readFileSync(join(folder, 'data/signing-keys', name), 'utf8'), /^v2\./)
+    t.equal((await host.vault.load(rotated.keyId)).keyId, rotated.keyId)
+  },
+)
+
+t.test('a start with a wrong key, or with none, says what to do, and makes no key and no file', async (t) => {
+  const folder = t.testdir()
+  const host = await openFiles(t, folder, { SECRET_KEY: KEY })
+  await host.signingKeys.ensureLog()
+  const before = readFileSync(keyFile(folder), 'utf8')
+  const keyId = openSecrets(host.config).keyIds()[0]!
+  for (const [env, message] of [
+    [{ SECRET_KEY: OTHER_KEY }, new RegExp(`${keyId}.*SECRET_KEY`)],
+    [{}, /set SECRET_KEY to the key of this installation/],
+  ] as const) {
+    const { signingKeys, storage } = await openFiles(t, folder, env)
+    const refusal = { name: 'SigningError', code: 'unusable_key', message }
+    await t.rejects(signingKeys.ensureLog(), refusal)
+    await t.rejects(signingKeys.rotate(), refusal)
+    t.equal((await storage.read.log.signingKeys()).length, 1)
+  }
+  t.equal(readFileSync(keyFile(folder), 'utf8'), before)
+  t.notOk(existsSync(join(folder, 'data/secret.key')), 'a new secret key would open nothing')
+
+  await (await openFiles(t, folder, { SECRET_KEY: OTHER_KEY, SECRET_KEY_ALSO: KEY })).signingKeys.ensureLog()
+  writeFileSync(join(folder, 'data/secret.key'), KEY, { mode: 0o600 })
+  await (await openFiles(t, folder, {})).signingKeys.ensureLog()
+})
+
+t.test('a file that is no key is not sealed, and a sealed one opens in no other place', async (t) => {
+  const folder = t.testdir()
+  const host = await openFiles(t, folder, { SECRET_KEY: KEY })
+  await host.signingKeys.ensureLog()
+  const path = keyFile(folder)
+  const other = join(folder, 'data/signing-keys', `${'x'.repeat(43)}.pem`)
+  writeFileSync(other, 'not a key', { mode: 0o600 })
+  await host.vault.secure()
+  t.equal(readFileSync(other, 'utf8'), 'not a key')
+  writeFileSync(other, readFileSync(path))
+  await t.rejects(host.vault.load(`ed25519:${'x'.repeat(43)}`), { code: 'unusable_key' })
 })
 
 t.test('a folder that takes no key is told, and nothing is signed', async (t) => {

@@ -1,0 +1,223 @@
+"""The structure of receipts, change entries, proofs and key documents, as the receipt format has it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any, Callable, Mapping
+
+Shape = Callable[[Any], bool]
+
+_SAFE = 2**53 - 1
+
+REASONS: Mapping[str, tuple] = {
+    "verified": (),
+    "late": ("observed_after_tolerance",),
+    "mismatch": ("content_mismatch", "target_mismatch"),
+    "failed": ("not_found",),
+    "unverifiable": (
+        "no_connection",
+        "permission_denied",
+        "rate_limited",
+        "destination_unavailable",
+        "unsupported_action",
+        "claim_ambiguous",
+        "verifier_error",
+    ),
+}
+
+
+def obj(required: Mapping[str, Shape], optional: Mapping[str, Shape] = {}, closed: bool = False) -> Shape:
+    """An object with these members, and others unless it is closed."""
+
+    def check(value: Any) -> bool:
+        return (
+            isinstance(value, dict)
+            and all(name in value and shape(value[name]) for name, shape in required.items())
+            and all(name not in value or shape(value[name]) for name, shape in optional.items())
+            and not (closed and any(name not in required and name not in optional for name in value))
+        )
+
+    return check
+
+
+def text(least: int, most: float = float("inf")) -> Shape:
+    """Lengths are in code points."""
+    return lambda value: isinstance(value, str) and least <= len(value) <= most
+
+
+def matching(pattern: str) -> Shape:
+    compiled = re.compile(pattern, re.ASCII)
+    return lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None
+
+
+def integer(least: int, most: int = _SAFE) -> Shape:
+    def check(value: Any) -> bool:
+        # A number such as 1.0 is an integer to JSON; whether it may be written so is another check.
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        return value == value and value == int(value) and least <= value <= most if abs(value) <= _SAFE else False
+
+    return check
+
+
+def one_of(*values: Any) -> Shape:
+    return lambda value: isinstance(value, str) and value in values
+
+
+def list_of(item: Shape) -> Shape:
+    return lambda value: isinstance(value, list) and all(map(item, value))
+
+
+def every(*shapes: Shape) -> Shape:
+    return lambda value: all(shape(value) for shape in shapes)
+
+
+def without(*names: str) -> Shape:
+    return lambda value: isinstance(value, dict) and not any(name in value for name in names)
+
+
+def implies(condition: Shape, consequence: Shape) -> Shape:
+    return lambda value: not condition(value) or consequence(value)
+
+
+def is_timestamp(value: Any) -> bool:
+    """UTC with exactly three fraction digits, and a moment that exists."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z", value):
+        return False
+    # Python has no year 0; its calendar repeats after 400 years.
+    moment = ("0400" if value.startswith("0000") else value[:4]) + value[4:23]
+    try:
+        datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S.%f")
+        return int(value[17:19]) < 60
+    except ValueError:
+        return False
+
+
+_any_object: Shape = lambda value: isinstance(value, dict)
+_any_text = text(0)
+_action = matching(r"[a-z0-9]+(\.[a-z0-9_]+){2}")
+_version = matching(r"[0-9]+")
+_base64url = matching(r"[A-Za-z0-9_-]+")
+# The last of 43 letters has two unused bits, the last of 86 has four: they are zero, or a value would have several texts.
+_hash = matching(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+_signature_value = matching(r"[A-Za-z0-9_-]{85}[AQgw]")
+_key_id = matching(r"ed25519:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+_fingerprint = matching(r"sha256:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+_transaction = matching(r"0x[0-9a-fA-F]{64}")
+_issuer = obj({"key_id": _key_id}, {"name": text(0, 128)})
+_level = integer(1, 4)
+_attestation = obj({"type": _any_text, "document": _base64url})
+_claims_attestation = obj({"trust_level": integer(3)})
+_coded = obj({"code_hash": _fingerprint})
+
+_policy = obj(
+    {"pipeline_id": matching(r"[a-z0-9][a-z0-9_-]{2,63}"), "pipeline_version": integer(1), "digest": _hash}, closed=True
+)
+_signature = obj({"alg": one_of("Ed25519"), "key_id": _key_id, "value": _signature_value}, closed=True)
+
+is_inclusion = obj(
+    {
+        "log_id": _hash,
+        "leaf_index": integer(0),
+        "tree_size": integer(1),
+        "root_hash": _hash,
+        "inclusion": list_of(_hash),
+    }
+)
+_anchor = obj(
+    {
+        "chain": _any_text,
+        "scheme": one_of("eas"),
+        "uid": _transaction,
+        "tx_hash": _transaction,
+        "tree_size": integer(1),
+    }
+)
+_proof = every(is_inclusion, obj({}, {"anchor": _anchor}))
+_agent = obj(
+    {"id": text(1, 256)},
+    {
+        "erc8004": obj(
+            {
+                "chain": matching(r"[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}"),
+                "registry": _any_text,
+                "agent_id": _any_text,
+            }
+        )
+    },
+)
+_claim = obj(
+    {
+        "action": _action,
+        "target": text(1, 512),
+        "params": _any_object,
+        "claimed_at": is_timestamp,
+        "claim_digest": _hash,
+    },
+    {"client_claim_id": text(0, 256)},
+)
+_observation = obj(
+    {
+        "verifier": obj({"id": _action, "version": _version}, {"code_hash": _fingerprint}),
+        "observed_at": is_timestamp,
+        "deadline_at": is_timestamp,
+        "attempts": integer(1),
+        "facts": _any_object,
+    }
+)
+
+
+def _verdict(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("value"), str) or value["value"] not in REASONS:
+        return False
+    reasons = REASONS[value["value"]]
+    return value["reason_code"] in reasons if "reason_code" in value else value["value"] != "unverifiable"
+
+
+_receipt_body = every(
+    obj(
+        {
+            "spec_version": one_of("poaw/0.1", "poaw/0.2"),
+            "receipt_id": matching(r"rcpt_[0-9A-Za-z]{1,59}"),
+            "issued_at": is_timestamp,
+            "issuer": _issuer,
+            "agent": _agent,
+            "claim": _claim,
+            "observation": _observation,
+            "verdict": _verdict,
+            "trust_level": _level,
+        },
+        {"operator": text(0, 256), "supersedes": _any_text, "attestation": _attestation, "policy": _policy},
+    ),
+    without("entry_kind"),
+    implies(obj({"policy": _any_object}), obj({"spec_version": one_of("poaw/0.2")})),
+    implies(_claims_attestation, obj({"attestation": _attestation, "observation": obj({"verifier": _coded})})),
+)
+
+_change_body = every(
+    obj(
+        {
+            "spec_version": one_of("poaw/0.2"),
+            "entry_kind": one_of("change"),
+            "change_id": text(1, 128),
+            "issued_at": is_timestamp,
+            "issuer": _issuer,
+            "connector": matching(r"[a-z][a-z0-9_]{0,31}"),
+            "event": _action,
+            "target": text(1, 512),
+            "fingerprint": text(1, 256),
+            "seen_at": is_timestamp,
+            "facts": _any_object,
+            "watcher": obj({"id": text(1, 128), "version": _version}, {"code_hash": _fingerprint}),
+            "policy": _policy,
+            "trust_level": _level,
+        },
+        {"occurred_at": is_timestamp, "attestation": _attestation},
+    ),
+    without("claim", "observation", "verdict"),
+    implies(_claims_attestation, obj({"attestation": _attestation, "watcher": _coded})),
+)
+
+is_receipt = obj({"body": _receipt_body, "signature": _signature}, {"proof": _proof}, closed=True)
+is_change_entry = obj({"body": _change_body, "signature": _signature}, {"proof": _proof}, closed=True)

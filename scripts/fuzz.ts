@@ -1,0 +1,29 @@
+/** `npm run fuzz`: sends the service requests that nobody meant, and lists what it answers wrongly. `npm test` runs a short form. */
+import { runFuzz } from '../test/fuzz/run.ts'
+import { readOptions } from './options.ts'
+
+const USAGE = 'npm run fuzz -- [--requests N] [--seed N]'
+
+const values = readOptions(USAGE, {
+  requests: { type: 'string', default: '20000' },
+  seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
+})
+const [requests, seed] = [values.requests, values.seed].map(Number) as [number, number]
+if (!(requests >= 1) || !(seed >= 0)) {
+  console.error(USAGE)
+  process.exit(2)
+}
+
+console.log(`${requests} requests, seed ${seed}`)
+const startedAt = Date.now()
+const { statuses, problems, forms, routes, operations } = await runFuzz({ requests, seed })
+console.log(
+  `  ${operations} operations, ${routes} routes, ${forms} forms; ${Math.round((Date.now() - startedAt) / 1000)} s`,
+)
+for (const [kind, counts] of Object.entries(statuses)) {
+  const words = Object.entries(counts).map(([status, count]) => `${count} × ${status}`)
+  console.log(`  ${kind}: ${words.join(', ')}`)
+}
+for (const problem of problems) console.log(problem)
+console.log(problems.length === 0 ? '  nothing wrong' : `  ${problems.length} problems`)
+if (problems.length > 0) process.exitCode = 1

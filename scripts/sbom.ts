@@ -1,0 +1,44 @@
+/**
+ * `npm run sbom`: writes the bill of materials (CycloneDX) of the server to `server/dist/sbom.cdx.json`, which `npm pack` takes along. It
+ * comes from the lockfile alone, so it needs no network.
+ */
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+interface Component {
+  readonly 'bom-ref': string
+  readonly purl: string
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[]
+}
+
+export interface Sbom {
+  readonly metadata: { readonly component: Component }
+  readonly components: readonly Component[]
+}
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+const FILE = 'server/dist/sbom.cdx.json'
+const MOST_BYTES = 64 * 1024 * 1024
+const execute = promisify(execFile)
+
+/** @param name of a package of this repository */
+export async function sbomOf(name: string): Promise<Sbom> {
+  // Without `--omit dev`, which also leaves out what both the package and the tests use. The packages have no development dependencies.
+  const args = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--workspace', name]
+  const { stdout } = await execute('npm', args, { cwd: ROOT, maxBuffer: MOST_BYTES })
+  const sbom: Sbom = JSON.parse(stdout)
+  // npm puts the repository there.
+  const component = sbom.components.find(({ 'bom-ref': ref }) => ref.startsWith(`${name}@`))
+  if (!component) throw new Error(`npm sbom does not list ${name} itself`)
+  const components = sbom.components.filter((one) => one !== component)
+  return { ...sbom, metadata: { ...sbom.metadata, component }, components }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const sbom = await sbomOf('@claimcheck/server')
+  await writeFile(resolve(ROOT, FILE), `${JSON.stringify(sbom, null, 2)}\n`)
+  console.log(`${FILE}: ${sbom.components.length} components`)
+}

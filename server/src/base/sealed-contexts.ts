@@ -1,0 +1,13 @@
+/** The contexts under which values are sealed. Each names the place of its value: moved to another place, the value does not open. */
+
+export function secretContext(connectionId: string, name: string): string {
+  return `connection:${connectionId}:${name}`
+}
+
+export function sourceKeyContext(connectionId: string): string {
+  return `connection-source:${connectionId}`
+}
+
+export function signingKeyContext(keyId: string): string {
+  return `signing-key:${keyId}`
+}
