@@ -12,6 +12,7 @@ export const ROOMS = [
   'hosts',
   'workspaces',
   'people',
+  'mail',
   'log',
   'claims',
   'anchoring',

@@ -20,7 +20,7 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, connections } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, mailWorker, connections } = claimcheck
   await signingKeys.ensureLog()
   await connections.fillSourceKeys()
   await logGuard.examine()
@@ -29,10 +29,11 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
   const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
-  claimcheck.oauth.setListeningOrigin(url)
+  claimcheck.ownAddress.listensAt(url)
   await app.listen({ host: config.host, port: config.port })
   recheckWorker.start()
   anchorWorker.start()
+  mailWorker.start()
   return { url: url(), stop: () => app.close() }
 }
 
@@ -40,11 +41,11 @@ function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-function backgroundWork({ recheckWorker, anchorWorker, adjudication, sequencer }: Claimcheck) {
+function backgroundWork({ recheckWorker, anchorWorker, mailWorker, adjudication, sequencer }: Claimcheck) {
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await Promise.all([recheckWorker.stop(), anchorWorker.stop()])
+        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), mailWorker.stop()])
         await adjudication.idle()
         await sequencer.idle()
       })

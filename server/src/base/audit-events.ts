@@ -9,6 +9,7 @@ export const AUDIT_EVENTS = {
   'key.revoked': 'revoked an API key',
   'secret_key.forgotten': 'removed a secret key under which nothing was sealed any more',
   'secret_key.rotated': 'sealed everything that is stored under another secret key',
+  'mail.dropped': 'gave up sending a mail',
   'machine.created': 'made an OAuth client for a machine',
   'machine.revoked': 'revoked the OAuth client of a machine',
   'key.rotated': 'replaced an API key by a new one',

@@ -5,6 +5,7 @@ import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@cl
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
+import { type MailSettings, readMail } from './mail.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
@@ -66,6 +67,8 @@ export interface Config {
   readonly oidcSignIn: OidcProvider | undefined
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
+  /** Undefined: no mail is sent. */
+  readonly mail: MailSettings | undefined
   readonly issuerName: string | undefined
   /** A URI by which to report a weakness of this installation. */
   readonly securityContact: string | undefined
@@ -224,6 +227,7 @@ export function loadConfig(env: Env, cwd: string): Config {
       waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
     },
     checks: readChecks(file.checks ?? {}),
+    mail: readMail(env, report),
     issuerName: file.issuer_name,
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },

@@ -15,6 +15,7 @@ import { applicationRoutes } from './pages/applications.tsx'
 import { claimRoutes } from './pages/claims.tsx'
 import { connectionRoutes } from './pages/connections.tsx'
 import { developerRoutes } from './pages/developers.tsx'
+import { forgottenRoutes } from './pages/forgotten.tsx'
 import { homeRoutes } from './pages/home.tsx'
 import { memberRoutes } from './pages/members.tsx'
 import { newClaimRoutes } from './pages/new-claim.tsx'
@@ -44,6 +45,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
     refuseUnclearText(pages)
     readSessions(pages, services, answerStale)
     signInRoutes(pages, services)
+    forgottenRoutes(pages, services)
     passkeySignInRoutes(pages, services)
     oidcRoutes(pages, services)
     pages.all('/console/*', async () => {

@@ -1,5 +1,6 @@
 /** What the console needs of the installation. */
 import type { Instant } from '@claimcheck/core'
+import type { OwnAddress } from '../base/own-address.ts'
 import type { AgentService } from '../claims/agents.ts'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
@@ -8,6 +9,7 @@ import type { Config } from '../config/config.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
+import type { Outbox } from '../mail/outbox.ts'
 import type { ApplicationService } from '../oauth/applications.ts'
 import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
@@ -45,6 +47,8 @@ export interface ConsoleDependencies {
   readonly registry: Registry
   readonly sources: Sources
   readonly counters: Counters
+  readonly ownAddress: OwnAddress
+  readonly outbox: Outbox
   readonly now: () => Instant
   readonly config: Pick<Config, 'signInLimit' | 'publicUrl'>
 }

@@ -23,6 +23,7 @@ export const paths = {
   invitation: (token: string) => `${ROOT}/join/${encodeURIComponent(token)}`,
   reset: (token: string) => `${ROOT}/reset/${encodeURIComponent(token)}`,
   signIn: `${ROOT}/sign-in`,
+  forgotten: `${ROOT}/forgotten`,
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
   applications: `${ROOT}/account/applications`,

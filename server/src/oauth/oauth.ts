@@ -4,6 +4,7 @@ import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
 import { ServiceError } from '../base/errors.ts'
+import type { OwnAddress } from '../base/own-address.ts'
 import type { Secrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import { type Storage, StorageError } from '../storage/storage.ts'
@@ -33,8 +34,6 @@ export interface ConsentRequest {
 }
 
 export interface OAuth {
-  /** Sets the origin on which the service listens, which is the issuer when PUBLIC_URL is not set. The port is known late. */
-  setListeningOrigin(origin: () => string): void
   /** The name of this service towards applications. */
   issuer(): string
   audiences(): Audiences
@@ -54,7 +53,8 @@ export interface OAuth {
 }
 
 interface OAuthOptions {
-  readonly config: Pick<Config, 'publicUrl' | 'oauth'>
+  readonly config: Pick<Config, 'oauth'>
+  readonly ownAddress: OwnAddress
   readonly storage: Storage
   readonly secrets: Secrets
   readonly oauthPages: OAuthPages
@@ -64,20 +64,12 @@ interface OAuthOptions {
 }
 
 export function createOAuth(options: OAuthOptions): OAuth {
-  const { config, oauthPages, oauthRecords: records } = options
-  const { publicUrl } = config
-  let listeningOrigin: (() => string) | undefined
+  const { config, oauthPages, oauthRecords: records, ownAddress } = options
   let providerPromise: Promise<Provider> | undefined
   let handlerPromise: Promise<Handler> | undefined
 
-  function ownUrl(): string {
-    if (publicUrl !== undefined) return publicUrl
-    if (!listeningOrigin) throw new Error('the service does not listen yet')
-    return listeningOrigin()
-  }
-
-  const issuer = () => new URL(ownUrl()).origin
-  const audiences = () => createAudiences(ownUrl(), config.oauth.resources)
+  const issuer = () => ownAddress.origin()
+  const audiences = () => createAudiences(ownAddress.url(), config.oauth.resources)
 
   function provider(): Promise<Provider> {
     providerPromise ??= createProvider({
@@ -119,9 +111,6 @@ export function createOAuth(options: OAuthOptions): OAuth {
   }
 
   return {
-    setListeningOrigin(origin) {
-      listeningOrigin = origin
-    },
     issuer,
     audiences,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,

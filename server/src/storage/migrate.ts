@@ -13,6 +13,7 @@ import * as agents from './migrations/009-agents.ts'
 import * as leafHashes from './migrations/010-leaf-hashes.ts'
 import * as auditTrail from './migrations/011-audit-trail.ts'
 import * as keys from './migrations/013-keys.ts'
+import * as mails from './migrations/013-mails.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
 import { StorageError } from './storage.ts'
 
@@ -34,6 +35,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '010-leaf-hashes': leafHashes,
   '011-audit-trail': auditTrail,
   '013-keys': keys,
+  '013-mails': mails,
   '015-source-keys': sourceKeys,
 }
 

@@ -11,6 +11,7 @@ import { doctorReads } from './doctor-reads.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { machineReads, machineWrites } from './machines.ts'
+import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
@@ -80,6 +81,7 @@ export function reads(db: Db) {
     workspaces: workspaceReads(db),
     keys: keyReads(db),
     machines: machineReads(db),
+    mails: mailReads(db),
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
@@ -102,6 +104,7 @@ export function writes(tx: Db) {
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),
     machines: machineWrites(tx),
+    mails: mailWrites(tx),
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),

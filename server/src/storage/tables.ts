@@ -7,6 +7,7 @@ import { leases } from './leases.ts'
 import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
 import { machines } from './machines.ts'
+import { mails } from './mails.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
@@ -26,6 +27,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   apiKeys,
   boundAgents,
   machines,
+  mails,
   connections,
   claims,
   checks,

@@ -34,6 +34,7 @@ const MIGRATIONS = [
   '010-leaf-hashes',
   '011-audit-trail',
   '013-keys',
+  '013-mails',
   '015-source-keys',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }

@@ -7,7 +7,6 @@ import { ServiceError } from '../../base/errors.ts'
 import type { QuotaState } from '../../claims/quotas.ts'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
-import { originOf } from '../../web/origin.ts'
 import { Empty } from '../../web/parts/table.tsx'
 import type { ApiKey, BoundAgent } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -26,14 +25,14 @@ import { KeyTable } from './developers/key-table.tsx'
 
 type DeveloperServices = Pick<
   ConsoleDependencies,
-  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'now' | 'config'
+  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'now' | 'ownAddress'
 >
 
 type KeyPath = { Params: { key: string } }
 
 export function developerRoutes(
   app: App,
-  { keys, quotas, members, connections, registry, now, config }: DeveloperServices,
+  { keys, quotas, members, connections, registry, now, ownAddress }: DeveloperServices,
 ): void {
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const { id } = workspaceOf(request)
@@ -53,7 +52,7 @@ export function developerRoutes(
   async function sendNewKey(request: FastifyRequest, reply: FastifyReply, key: string, replaced?: ApiKey) {
     const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
     const profile = firstProfile(registry, providers)
-    const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile })
+    const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile })
     const props = { viewer: viewerOf(request), secret: key, command, now: now(), ...(replaced ? { replaced } : {}) }
     return sendPage(reply, <NewKey {...props} />, 201)
   }

@@ -2,10 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { ServiceError } from '../../base/errors.ts'
+import { isMailAddress } from '../../config/mail.ts'
 import type { App } from '../../http/instance.ts'
+import { invitation } from '../../mail/messages.ts'
 import type { MemberOfWorkspace, Role } from '../../people/members.ts'
 import { sendPage } from '../../web/document.tsx'
-import { originOf } from '../../web/origin.ts'
 import { sentence } from '../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
@@ -18,7 +19,10 @@ import { KEEPS_ALL } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 import { Invitations, MemberList, type MembersProps, otherRole, WorkspaceName } from './members-parts.tsx'
 
-type MembersServices = Pick<ConsoleDependencies, 'accounts' | 'members' | 'workspaces' | 'config' | 'now'>
+type MembersServices = Pick<
+  ConsoleDependencies,
+  'accounts' | 'members' | 'workspaces' | 'ownAddress' | 'outbox' | 'now'
+>
 
 type OfMember = { Params: { member: string } }
 
@@ -32,7 +36,7 @@ interface Asked {
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: MembersServices): void {
-  const { accounts, members, workspaces, config } = services
+  const { accounts, members, workspaces, ownAddress, outbox } = services
 
   async function requireMember(request: FastifyRequest<OfMember>): Promise<Asked> {
     const listed = await members.list(workspaceOf(request).id)
@@ -58,11 +62,18 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.post('/members/invitations', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const role = readRole(formOf(request).role)
+    const email = outbox.isOn ? (formOf(request).email?.trim().toLowerCase() ?? '') : ''
     try {
+      if (email !== '' && !isMailAddress(email))
+        throw new ServiceError('bad_request', 'the e-mail address is not valid')
       const token = await accounts.inviteToken(workspaceOf(request).id, role, sessionOf(request).user.id)
-      const base = config.publicUrl ?? originOf(request, undefined)
+      const link = ownAddress.url() + paths.invitation(token)
       // Only this answer has the link: its hash is stored.
-      return await sendMembers(request, reply, services, { invitation: { link: base + paths.invitation(token), role } })
+      if (email === '') return await sendMembers(request, reply, services, { invitation: { link, role } })
+      const { name: workspaceName } = workspaceOf(request)
+      const { name: inviterName } = sessionOf(request).user
+      await outbox.send(email, invitation({ workspaceName, inviterName, role, link }))
+      return await sendMembers(request, reply, services, { invitation: { sentTo: email, role } })
     } catch (error) {
       return sendMembers(request, reply, services, { problem: refusalOf(error) })
     }
@@ -121,7 +132,7 @@ function readRole(text: string | undefined): Role {
 async function sendMembers(
   request: FastifyRequest,
   reply: FastifyReply,
-  { members, now }: MembersServices,
+  { members, outbox, now }: MembersServices,
   shown: Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>,
 ): Promise<FastifyReply> {
   const { id } = workspaceOf(request)
@@ -131,6 +142,7 @@ async function sendMembers(
     workspaceId: id,
     isOwner: isOwner(request),
     now: now(),
+    sendsMail: outbox.isOn,
     members: await members.list(id),
     invitations: isOwner(request) ? await members.invitations(id) : [],
   }

@@ -22,8 +22,12 @@ import {
 } from '../session.ts'
 import { CarriedForm, carriedForm, ResendForm, sendConfirmation, type UnsentForm, UnsentValues } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
+import { ForgottenHelp } from './forgotten.tsx'
 
-type SignInServices = Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
+type SignInServices = Pick<
+  ConsoleDependencies,
+  'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn' | 'outbox'
+>
 
 type Token = { Params: { token: string } }
 
@@ -164,16 +168,16 @@ interface SignInProps extends Destination {
 /** The page with all ways to sign in; with a problem, as the answer to a form. */
 export function sendSignIn(
   reply: FastifyReply,
-  { oidcSignIn }: Pick<SignInServices, 'oidcSignIn'>,
+  { oidcSignIn, outbox }: Pick<SignInServices, 'oidcSignIn' | 'outbox'>,
   { status, ...props }: SignInProps & { readonly status?: number },
 ): FastifyReply {
-  const page = <SignIn {...props} oidcName={oidcSignIn?.name} />
+  const page = <SignIn {...props} oidcName={oidcSignIn?.name} sendsMail={outbox.isOn} />
   return sendPage(reply, page, status ?? (props.problem === undefined ? 200 : 422))
 }
 
-type SignInPageProps = SignInProps & { readonly oidcName: string | undefined }
+type SignInPageProps = SignInProps & { readonly oidcName: string | undefined; readonly sendsMail: boolean }
 
-function SignIn({ next, unsent, email, problem, done, oidcName }: SignInPageProps) {
+function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: SignInPageProps) {
   return (
     <PlainPage
       title={unsent ? 'Sign in to send your form' : 'Sign in'}
@@ -199,10 +203,7 @@ function SignIn({ next, unsent, email, problem, done, oidcName }: SignInPageProp
           <ResendForm unsent={unsent} label="Send it again" />
         </>
       ) : null}
-      <p class="help">
-        Forgotten your password? Ask the operator of this service for a link to a new one (
-        <code>npx claimcheck user reset EMAIL</code>).
-      </p>
+      <ForgottenHelp sendsMail={sendsMail} />
     </PlainPage>
   )
 }
