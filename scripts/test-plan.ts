@@ -42,7 +42,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/security/', processes: 1 },
   { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/site/', processes: 1 },
-  { at: 'test/api/', processes: 1, onBoth: ['claims', 'log'] },
+  { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log'] },
   // Their tests run side by side.
   { at: 'test/anchors/killed.test' },
   { at: 'test/anchors/published.test', onBoth: 'all' },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { byCommand } from '@claimcheck/server/base/actor'
 import { secretKeyPath } from '@claimcheck/server/base/secret-keys'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { copyInstallation } from '@claimcheck/server/upkeep/copy'
@@ -9,6 +10,7 @@ import {
   configOf,
   DIALECTS,
   emptyDatabase,
+  execute,
   LOCKED,
   rowsIn,
   startHost,
@@ -180,3 +182,39 @@ t.test('an installation that nobody has started yet is copied as well', async (t
   const to = await emptyDatabase(t, 'postgres')
   t.match(await copyInstallation({ from: configOf(source, from), to: configOf(source, to) }), { log: 0, workspaces: 0 })
 })
+
+for (const [from, to] of [
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+] as const) {
+  t.test(`from ${from} to ${to}, what was erased stays erased, and a retention goes on`, async (t) => {
+    const source = await startSource(t, from)
+    const client = await source.client('acme')
+    const { body: first } = await client.submit({ client_claim_id: 'first' })
+    await client.submit()
+    await source.claimcheck.retention.set(client.workspaceId, 90, byCommand())
+    const reason = { rule: 'court_order', reference: '1/26' } as const
+    await source.claimcheck.erasure.erase(first.receipt_id, reason, byCommand())
+    const erased = await source.request(`/v1/receipts/${first.receipt_id}`)
+    t.equal(erased.status, 410)
+
+    const url = await emptyDatabase(t, to)
+    const { code, stderr } = await claimcheck(source, ['copy', '--from', source.config.databaseUrl, '--to', url])
+    t.equal(code, 0, stderr)
+    await source.stop()
+    const host = await startHost(t, configOf(source, url))
+    const { status, body } = await host.request(`/v1/receipts/${first.receipt_id}`)
+    t.strictSame([status, body], [410, erased.body])
+    t.equal(await host.claimcheck.retention.days(client.workspaceId), 90)
+    t.match((await client.at(host).submit({ client_claim_id: 'first' })).body, {
+      created: false,
+      claim_id: first.claim_id,
+    })
+    const sound = await claimcheck(source, ['doctor', '--json'], { DATABASE_URL: url })
+    t.match(JSON.parse(sound.stdout), { ok: true, problems: [] })
+    await t.rejects(
+      execute(url, `UPDATE receipts SET entry = '{}' WHERE receipt_id = '${first.receipt_id}'`),
+      /append-only/,
+    )
+  })
+}

@@ -15,6 +15,7 @@ export const ROOMS = [
   'mail',
   'log',
   'claims',
+  'erasure',
   'anchoring',
   'upkeep',
   'oauth',

@@ -20,6 +20,9 @@ import { createRecheckWorker } from './claims/recheck-worker.ts'
 import { listeningUrl } from './config/address.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
+import { createErasureService, type ErasureService } from './erasure/erasure.ts'
+import { createRetentionService, type RetentionService } from './erasure/retention.ts'
+import { createRetentionWorker } from './erasure/retention-worker.ts'
 import { openClock } from './hosts/clock.ts'
 import { type ClockDoubt, createClockDoubt } from './hosts/clock-doubt.ts'
 import { type Counters, createCounters } from './hosts/counters.ts'
@@ -45,10 +48,12 @@ import { type Allowances, createAllowances } from './outbound/allowances.ts'
 import { createDestinations, type Destinations } from './outbound/destinations.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { type AccountService, createAccountService } from './people/accounts.ts'
+import { type ClosingService, createClosingService } from './people/closing.ts'
 import { createIdentityService, type IdentityService } from './people/identities.ts'
 import { createMemberService, type MemberService } from './people/members.ts'
 import { createOidcSignIn, type OidcSignIn } from './people/oidc-sign-in.ts'
 import { createPasskeyService, type PasskeyService } from './people/passkeys.ts'
+import { createSecondStepService, type SecondStepService } from './people/second-steps.ts'
 import { createSessionService, type SessionService } from './people/sessions.ts'
 import { createTicketService, type TicketService } from './people/tickets.ts'
 import { loadPlugins } from './plugins/plugins.ts'
@@ -104,6 +109,8 @@ export interface Claimcheck {
   readonly tickets: TicketService
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
+  readonly secondSteps: SecondStepService
+  readonly closing: ClosingService
   /** Undefined when no OpenID provider is configured. */
   readonly oidcSignIn: OidcSignIn | undefined
   readonly workspaces: WorkspaceService
@@ -120,6 +127,9 @@ export interface Claimcheck {
   readonly agents: AgentService
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly erasure: ErasureService
+  readonly retention: RetentionService
+  readonly retentionWorker: Worker
   readonly counters: Counters
 
   readonly close: () => Promise<void>
@@ -205,6 +215,8 @@ export async function openClaimcheck(
     tickets: asFunction(createTicketService).singleton(),
     passkeys: asFunction(createPasskeyService).singleton(),
     identities: asFunction(createIdentityService).singleton(),
+    secondSteps: asFunction(createSecondStepService).singleton(),
+    closing: asFunction(createClosingService).singleton(),
     oidcSignIn: asFunction(createOidcSignIn).singleton(),
     workspaces: asFunction(createWorkspaceService).singleton(),
     keys: asFunction(createKeyService).singleton(),
@@ -220,6 +232,9 @@ export async function openClaimcheck(
     agents: asFunction(createAgentService).singleton(),
     receipts: asFunction(createReceiptService).singleton(),
     log: asFunction(createLogService).singleton(),
+    erasure: asFunction(createErasureService).singleton(),
+    retention: asFunction(createRetentionService).singleton(),
+    retentionWorker: asFunction(createRetentionWorker).singleton(),
     counters: asFunction(createCounters).singleton(),
 
     close: asValue(async () => {

@@ -20,7 +20,8 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, recheckWorker, anchorWorker, mailWorker, connections } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, connections } = claimcheck
+  const { recheckWorker, anchorWorker, mailWorker, retentionWorker } = claimcheck
   await signingKeys.ensureLog()
   await connections.fillSourceKeys()
   await logGuard.examine()
@@ -34,6 +35,7 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   recheckWorker.start()
   anchorWorker.start()
   mailWorker.start()
+  retentionWorker.start()
   return { url: url(), stop: () => app.close() }
 }
 
@@ -41,11 +43,12 @@ function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-function backgroundWork({ recheckWorker, anchorWorker, mailWorker, adjudication, sequencer }: Claimcheck) {
+function backgroundWork({ adjudication, sequencer, ...parts }: Claimcheck) {
+  const workers = [parts.recheckWorker, parts.anchorWorker, parts.mailWorker, parts.retentionWorker]
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await Promise.all([recheckWorker.stop(), anchorWorker.stop(), mailWorker.stop()])
+        await Promise.all(workers.map((worker) => worker.stop()))
         await adjudication.idle()
         await sequencer.idle()
       })

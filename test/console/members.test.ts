@@ -1,4 +1,5 @@
 /** Members: who sees, who changes, and that what an owner takes away is gone at the next request. */
+import { byCommand, byUser } from '@claimcheck/server/base/actor'
 import t from 'tap'
 import { sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
@@ -111,6 +112,43 @@ t.test('a member is removed after being asked for, and sees nothing from their n
   t.equal((await mia.get(path)).status, 404)
   t.equal((await mia.get('/console/account')).status, 200, 'the account stays')
   t.equal((await mia.get(link)).status, 404, 'nobody comes back by a link of their own')
+})
+
+t.test('with a member go the keys that they made and that stay ticked, and no others', async (t) => {
+  const { host, owner, id, path, memberId } = await acme()
+  const mia = await Visitor.joining(host, id, 'owner', 'Mia')
+  const members = await host.claimcheck.members.list(id)
+  const userOf = ({ email }: Visitor) => members.find((member) => member.email === email)!.userId
+  const { keys } = host.claimcheck
+  const made = async (name: string, by: Visitor | null) =>
+    keys.create(id, name, {}, by ? byUser(userOf(by), '::1') : byCommand())
+  const [kept, gone, old] = [await made('kept', mia), await made('gone', mia), await made('old', mia)]
+  const [own, fromShell] = [await made('own', owner), await made('from shell', null)]
+  await keys.revoke(old.id)
+  const target = `${path}/${await memberId('Mia')}/remove`
+  const asked = await owner.get(target)
+  const ticked = [...asked.html.matchAll(/name="revoke" value="([^"]+)" checked/g)].map(([, key]) => key)
+  t.strictSame(ticked.sort(), [kept.id, gone.id].sort(), 'those that still work, and all of them')
+  t.match(textOf(asked.html), /API keys and machines that they made: tick those to revoke .* last used never/)
+  t.notMatch(asked.html, gone.key)
+
+  const before = await mia.get(target)
+  t.equal([...before.html.matchAll(/name="revoke" value="[^"]+" checked/g)].length, 0, 'who leaves decides themselves')
+  await owner.get(path)
+  await owner.post(target, { revoke: gone.id })
+  const works = async ({ key }: { readonly key: string }) => (await keys.authenticate(key, '::1')) !== undefined
+  t.strictSame([await works(gone), await works(kept), await works(own)], [false, true, true])
+
+  const bob = await Visitor.joining(host, id, 'member', 'Bob')
+  await bob.get(path)
+  const leaving = `${path}/${await memberId('Bob')}/remove`
+  t.notMatch((await bob.get(leaving)).html, 'name="revoke"')
+  await bob.post(leaving, { revoke: own.id })
+  const third = await Visitor.joining(host, id, 'owner', 'Third')
+  await third.get(path)
+  await owner.get(path)
+  await owner.post(`${path}/${await memberId('Third')}/remove`, { revoke: own.id })
+  t.strictSame([await works(own), await works(fromShell)], [true, true], 'those of others stay, whatever is sent')
 })
 
 t.test('each change of a member is asked for first, with what it means', async (t) => {

@@ -163,7 +163,8 @@ t.test('the only way in cannot be unlinked', async (t) => {
   t.equal(refused.status, 422)
   t.match(textOf(refused.html), /This is the only sign-in method of your account/)
   const next = 'a password of her own'
-  t.equal((await ann.post(`${ACCOUNT}/password`, { next })).path, `${ACCOUNT}?done=password-changed`)
+  const kept = { next, keep_identity: provider.issuer }
+  t.equal((await ann.post(`${ACCOUNT}/password`, kept)).path, `${ACCOUNT}?done=password-changed`)
   t.equal((await ann.post(`${ACCOUNT}/unlink`)).path, `${ACCOUNT}?done=sign-in-unlinked`)
 })
 

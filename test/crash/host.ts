@@ -33,5 +33,5 @@ process.send!({ url: server.url })
 
 function withoutWorkers(claimcheck: Claimcheck): Claimcheck {
   const idle = { value: { start() {}, async stop() {} } }
-  return Object.create(claimcheck, { recheckWorker: idle, anchorWorker: idle })
+  return Object.create(claimcheck, { recheckWorker: idle, anchorWorker: idle, retentionWorker: idle })
 }

@@ -7,15 +7,20 @@ export interface ConsoleRoute {
   readonly method: 'GET' | 'POST'
   /** `/console/w/:workspace/claims` */
   readonly url: string
+  /** It needs a sign-in of the last minutes, for some forms at least. */
+  readonly isFresh: boolean
 }
 
 export async function routesOf(claimcheck: Claimcheck): Promise<readonly ConsoleRoute[]> {
   const app = fastify()
   const routes: ConsoleRoute[] = []
-  app.addHook('onRoute', ({ method, url }) => {
+  app.addHook('onRoute', ({ method, url, preHandler }) => {
     // The routes that answer for unknown addresses, and files.
     if (url.includes('*') || url.includes('/assets/')) return
-    for (const name of ['GET', 'POST'] as const) if ([method].flat().includes(name)) routes.push({ method: name, url })
+    const isFresh = [preHandler].flat().some((handler) => handler?.name === 'freshSignInOnly')
+    for (const name of ['GET', 'POST'] as const) {
+      if ([method].flat().includes(name)) routes.push({ method: name, url, isFresh })
+    }
   })
   await consoleRoutes(app as never, claimcheck)
   await app.ready()
@@ -24,7 +29,10 @@ export async function routesOf(claimcheck: Claimcheck): Promise<readonly Console
 }
 
 /** @throws Error for a parameter that `values` does not know */
-export function filled({ url }: ConsoleRoute, values: Readonly<Record<string, string>>): string {
+export function filled(
+  { url }: Pick<ConsoleRoute, 'url'> & Partial<ConsoleRoute>,
+  values: Readonly<Record<string, string>>,
+): string {
   return url.replace(/:(\w+)/g, (_, name: string) => {
     const value = values[name]
     if (value === undefined) throw new Error(`the test has no value for a parameter: ${name} of ${url}`)

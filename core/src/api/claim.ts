@@ -2,6 +2,7 @@
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { type Static, type TSchema, Type } from '../typebox.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'
+import { Erasure } from './erasure.ts'
 import { MAX_BYTES, nullable, plainObject, Timestamp } from './primitives.ts'
 
 const ACTION = 'codehost.commit.push'
@@ -111,6 +112,7 @@ const statusMembers = {
   verdict: nullable(Verdict),
   reason_code: nullable(Reason),
   last_check: nullable(LastCheck),
+  erased: Type.Optional(Erasure),
 }
 
 export const ClaimStatus = Type.Object(statusMembers, { title: 'ClaimStatus' })

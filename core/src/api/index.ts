@@ -10,6 +10,7 @@ export {
 } from './claim.ts'
 export { ConnectionList } from './connection.ts'
 export { CredentialDescription } from './credential.ts'
+export { ErasedBody, ErasedReceipt, Erasure } from './erasure.ts'
 export { ErrorBody, ValidationErrorBody, ValidationErrorItem } from './error.ts'
 export { KeyDocument } from './keys.ts'
 export {

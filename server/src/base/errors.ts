@@ -24,6 +24,7 @@ export type Loc = readonly (string | number)[]
 export type ServiceErrorCode =
   | 'invalid'
   | 'not_found'
+  | 'gone'
   | 'forbidden'
   | 'bad_request'
   | 'conflict'

@@ -16,3 +16,7 @@ export function sourceKeyContext(connectionId: string): string {
 export function signingKeyContext(keyId: string): string {
   return `signing-key:${keyId}`
 }
+
+export function secondStepContext(userId: string): string {
+  return `second-step:${userId}`
+}

@@ -67,6 +67,8 @@ export function createAgentService({ storage, claims, claimCounts }: AgentServic
       return { agents: await Promise.all(agents), nextCursor: last ? writeCursor(last) : null }
     },
     async get(workspaceId, agentId) {
+      // That of claims whose content was erased.
+      if (agentId === '') return undefined
       const blamed = (verdict: VerdictValue) =>
         claims.list(workspaceId, { agentId, verdict, limit: MOST_FAILURES, mostExamined: MOST_EXAMINED })
       const [newest, counted, byAction, ...pages] = await Promise.all([

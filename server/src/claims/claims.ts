@@ -6,14 +6,16 @@ import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
-import type { ClaimRow } from '../storage/claim-row.ts'
+import { type ClaimRow, isErased } from '../storage/claim-row.ts'
 import type { ClaimIdentity } from '../storage/claims.ts'
+import type { ErasureRow } from '../storage/erasures.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
 import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
+import { clientIdLeft } from './erased-content.ts'
 import { type ClaimInput, isBoundTo, planClaim, type Submitter } from './intake.ts'
 import type { Quotas } from './quotas.ts'
 
@@ -33,7 +35,10 @@ export type ClaimStatus = Omit<
   | 'profileVersion'
   | 'dueAt'
   | 'momentAt'
->
+> & {
+  /** Of a claim whose content was erased. */
+  readonly erasure?: ErasureRow
+}
 
 /** A claim in a list, with what it says. */
 export type ListedClaim = ClaimStatus & Pick<ClaimRow, 'params' | 'profileAction' | 'profileVersion'>
@@ -106,11 +111,28 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   /** Claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
 
+  /** Claims whose content was erased, with when and why; the others as they are. */
+  async function told<C extends ClaimRow>(rows: readonly C[]): Promise<(C & Pick<ClaimStatus, 'erasure'>)[]> {
+    const erased = rows.filter(isErased).map(({ claimId }) => claimId)
+    if (erased.length === 0) return [...rows]
+    const erasures = new Map((await storage.read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
+    return rows.map((row) => {
+      const erasure = erasures.get(row.claimId)
+      return erasure ? { ...row, erasure } : row
+    })
+  }
+
+  const toldOne = async (row: ClaimRow): Promise<ClaimStatus> => (isErased(row) ? (await told([row]))[0]! : row)
+
   // Claims that arrive together share one lookup.
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
     async (identities) => {
-      const stored = new Map((await storage.read.claims.byClientIds(identities)).map((row) => [identityOf(row), row]))
-      return identities.map((identity) => stored.get(identityOf(identity)))
+      const left = identities.map((identity) => ({ ...identity, clientClaimId: clientIdLeft(identity) }))
+      const rows = await storage.read.claims.byClientIds([...identities, ...left])
+      const stored = new Map(rows.map((row) => [identityOf(row), row]))
+      return identities.map(
+        (identity, index) => stored.get(identityOf(identity)) ?? stored.get(identityOf(left[index]!)),
+      )
     },
     { maxItems: MAX_LOOKUPS },
   )
@@ -165,7 +187,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         quotas.refusal(workspaceId),
         speakingRefusal(submitter, input.agentId),
       ])
-      if (known) return { claim: await afterRunningCheck(known), created: false }
+      if (known) return { claim: await toldOne(await afterRunningCheck(known)), created: false }
       if (silence) throw silence
       const concurrent = storing.get(identityOf(identity))
       // A claim that is stored already, or is being stored, is answered beyond the quota too.
@@ -181,17 +203,18 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         )
         throw refused ?? new ServiceError('unavailable', 'another request is storing this claim: try again')
       }
-      return { claim: await afterRunningCheck(earlier), created: false }
+      return { claim: await toldOne(await afterRunningCheck(earlier)), created: false }
     },
     async get(workspaceId, claimId) {
-      return storage.read.claims.byId(workspaceId, claimId)
+      const row = await storage.read.claims.byId(workspaceId, claimId)
+      return row && toldOne(row)
     },
     async detail(workspaceId, claimId) {
       const row = await storage.read.claims.byId(workspaceId, claimId)
       if (!row) return undefined
       const history = await storage.read.claims.history(claimId)
       return {
-        claim: row,
+        claim: await toldOne(row),
         params: row.params,
         profile: { action: row.profileAction, version: row.profileVersion },
         access: row.access,
@@ -208,7 +231,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const page = rows.slice(0, limit)
       const isFull = rows.length > limit
       const last = isFull ? page.at(-1) : end
-      return { claims: page, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+      return { claims: await told(page), nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
     },
     async newerCursor(workspaceId, { cursor, limit, mostExamined, ...choice }) {
       const { claims } = storage.read

@@ -12,6 +12,7 @@ import { addMachineCommands } from './commands/machine.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
+import { addReceiptCommands } from './commands/receipt.ts'
 import { addSecretKeyCommands } from './commands/secret-key.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
@@ -41,6 +42,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addSigningKeyCommands(program)
   addSecretKeyCommands(program)
   addLogCommands(program)
+  addReceiptCommands(program)
   addAnchorCommands(program)
   addVerifyCommand(program)
   addDoctorCommand(program)

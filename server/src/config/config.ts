@@ -9,7 +9,7 @@ import { type MailSettings, readMail } from './mail.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
-import { type OidcProvider, readOidcProvider, SignInSection } from './sign-in.ts'
+import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
@@ -41,6 +41,14 @@ export interface QuotaSettings {
   readonly waitingClaims: number
 }
 
+/** What workspaces may set about the content of their receipts. */
+export interface RetentionSettings {
+  /** Whether owners set a retention; the command line always does. */
+  readonly byOwners: boolean
+  /** The shortest retention. */
+  readonly leastDays: number
+}
+
 export interface Config {
   readonly host: string
   readonly port: number
@@ -63,12 +71,14 @@ export interface Config {
   readonly rateLimits: RateLimits
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
+  readonly sessionEnds: SessionEnds
   /** The OpenID provider through which people can sign in, if the file configures one. */
   readonly oidcSignIn: OidcProvider | undefined
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
   /** Undefined: no mail is sent. */
   readonly mail: MailSettings | undefined
+  readonly retention: RetentionSettings
   readonly issuerName: string | undefined
   /** A URI by which to report a weakness of this installation. */
   readonly securityContact: string | undefined
@@ -95,6 +105,7 @@ const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
+const DEFAULT_RETENTION: RetentionSettings = { byOwners: true, leastDays: 30 }
 const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
@@ -179,6 +190,15 @@ const ConfigFile = Type.Object(
       ),
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          by_owners: Type.Optional(Type.Boolean()),
+          least_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
@@ -221,13 +241,18 @@ export function loadConfig(env: Env, cwd: string): Config {
     })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     signInLimit,
-    oidcSignIn: file.sign_in && readOidcProvider(file.sign_in, context),
+    sessionEnds: readSessionEnds(file.sign_in ?? {}, (problem) => report(`${filePath}: ${problem}`)),
+    oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),
     quotas: {
       claimsPerMinute: file.quotas?.claims_per_minute ?? DEFAULT_QUOTAS.claimsPerMinute,
       waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
     },
     checks: readChecks(file.checks ?? {}),
     mail: readMail(env, report),
+    retention: {
+      byOwners: file.retention?.by_owners ?? DEFAULT_RETENTION.byOwners,
+      leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
+    },
     issuerName: file.issuer_name,
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },

@@ -1,4 +1,4 @@
-/** The `sign_in` section of the configuration file: the OpenID provider through which people can sign in. */
+/** The `sign_in` section of the configuration file: when sessions end, and the OpenID provider through which people can sign in. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core'
@@ -14,20 +14,38 @@ export interface OidcProvider {
   readonly name: string
 }
 
+/** When sessions at the console end. */
+export interface SessionEnds {
+  /** After this time without a request. */
+  readonly idleMs: number
+  /** After this time however often it is used. */
+  readonly longestMs: number
+}
+
+const HOUR_MS = 60 * 60_000
+const DAY_MS = 24 * HOUR_MS
+const DEFAULT_IDLE_HOURS = 24
+const DEFAULT_DAYS = 14
+
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+
+const OidcSection = Type.Object(
+  {
+    issuer: text(1024),
+    client_id: text(512),
+    client_secret: Type.Optional(text(2048)),
+    client_secret_file: Type.Optional(text(4096)),
+    name: text(64),
+  },
+  { additionalProperties: false },
+)
+type OidcSection = Static<typeof OidcSection>
 
 export const SignInSection = Type.Object(
   {
-    oidc: Type.Object(
-      {
-        issuer: text(1024),
-        client_id: text(512),
-        client_secret: Type.Optional(text(2048)),
-        client_secret_file: Type.Optional(text(4096)),
-        name: text(64),
-      },
-      { additionalProperties: false },
-    ),
+    session_idle_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
+    session_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
+    oidc: Type.Optional(OidcSection),
   },
   { additionalProperties: false },
 )
@@ -43,7 +61,16 @@ interface Context {
   readonly report: Report
 }
 
-export function readOidcProvider({ oidc }: SignInSection, { folder, allowPrivate, report }: Context): OidcProvider {
+export function readSessionEnds(section: SignInSection, report: Report): SessionEnds {
+  const { session_idle_hours: hours = DEFAULT_IDLE_HOURS, session_days: days = DEFAULT_DAYS } = section
+  const ends = { idleMs: hours * HOUR_MS, longestMs: days * DAY_MS }
+  if (ends.idleMs > ends.longestMs) {
+    report(`sign_in.session_idle_hours: ${hours} hours are longer than session_days, after which a session ends anyway`)
+  }
+  return ends
+}
+
+export function readOidcProvider(oidc: OidcSection, { folder, allowPrivate, report }: Context): OidcProvider {
   const reportOf: ReportMember = (member, problem) => report(`sign_in.oidc.${member}: ${problem}`)
   if (!isIssuer(oidc.issuer, allowPrivate)) {
     reportOf(
@@ -67,7 +94,7 @@ function isIssuer(issuer: string, allowPrivate: readonly string[]): boolean {
 }
 
 function readSecret(
-  { client_secret: given, client_secret_file: file }: SignInSection['oidc'],
+  { client_secret: given, client_secret_file: file }: OidcSection,
   folder: string,
   reportOf: ReportMember,
 ): string {

@@ -13,7 +13,10 @@ import { accountRoutes } from './pages/account.tsx'
 import { agentRoutes } from './pages/agents.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
 import { claimRoutes } from './pages/claims.tsx'
+import { closingRoutes } from './pages/closing.tsx'
+import { confirmRoutes } from './pages/confirm.ts'
 import { connectionRoutes } from './pages/connections.tsx'
+import { deletionRoutes } from './pages/deletion.tsx'
 import { developerRoutes } from './pages/developers.tsx'
 import { forgottenRoutes } from './pages/forgotten.tsx'
 import { homeRoutes } from './pages/home.tsx'
@@ -22,10 +25,13 @@ import { newClaimRoutes } from './pages/new-claim.tsx'
 import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import { pluginRoutes } from './pages/plugins.tsx'
+import { retentionRoutes } from './pages/retention.tsx'
+import { secondStepRoutes } from './pages/second-step.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
 import { answerSignedOut, answerStale } from './pages/signed-out.ts'
 import { paths, WORKSPACE_PREFIX } from './paths.ts'
 import { readSessions, refuseUnclearText, requireSession } from './session.ts'
+import { answerWeak } from './weak-sign-in.tsx'
 
 const FORM_LIMIT_BYTES = 64 * 1024
 
@@ -52,10 +58,16 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
       throw new ServiceError('not_found', 'there is no such page')
     })
     await pages.register(async (inside: App) => {
-      requireSession(inside, services.members, answerSignedOut(services))
+      requireSession(inside, services.members, {
+        answerSignedOut: answerSignedOut(services),
+        answerWeak: answerWeak(services),
+      })
       homeRoutes(inside, services)
       accountRoutes(inside, services)
       passkeyRoutes(inside, services)
+      secondStepRoutes(inside, services)
+      confirmRoutes(inside, services)
+      closingRoutes(inside, services)
       linkRoutes(inside, services)
       applicationRoutes(inside, services)
       consentRoutes(inside, services)
@@ -67,6 +79,8 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           newClaimRoutes(workspace, services)
           agentRoutes(workspace, services)
           memberRoutes(workspace, services)
+          retentionRoutes(workspace, services)
+          deletionRoutes(workspace, services)
           pluginRoutes(workspace, services)
         },
         { prefix: WORKSPACE_PREFIX },

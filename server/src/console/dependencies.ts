@@ -6,6 +6,7 @@ import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
 import type { Quotas } from '../claims/quotas.ts'
 import type { Config } from '../config/config.ts'
+import type { RetentionService } from '../erasure/retention.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
@@ -14,10 +15,12 @@ import type { ApplicationService } from '../oauth/applications.ts'
 import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { AccountService } from '../people/accounts.ts'
+import type { ClosingService } from '../people/closing.ts'
 import type { IdentityService } from '../people/identities.ts'
 import type { MemberService } from '../people/members.ts'
 import type { OidcSignIn } from '../people/oidc-sign-in.ts'
 import type { PasskeyService } from '../people/passkeys.ts'
+import type { SecondStepService } from '../people/second-steps.ts'
 import type { SessionService } from '../people/sessions.ts'
 import type { Registry } from '../plugins/registry.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
@@ -31,6 +34,8 @@ export interface ConsoleDependencies {
   readonly members: MemberService
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
+  readonly secondSteps: SecondStepService
+  readonly closing: ClosingService
   readonly oidcSignIn: OidcSignIn | undefined
   readonly workspaces: WorkspaceService
   readonly keys: KeyService
@@ -44,11 +49,12 @@ export interface ConsoleDependencies {
   readonly quotas: Quotas
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly retention: RetentionService
   readonly registry: Registry
   readonly sources: Sources
   readonly counters: Counters
   readonly ownAddress: OwnAddress
   readonly outbox: Outbox
   readonly now: () => Instant
-  readonly config: Pick<Config, 'signInLimit' | 'publicUrl'>
+  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
 }

@@ -7,7 +7,7 @@ import { sendPage } from '../web/document.tsx'
 import { publicPaths } from '../web/paths.ts'
 import { ConsolePage, PlainPage, type Viewer } from './page.tsx'
 import { paths, signInPath, workspaceIn } from './paths.ts'
-import { optionalSessionOf } from './session.ts'
+import { optionalSessionOf, viewed } from './session.ts'
 
 /** @param members undefined: of pages without sessions */
 export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 'workspacesOf'>): void {
@@ -32,6 +32,7 @@ export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 
 const TITLES: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Page not found',
+  410: 'Erased',
   429: 'Too many attempts',
   503: 'Not available now',
 }
@@ -43,7 +44,7 @@ async function viewerOf(
 ): Promise<Viewer | undefined> {
   const session = optionalSessionOf(request)
   if (!session) return undefined
-  const workspaces = await members.workspacesOf(session.user.id)
+  const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
   const wanted = workspaceIn(request.url)
   const workspace = workspaces.find(({ id }) => id === wanted) ?? workspaces[0]
   return { user: session.user, csrf: session.csrf, workspaces, workspace }

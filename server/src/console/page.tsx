@@ -34,12 +34,17 @@ export function PlainPage({ title, heading = title, problem, done, scripts, chil
   )
 }
 
+export interface ViewedWorkspace extends WorkspaceOfMember {
+  /** The person signed in as the workspace asks for: otherwise they see and do nothing there. */
+  readonly isOpen: boolean
+}
+
 /** Who looks at a page, and in which workspace. */
 export interface Viewer {
   readonly user: User
   readonly csrf: string
-  readonly workspaces: readonly WorkspaceOfMember[]
-  readonly workspace?: WorkspaceOfMember | undefined
+  readonly workspaces: readonly ViewedWorkspace[]
+  readonly workspace?: ViewedWorkspace | undefined
 }
 
 export type Section = 'claims' | 'agents' | 'connections' | 'developers' | 'members' | 'plugins' | 'account'

@@ -24,6 +24,8 @@ export const paths = {
   reset: (token: string) => `${ROOT}/reset/${encodeURIComponent(token)}`,
   signIn: `${ROOT}/sign-in`,
   forgotten: `${ROOT}/forgotten`,
+  signInCode: `${ROOT}/sign-in/code`,
+  confirm: `${ROOT}/confirm`,
   signOut: `${ROOT}/sign-out`,
   account: `${ROOT}/account`,
   applications: `${ROOT}/account/applications`,
@@ -31,6 +33,10 @@ export const paths = {
   revokeMachine: (id: string) => `${ROOT}/account/machines/${encodeURIComponent(id)}/revoke`,
   accountName: `${ROOT}/account/name`,
   accountPassword: `${ROOT}/account/password`,
+  secondStep: `${ROOT}/account/second-step`,
+  recoveryCodes: `${ROOT}/account/second-step/codes`,
+  secondStepOff: `${ROOT}/account/second-step/off`,
+  closeAccount: `${ROOT}/account/close`,
   endSession: `${ROOT}/account/sessions/end`,
   endOtherSessions: `${ROOT}/account/sessions/end-others`,
   passkeys: `${ROOT}/account/passkeys`,
@@ -52,6 +58,9 @@ export const paths = {
   developers: inWorkspace('developers'),
   members: inWorkspace('members'),
   workspaceName: inWorkspace('name'),
+  retention: inWorkspace('retention'),
+  signInRule: inWorkspace('sign-in-rule'),
+  deleteWorkspace: inWorkspace('delete'),
   plugins: inWorkspace('plugins'),
   keys: inWorkspace('developers/keys'),
   key: (workspaceId: string, id: string) => inWorkspace(`developers/keys/${encodeURIComponent(id)}`)(workspaceId),
@@ -87,6 +96,11 @@ export function returnPath(next: unknown): string {
   const isOurs = pathname === ROOT || pathname.startsWith(`${ROOT}/`) || pathname.startsWith('/oauth/')
   // Built from the parsed parts: a browser may read the original text differently from URL.
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
+}
+
+/** Asks a signed-in person to sign in again. */
+export function confirmPath(next: string): string {
+  return `${paths.confirm}?${new URLSearchParams({ next })}`
 }
 
 /** A longer address is nobody's page; three times as long, as escaped, no client would take the redirect. */

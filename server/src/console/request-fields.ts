@@ -13,6 +13,12 @@ export function queryOf(request: FastifyRequest): Fields {
   return lastOf(request.query)
 }
 
+/** Every value that a form gives to a name, such as that of boxes which belong together. */
+export function listOf(request: FastifyRequest, name: string): readonly string[] {
+  const given = (request.body as Readonly<Record<string, unknown>> | null | undefined)?.[name]
+  return [given].flat().filter((value) => typeof value === 'string')
+}
+
 function lastOf(values: unknown): Fields {
   const entries = Object.entries(values ?? {}).map(([name, value]) => [
     name,

@@ -1,15 +1,17 @@
 /** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Acting, byUser } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { HttpError } from '../http/errors.ts'
 import type { App } from '../http/instance.ts'
 import { contentIssues } from '../http/text.ts'
 import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
-import { SESSION_LONGEST_MS, type SessionService, type SignedIn, type Visitor } from '../people/sessions.ts'
+import type { SessionService, SignedIn, User, Visitor } from '../people/sessions.ts'
+import { meetsRule, type SignedInBy } from '../people/sign-in-rules.ts'
 import { originOf } from '../web/origin.ts'
-import type { Viewer } from './page.tsx'
+import type { ViewedWorkspace, Viewer } from './page.tsx'
 import { signInPath } from './paths.ts'
 import { formOf } from './request-fields.ts'
 
@@ -19,8 +21,8 @@ export interface ConsoleSession extends SignedIn {
 }
 
 interface WorkspaceAccess {
-  readonly workspaces: readonly WorkspaceOfMember[]
-  readonly workspace: WorkspaceOfMember | undefined
+  readonly workspaces: readonly ViewedWorkspace[]
+  readonly workspace: ViewedWorkspace | undefined
 }
 
 const SESSION = 'session'
@@ -76,19 +78,24 @@ export function readSessions(app: App, { sessions, config: { publicUrl } }: Sess
 
 /**
  * Of `app`: pages for people who are signed in. Others are sent to sign in, and back afterwards.
- * @param answerSignedOut answers a form that was sent without a session
+ * @param answers `answerSignedOut` to a form that was sent without a session; `answerWeak` in a workspace that asks for another sign-in
  */
-export function requireSession(app: App, members: Pick<MemberService, 'workspacesOf'>, answerSignedOut: Answer): void {
+export function requireSession(
+  app: App,
+  members: Pick<MemberService, 'workspacesOf'>,
+  { answerSignedOut, answerWeak }: { readonly answerSignedOut: Answer; readonly answerWeak: Answer },
+): void {
   app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
     const session = optionalSessionOf(request)
     const isForm = request.method !== 'GET' && request.method !== 'HEAD'
     if (!session) return isForm ? answerSignedOut(request, reply) : reply.redirect(signInPath(request.url), 303)
-    const workspaces = await members.workspacesOf(session.user.id)
+    const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
     const { workspace: id } = request.params as { readonly workspace?: string }
     const workspace = workspaces.find((one) => one.id === id)
     // A workspace of others answers like one that does not exist.
     if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
     request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace })
+    if (workspace && !workspace.isOpen) return answerWeak(request, reply)
   })
 }
 
@@ -108,8 +115,18 @@ export function viewerOf(request: FastifyRequest): Viewer {
 }
 
 /** Of the pages of a workspace. */
-export function workspaceOf(request: FastifyRequest): WorkspaceOfMember {
+export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
   return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
+}
+
+/** As it is for who signed in like this. */
+export function viewed(workspace: WorkspaceOfMember, { session }: SignedIn): ViewedWorkspace {
+  return { ...workspace, isOpen: meetsRule(workspace.signInRule, session.method) }
+}
+
+/** For what the person does, in the audit trail. */
+export function actingOf(request: FastifyRequest): Acting {
+  return byUser(sessionOf(request).user.id, request.ip)
 }
 
 export function isOwner(request: FastifyRequest): boolean {
@@ -129,22 +146,31 @@ export interface Entering {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly sessions: Pick<SessionService, 'start' | 'end'>
-  readonly config: Pick<Config, 'publicUrl'>
+  readonly config: Pick<Config, 'publicUrl' | 'sessionEnds'>
+}
+
+/** Somebody who has just proved who they are. */
+export interface Arrival {
+  readonly user: Pick<User, 'id' | 'generation'>
+  readonly method: SignedInBy
 }
 
 /** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
-export async function enter(entering: Entering, userId: string, next: string): Promise<FastifyReply> {
-  await startSession(entering, userId)
+export async function enter(entering: Entering, arrival: Arrival, next: string): Promise<FastifyReply> {
+  await startSession(entering, arrival)
   return entering.reply.redirect(next, 303)
 }
 
 /** Begins a session in place of the one that this browser had. Returns what the forms of the answer must carry. */
-export async function startSession({ request, reply, sessions, config }: Entering, userId: string): Promise<string> {
-  const { publicUrl } = config
+export async function startSession(
+  { request, reply, sessions, config }: Entering,
+  { user, method }: Arrival,
+): Promise<string> {
+  const { publicUrl, sessionEnds } = config
   const session = optionalSessionOf(request)
+  const token = await sessions.start(user, method, browserOf(request))
   if (session) await sessions.end(session.user.id, session.session.id)
-  const token = await sessions.start(userId, browserOf(request))
-  reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: SESSION_LONGEST_MS / 1000 })
+  reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: sessionEnds.longestMs / 1000 })
   return csrfOf(token)
 }
 

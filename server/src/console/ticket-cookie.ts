@@ -11,7 +11,7 @@ export interface TicketCookie {
 /** No ticket lasts longer. */
 const LASTS_SECONDS = 600
 
-export function ticketCookie(name: 'passkey' | 'outside', publicUrl: string | undefined): TicketCookie {
+export function ticketCookie(name: 'passkey' | 'outside' | 'code', publicUrl: string | undefined): TicketCookie {
   const fullName = cookieName(publicUrl, `-${name}`)
   const options = cookieOptions(publicUrl)
   return {

@@ -3,8 +3,10 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
+import { ErasedError } from '../log/erased.ts'
 import { StorageError } from '../storage/storage.ts'
 import type { App } from './instance.ts'
+import { toErasedReceipt } from './wire/erasure.ts'
 
 /** A refusal for a reason that only concerns HTTP, with its status code. */
 export class HttpError extends Error {
@@ -20,6 +22,7 @@ export class HttpError extends Error {
 const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   invalid: 422,
   not_found: 404,
+  gone: 410,
   forbidden: 403,
   bad_request: 400,
   conflict: 409,
@@ -71,6 +74,7 @@ function retryOf(status: number, { retryAfterMs }: ServiceError): Pick<Refusal, 
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
+    if (error instanceof ErasedError) return reply.send({ detail, erased: toErasedReceipt(error.receipt) })
     const issues = error instanceof ServiceError && error.code === 'invalid' ? limitIssues(error.issues) : undefined
     return reply.send({ detail: issues ?? detail })
   })

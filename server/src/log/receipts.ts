@@ -3,15 +3,20 @@ import { type Anchor, bytesEqual } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import type { ReceiptText } from '../storage/receipt-texts.ts'
 import type { Storage } from '../storage/storage.ts'
+import { ErasedError } from './erased.ts'
 import type { AnchoredPath, LogService } from './log.ts'
 
 export interface ReceiptService {
   /**
    * The receipt as JSON text: the exact stored body and signature, and a proof at the anchored tree size or, before an anchor covers
    * it, at the current size.
+   * @throws ErasedError
    */
   get(receiptId: string): Promise<string | undefined>
-  /** Exactly the text whose digest the receipt signs; undefined for a receipt from before there was evidence, and for none. */
+  /**
+   * Exactly the text whose digest the receipt signs; undefined for a receipt from before there was evidence, and for none.
+   * @throws ErasedError
+   */
   evidence(receiptId: string): Promise<string | undefined>
 }
 
@@ -24,18 +29,44 @@ const MAX_PER_READ = 100
 
 export function createReceiptService({ storage, log }: ReceiptServiceOptions): ReceiptService {
   // Requests that arrive together share one lookup and one tree size.
-  const lookups = createBatch<string, string | undefined>(
+  const lookups = createBatch<string, string | Error | undefined>(
     async (receiptIds) => {
       const { state, receipts } = await storage.read.log.receiptsByIds(receiptIds)
-      const leafIndexes = receipts.map(({ leafIndex }) => leafIndex)
-      const texts = withProofs(receipts, await log.inclusions(state, leafIndexes))
-      return receiptIds.map((receiptId) => texts.get(receiptId))
+      const whole = receipts.filter(({ entry }) => entry !== '')
+      const leafIndexes = whole.map(({ leafIndex }) => leafIndex)
+      const texts = withProofs(whole, await log.inclusions(state, leafIndexes))
+      const empty =
+        receipts.length > whole.length ? await whyEmpty(receipts.filter(({ entry }) => entry === '')) : texts
+      return receiptIds.map((receiptId) => texts.get(receiptId) ?? empty.get(receiptId))
     },
     { maxItems: MAX_PER_READ },
   )
+
+  /** Each receipt without content has its own reason: the others of a batch are served. */
+  async function whyEmpty(receipts: readonly ReceiptText[]): Promise<Map<string, Error>> {
+    const ids = receipts.map(({ receiptId }) => receiptId)
+    const erased = new Map((await storage.read.erasures.byReceiptIds(ids)).map((row) => [row.receiptId, row]))
+    return new Map(
+      ids.map((receiptId) => {
+        const row = erased.get(receiptId)
+        return [receiptId, row ? new ErasedError(row) : new Error('a receipt has no content, and no erasure says why')]
+      }),
+    )
+  }
+
   return {
-    get: (receiptId) => lookups.add(receiptId),
-    evidence: (receiptId) => storage.read.log.evidenceOf(receiptId),
+    async get(receiptId) {
+      const found = await lookups.add(receiptId)
+      if (found instanceof Error) throw found
+      return found
+    },
+    async evidence(receiptId) {
+      const document = await storage.read.log.evidenceOf(receiptId)
+      if (document !== undefined) return document
+      const [erased] = await storage.read.erasures.byReceiptIds([receiptId])
+      if (erased) throw new ErasedError(erased)
+      return undefined
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import { readName } from '../base/names.ts'
 import { hashToken, newToken } from '../base/tokens.ts'
 import type { MachineRow } from '../storage/machines.ts'
 import type { Storage } from '../storage/storage.ts'
+import { requireWorkspace } from '../workspaces/workspaces.ts'
 import { isScope, SCOPES, type Scope } from './scopes.ts'
 
 export type Machine = Omit<MachineRow, 'secretHash'>
@@ -68,6 +69,7 @@ export function createMachineService({ storage, now }: MachineOptions): MachineS
         revokedAt: null,
       }
       await storage.write(async (tx) => {
+        await requireWorkspace(tx, workspaceId)
         await tx.machines.insert(row)
         const details = { name: row.name, scopes: row.scopes.join(' ') }
         tx.audit.record({ event: 'machine.created', at: now(), by, workspaceId, subject: clientId, details })

@@ -33,6 +33,14 @@ export interface ConsentRequest {
   readonly resources: readonly string[]
 }
 
+/** What a person allows. */
+export interface Allowed {
+  readonly memberId: string
+  readonly scopes: readonly Scope[]
+  /** Called once the grant is stored: if it throws, the grant ends. */
+  readonly confirm: () => Promise<void>
+}
+
 export interface OAuth {
   /** The name of this service towards applications. */
   issuer(): string
@@ -45,7 +53,7 @@ export interface OAuth {
   /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
   consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest>
   /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
-  allow(uid: string, exchange: Exchange, memberId: string, scopes: readonly Scope[]): Promise<string>
+  allow(uid: string, exchange: Exchange, allowed: Allowed): Promise<string>
   /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
   deny(uid: string, exchange: Exchange): Promise<string>
   /** Undefined when the client is unknown. */
@@ -130,7 +138,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
         resources: resourcesOf(params.resource),
       }
     },
-    async allow(uid, exchange, memberId, scopes) {
+    async allow(uid, exchange, { memberId, scopes, confirm }) {
       const { params } = await interaction(uid, exchange)
       const clientId = String(params.client_id)
       const { Grant } = await provider()
@@ -138,7 +146,14 @@ export function createOAuth(options: OAuthOptions): OAuth {
       for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
       await removeExpiry(records, clientId)
       const login = { accountId: memberId, remember: false }
-      return answer(exchange, { login, consent: { grantId: await grant.save() } })
+      const grantId = await grant.save()
+      try {
+        await confirm()
+      } catch (error) {
+        await records.endGrant(grantId)
+        throw error
+      }
+      return answer(exchange, { login, consent: { grantId } })
     },
     async deny(uid, exchange) {
       await interaction(uid, exchange)

@@ -3,19 +3,21 @@ import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { readName } from '../base/names.ts'
-import { hashToken, isToken, newToken } from '../base/tokens.ts'
-import type { Role, UserRow } from '../storage/people.ts'
-import type { LinkRow } from '../storage/sign-in.ts'
+import type { NewUserRow, Role } from '../storage/people.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
-import { newWorkspace } from '../workspaces/workspaces.ts'
+import { newWorkspace, requireWorkspace } from '../workspaces/workspaces.ts'
+import { requireCurrent } from './current.ts'
 import { type Identity, insertIdentity } from './identities.ts'
+import { openLinks, unusableLink } from './links.ts'
 import { newMember } from './members.ts'
+import { createNewPasswords, type NewPasswords } from './new-passwords.ts'
+import { requireStrongPassword } from './password-strength.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 
 /** The user of a link: one with an account, or a new one, who signs in with a password or through the OpenID provider. */
 export type NewUser =
-  | { readonly userId: string }
+  | { readonly user: User }
   | {
       readonly name: string
       readonly email: string
@@ -26,9 +28,9 @@ export type NewUser =
 export type Link =
   | { readonly kind: 'setup' /** True when a workspace exists. */; readonly hasWorkspace: boolean }
   | { readonly kind: 'invitation'; readonly workspaceId: string; readonly workspaceName: string; readonly role: Role }
-  | { readonly kind: 'reset'; readonly email: string }
+  | { readonly kind: 'reset'; readonly userId: string; readonly email: string }
 
-export interface AccountService {
+export interface AccountService extends NewPasswords {
   /** A token for the first user. Using one setup token ends all others. Undefined when an account exists. */
   setupToken(): Promise<string | undefined>
   /**
@@ -46,62 +48,33 @@ export interface AccountService {
    * none exists.
    * @throws ServiceError `bad_request`, `conflict`, `not_found`
    */
-  setUp(token: string, newUser: NewUser, workspaceName: string): Promise<{ readonly userId: string }>
+  setUp(token: string, newUser: NewUser, workspaceName: string): Promise<{ readonly user: User }>
   /** @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for an unusable link */
-  join(token: string, newUser: NewUser): Promise<{ readonly userId: string; readonly workspaceId: string }>
-  /** Ends all sessions and all other reset links of the user. @throws ServiceError `bad_request`, `not_found` */
-  reset(token: string, password: string): Promise<{ readonly userId: string }>
+  join(token: string, newUser: NewUser): Promise<{ readonly user: User; readonly workspaceId: string }>
   /** Undefined unless address and password are right. */
   byPassword(email: string, password: string): Promise<User | undefined>
-  /** Ends all other sessions and all reset links of the user. @throws ServiceError `bad_request`, also when `current` is wrong */
-  changePassword(
-    userId: string,
-    change: { readonly current: string; readonly next: string; readonly sessionId: string },
-  ): Promise<void>
   /** @throws ServiceError `bad_request` */
   rename(userId: string, name: string): Promise<void>
   /** All users, oldest first. */
   list(): Promise<readonly (User & { readonly createdAt: Instant })[]>
 }
 
-const SETUP_MS = 24 * 60 * 60_000
-const INVITATION_MS = 7 * 24 * 60 * 60_000
-const RESET_MS = 60 * 60_000
-
 // Accepts what mail servers may accept, but no invisible characters and none that control a terminal.
 const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 
 export function createAccountService({ storage, now }: { storage: Storage; now: () => Instant }): AccountService {
-  type LinkSubject = Pick<LinkRow, 'kind' | 'workspaceId' | 'role' | 'userId' | 'createdBy'>
-
-  async function makeLink(tx: Writes, subject: LinkSubject, lastsMs: number): Promise<string> {
-    const token = newToken()
-    const at = now()
-    const id = newId('lnk_', at)
-    const expiresAt = at + lastsMs
-    await tx.links.insert({ ...subject, id, tokenHash: hashToken(token), createdAt: at, expiresAt, usedAt: null })
-    return token
-  }
-
-  async function openLink(token: string): Promise<LinkRow | undefined> {
-    const row = isToken(token) ? await storage.read.links.byHash(hashToken(token)) : undefined
-    return row && row.usedAt === null && row.expiresAt > now() ? row : undefined
-  }
-
-  async function requireLink(token: string, kind: LinkRow['kind']): Promise<LinkRow> {
-    const row = await openLink(token)
-    if (row?.kind !== kind) throw unusableLink()
-    return row
-  }
+  const links = openLinks({ storage, now })
 
   /** Hashes the password, which is slow, before the transaction starts. */
-  async function prepare(newUser: NewUser): Promise<(tx: Writes) => Promise<string>> {
-    if ('userId' in newUser) return async () => newUser.userId
+  async function prepare(newUser: NewUser, workspaces: readonly string[]): Promise<(tx: Writes) => Promise<User>> {
+    if ('user' in newUser) return async (tx) => toUser(await requireCurrent(tx, newUser.user))
     const { proof } = newUser
-    const user: UserRow = {
+    const [email, name] = [readEmail(newUser.email), readName(newUser.name)]
+    if ('password' in proof) await requireStrongPassword(proof.password, { email, name, workspaces })
+    const user: NewUserRow = {
       id: newId('usr_', now()),
-      email: readEmail(newUser.email),
-      name: readName(newUser.name),
+      email,
+      name,
       passwordHash: 'password' in proof ? await hashPassword(proof.password) : null,
       createdAt: now(),
     }
@@ -113,12 +86,8 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
         )
       }
       if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, now())
-      return user.id
+      return toUser({ ...user, generation: 0, closedAt: null })
     }
-  }
-
-  async function useLink(tx: Writes, link: LinkRow): Promise<void> {
-    if (!(await tx.links.use(link.id, now()))) throw unusableLink()
   }
 
   return {
@@ -126,92 +95,74 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       storage.write(async (tx) => {
         if (await tx.users.any()) return undefined
         const subject = { kind: 'setup', workspaceId: null, role: null, userId: null, createdBy: null } as const
-        return makeLink(tx, subject, SETUP_MS)
+        return links.make(tx, subject)
       }),
     inviteToken: (workspaceId, role, createdBy) =>
       storage.write(async (tx) => {
+        await requireWorkspace(tx, workspaceId)
         const owners = createdBy === null ? [] : await tx.members.lockOwners(workspaceId)
         if (createdBy !== null && !owners.some(({ userId }) => userId === createdBy)) {
           throw new ServiceError('conflict', 'only owners can invite people: ask an owner of this workspace')
         }
-        return makeLink(tx, { kind: 'invitation', workspaceId, role, userId: null, createdBy }, INVITATION_MS)
+        return links.make(tx, { kind: 'invitation', workspaceId, role, userId: null, createdBy })
       }),
     async resetToken(email) {
       const user = await storage.read.users.byEmail(email.trim().toLowerCase())
-      if (!user) throw new ServiceError('not_found', `there is no account with the address ${email}`)
+      if (!user || user.closedAt !== null) {
+        throw new ServiceError('not_found', `there is no account with the address ${email}`)
+      }
       const subject = { kind: 'reset', workspaceId: null, role: null, userId: user.id, createdBy: null } as const
-      return storage.write((tx) => makeLink(tx, subject, RESET_MS))
+      return storage.write((tx) => links.make(tx, subject))
     },
     async link(token) {
-      const row = await openLink(token)
+      const row = await links.find(token)
       if (row?.kind === 'setup') return { kind: 'setup', hasWorkspace: await storage.read.workspaces.any() }
       if (row?.kind === 'reset') {
         const user = await storage.read.users.byId(row.userId!)
-        return user && { kind: 'reset', email: user.email }
+        return user && { kind: 'reset', userId: user.id, email: user.email }
       }
       const workspace = row && (await storage.read.workspaces.byIdOrName(row.workspaceId!))
       if (!row || !workspace) return undefined
       return { kind: 'invitation', workspaceId: workspace.id, workspaceName: workspace.name, role: row.role! }
     },
     async setUp(token, newUser, workspaceName) {
-      const link = await requireLink(token, 'setup')
+      const link = await links.require(token, 'setup')
       const hasWorkspace = await storage.read.workspaces.any()
       const first = hasWorkspace ? undefined : newWorkspace(workspaceName, now())
-      const insertUser = await prepare(newUser)
+      const insertUser = await prepare(newUser, [workspaceName])
       return storage.write(async (tx) => {
-        await useLink(tx, link)
+        await links.use(tx, link)
         // Ends the other setup links in the same transaction, so that only one of two people with two links becomes the first user.
         await tx.links.endAll('setup', now())
         if (await tx.users.any()) throw unusableLink()
-        const userId = await insertUser(tx)
-        await tx.links.setUserOfSetup(link.id, userId)
+        const user = await insertUser(tx)
+        await tx.links.setUserOfSetup(link.id, user.id)
         if (first) await tx.workspaces.insert(first)
-        for (const { id } of await tx.workspaces.list()) await tx.members.insert(newMember(id, userId, 'owner', now()))
-        return { userId }
+        for (const { id } of await tx.workspaces.list()) {
+          await tx.members.insert(newMember(id, user.id, 'owner', now()))
+        }
+        return { user }
       })
     },
     async join(token, newUser) {
-      const link = await requireLink(token, 'invitation')
-      const insertUser = await prepare(newUser)
+      const link = await links.require(token, 'invitation')
       const workspaceId = link.workspaceId!
+      const workspace = await storage.read.workspaces.byIdOrName(workspaceId)
+      const insertUser = await prepare(newUser, workspace ? [workspace.name] : [])
       return storage.write(async (tx) => {
-        await useLink(tx, link)
-        const userId = await insertUser(tx)
-        if (!(await tx.members.insert(newMember(workspaceId, userId, link.role!, now())))) {
+        await links.use(tx, link)
+        const user = await insertUser(tx)
+        if (!(await tx.workspaces.lock(workspaceId))) throw unusableLink()
+        if (!(await tx.members.insert(newMember(workspaceId, user.id, link.role!, now())))) {
           throw new ServiceError('conflict', 'you are a member of this workspace already')
         }
-        return { userId, workspaceId }
+        return { user, workspaceId }
       })
     },
-    async reset(token, password) {
-      const link = await requireLink(token, 'reset')
-      const passwordHash = await hashPassword(password)
-      const userId = link.userId!
-      await storage.write(async (tx) => {
-        // The lock makes two resets of one user run one after the other: the first ends the link of the second.
-        await tx.users.lock(userId)
-        await useLink(tx, link)
-        await tx.links.endResets(userId, now())
-        await tx.users.setPassword(userId, passwordHash)
-        await tx.sessions.endAll(userId)
-      })
-      return { userId }
-    },
+    ...createNewPasswords({ storage, now, links }),
     async byPassword(email, password) {
       const user = await storage.read.users.byEmail(email.trim().toLowerCase())
       return (await isPassword(password, user?.passwordHash)) ? toUser(user!) : undefined
-    },
-    async changePassword(userId, { current, next, sessionId }) {
-      const user = await storage.read.users.byId(userId)
-      const isAllowed = user && (user.passwordHash === null || (await isPassword(current, user.passwordHash)))
-      if (!isAllowed) throw new ServiceError('bad_request', 'the current password is wrong')
-      const passwordHash = await hashPassword(next)
-      await storage.write(async (tx) => {
-        await tx.users.lock(userId)
-        await tx.links.endResets(userId, now())
-        await tx.users.setPassword(userId, passwordHash)
-        await tx.sessions.endAll(userId, sessionId)
-      })
     },
     async rename(userId, name) {
       const checked = readName(name)
@@ -221,10 +172,6 @@ export function createAccountService({ storage, now }: { storage: Storage; now: 
       return (await storage.read.users.list()).map((user) => ({ ...toUser(user), createdAt: user.createdAt }))
     },
   }
-}
-
-export function unusableLink(): ServiceError {
-  return new ServiceError('not_found', 'this link cannot be used: it was used before, has expired, or was withdrawn')
 }
 
 function readEmail(text: string): string {

@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
+import { requireCurrent } from './current.ts'
 import { toUser, type User } from './sessions.ts'
 import { requireAnotherSignInMethod } from './sign-in-methods.ts'
 
@@ -11,12 +12,17 @@ export interface Identity {
   readonly subject: string
 }
 
+export interface LinkedIdentity extends Identity {
+  readonly createdAt: Instant
+  readonly lastUsedAt: Instant | null
+}
+
 export interface IdentityService {
-  /** Undefined when the identity is linked to no account. */
-  find(identity: Identity): Promise<User | undefined>
-  list(userId: string): Promise<readonly Identity[]>
+  /** For a sign-in with it. Undefined when the identity is linked to no account. */
+  signIn(identity: Identity): Promise<User | undefined>
+  list(userId: string): Promise<readonly LinkedIdentity[]>
   /** @throws ServiceError `conflict` when it is linked to another account, or this account has another identity of the provider */
-  add(userId: string, identity: Identity): Promise<void>
+  add(user: User, identity: Identity): Promise<void>
   /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
   remove(userId: string, issuer: string): Promise<void>
 }
@@ -29,17 +35,18 @@ interface IdentityParts {
 
 export function createIdentityService({ storage, now, config }: IdentityParts): IdentityService {
   return {
-    async find({ issuer, subject }) {
+    async signIn({ issuer, subject }) {
       const identity = await storage.read.identities.find(issuer, subject)
       const user = identity && (await storage.read.users.byId(identity.userId))
-      return user && toUser(user)
+      if (!user) return undefined
+      return (await storage.write((tx) => tx.identities.used(issuer, subject, now()))) ? toUser(user) : undefined
     },
     async list(userId) {
-      return (await storage.read.identities.ofUser(userId)).map(({ issuer, subject }) => ({ issuer, subject }))
+      return (await storage.read.identities.ofUser(userId)).map(({ userId: _, ...identity }) => identity)
     },
-    add: (userId, identity) =>
+    add: (user, identity) =>
       storage.write(async (tx) => {
-        await tx.users.lock(userId)
+        const { id: userId } = await requireCurrent(tx, user)
         const others = await tx.identities.ofUser(userId)
         if (others.some(({ issuer, subject }) => issuer === identity.issuer && subject !== identity.subject)) {
           throw new ServiceError(

@@ -1,11 +1,13 @@
 /** Members of a workspace and their roles: members can see everything in it, owners can also change it. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../storage/people.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
-import { nameTaken, newWorkspace, type Workspace } from '../workspaces/workspaces.ts'
+import { nameTaken, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
 import { toUser, type User } from './sessions.ts'
+import type { SignInRule } from './sign-in-rules.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -38,12 +40,27 @@ export interface MemberService {
   createWorkspace(userId: string | null, name: string): Promise<OwnedWorkspace>
   /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
   setRole(workspaceId: string, memberId: string, role: Role): Promise<void>
-  /** Also ends the open invitations of the removed member. @throws ServiceError `not_found`; `conflict` for the last owner */
-  remove(workspaceId: string, memberId: string): Promise<void>
+  /**
+   * Also ends the open invitations of the removed member, and what applications may do for them in the workspace.
+   * @param revoked the ids of keys and machines that are revoked with it: those that others made stay
+   * @throws ServiceError `not_found`; `conflict` for the last owner
+   */
+  remove(workspaceId: string, memberId: string, by?: Acting, revoked?: readonly string[]): Promise<void>
+  /**
+   * Asks for this kind of sign-in from now on. A stricter rule ends what applications may do for members, until they allow it again.
+   * @throws ServiceError `not_found`
+   */
+  setSignInRule(workspaceId: string, rule: SignInRule, by?: Acting): Promise<void>
   /** The unused invitations, newest first. */
   invitations(workspaceId: string): Promise<readonly Invitation[]>
   /** @throws ServiceError `not_found` */
   withdraw(workspaceId: string, invitationId: string): Promise<void>
+}
+
+interface Revoked {
+  readonly workspaceId: string
+  readonly userId: string
+  readonly revoked: readonly string[]
 }
 
 export function createMemberService({ storage, now }: { storage: Storage; now: () => Instant }): MemberService {
@@ -57,6 +74,22 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
     const owners = await tx.members.lockOwners(workspaceId)
     if (owners.some(({ id }) => id !== memberId)) return
     throw new ServiceError('conflict', 'this is the only owner of the workspace: make another member an owner first')
+  }
+
+  async function revokeMadeBy(tx: Writes, { workspaceId, userId, revoked }: Revoked, by: Acting): Promise<void> {
+    const at = now()
+    for (const key of await tx.keys.list(workspaceId)) {
+      if (key.createdBy !== userId || key.revokedAt !== null || !revoked.includes(key.id)) continue
+      await tx.keys.change(key, { revokedAt: at })
+      const details = { name: key.name }
+      tx.audit.record({ event: 'key.revoked', at, by, workspaceId, subject: key.id, details })
+    }
+    for (const machine of await tx.machines.list(workspaceId)) {
+      if (machine.createdBy !== userId || machine.revokedAt !== null || !revoked.includes(machine.id)) continue
+      await tx.machines.revoke(machine.id, at)
+      const details = { name: machine.name }
+      tx.audit.record({ event: 'machine.revoked', at, by, workspaceId, subject: machine.id, details })
+    }
   }
 
   return {
@@ -87,13 +120,25 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
         }
         await tx.members.setRole(memberId, role)
       }),
-    remove: (workspaceId, memberId) =>
+    remove: (workspaceId, memberId, by = byCommand(), revoked = []) =>
       storage.write(async (tx) => {
         const { userId } = await requireMember(tx, workspaceId, memberId)
         await requireAnotherOwner(tx, workspaceId, memberId)
         // A removed owner could otherwise come back with an invitation of their own making.
         await tx.links.withdrawAllBy(workspaceId, userId, now())
+        await revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
+        await tx.records.removeGrantsOf([memberId])
         await tx.members.remove(memberId)
+      }),
+    setSignInRule: (workspaceId, rule, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const { signInRule: from } = await requireWorkspace(tx, workspaceId)
+        await tx.workspaces.setSignInRule(workspaceId, rule)
+        const details = { from, to: rule }
+        tx.audit.record({ event: 'workspace.sign_in_rule_changed', at: now(), by, workspaceId, details })
+        if (rule === 'any') return
+        const members = await tx.members.ofWorkspace(workspaceId)
+        await tx.records.removeGrantsOf(members.map(({ id }) => id))
       }),
     async invitations(workspaceId) {
       const rows = await storage.read.links.openInvitations(workspaceId, now())

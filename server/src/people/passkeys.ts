@@ -6,6 +6,7 @@ import { readName } from '../base/names.ts'
 import type { Config } from '../config/config.ts'
 import type { PasskeyRow } from '../storage/sign-in.ts'
 import type { Storage } from '../storage/storage.ts'
+import { requireCurrent } from './current.ts'
 import { toUser, type User } from './sessions.ts'
 import { requireAnotherSignInMethod } from './sign-in-methods.ts'
 import type { TicketService } from './tickets.ts'
@@ -140,7 +141,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
         lastUsedAt: null,
       }
       await storage.write(async (tx) => {
-        await tx.users.lock(user.id)
+        await requireCurrent(tx, user)
         if ((await tx.passkeys.ofUser(user.id)).length >= MAX_PASSKEYS) {
           throw new ServiceError('conflict', `an account has at most ${MAX_PASSKEYS} passkeys: remove one first`)
         }

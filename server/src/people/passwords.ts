@@ -16,13 +16,18 @@ let queue: Promise<unknown> = Promise.resolve()
 // Verified in place of the hash of an unknown account, so that the time of an answer does not reveal which accounts exist.
 let dummyHash: Promise<string> | undefined
 
-/** @throws ServiceError `bad_request` when the password is too short or too long; `unavailable` */
-export async function hashPassword(password: string): Promise<string> {
+/** @throws ServiceError `bad_request` when the password is too short or too long */
+export function checkLength(password: string): void {
   const { length } = [...password]
   const { least, most } = PASSWORD_LENGTH
   if (length < least)
     throw new ServiceError('bad_request', `the password is too short: use at least ${least} characters`)
   if (length > most) throw new ServiceError('bad_request', `the password is too long: use at most ${most} characters`)
+}
+
+/** @throws ServiceError `bad_request` when the password is too short or too long; `unavailable` */
+export async function hashPassword(password: string): Promise<string> {
+  checkLength(password)
   return inTurn(() => hash(password.normalize('NFC'), PARAMETERS))
 }
 

@@ -2,15 +2,19 @@
 import type { Instant } from '@claimcheck/core'
 import { newId } from '../base/ids.ts'
 import { hashToken, isToken, newToken } from '../base/tokens.ts'
+import type { Config } from '../config/config.ts'
 import type { UserRow } from '../storage/people.ts'
-import type { SessionRow } from '../storage/sign-in.ts'
+import type { SessionRow, SignedInBy } from '../storage/sign-in.ts'
 import type { Storage } from '../storage/storage.ts'
+import { requireCurrent } from './current.ts'
 
 export interface User {
   readonly id: string
   readonly email: string
   readonly name: string
   readonly hasPassword: boolean
+  /** Another one after everything that acts for the user has ended. */
+  readonly generation: number
 }
 
 export interface Session {
@@ -19,6 +23,9 @@ export interface Session {
   readonly lastSeenAt: Instant
   readonly userAgent: string
   readonly address: string
+  readonly method: SignedInBy
+  /** When it ends if nothing is asked in it until then. */
+  readonly endsAt: Instant
 }
 
 export interface SignedIn {
@@ -33,8 +40,11 @@ export interface Visitor {
 }
 
 export interface SessionService {
-  /** Returns the token for the cookie, which the service does not store. */
-  start(userId: string, visitor: Visitor): Promise<string>
+  /**
+   * Returns the token for the cookie, which the service does not store.
+   * @param user as they were when they proved who they are. @throws ServiceError `conflict` when they got another password since
+   */
+  start(user: Pick<User, 'id' | 'generation'>, method: SignedInBy, visitor: Visitor): Promise<string>
   /** Reads the database each time. */
   find(token: string): Promise<SignedIn | undefined>
   /** Newest first. */
@@ -42,31 +52,49 @@ export interface SessionService {
   /** Returns false when the user has no such session. */
   end(userId: string, sessionId: string): Promise<boolean>
   endOthers(userId: string, sessionId: string): Promise<void>
+  /** That what this user began still counts. @throws ServiceError `conflict` */
+  confirm(user: User): Promise<void>
 }
 
-/** A session ends after this time without a request. */
-export const SESSION_IDLE_MS = 14 * 24 * 60 * 60_000
-/** A session ends after this time however often it is used. */
-export const SESSION_LONGEST_MS = 90 * 24 * 60 * 60_000
 const TOUCH_EVERY_MS = 60_000
 const MAX_USER_AGENT_LENGTH = 256
 
-export function createSessionService({ storage, now }: { storage: Storage; now: () => Instant }): SessionService {
+interface SessionParts {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly config: Pick<Config, 'sessionEnds'>
+}
+
+export function createSessionService({ storage, now, config }: SessionParts): SessionService {
+  const { idleMs, longestMs } = config.sessionEnds
+
+  /** Of what is configured now, so that a shorter time holds for sessions of before as well. */
+  function endOf({ createdAt, lastSeenAt, expiresAt }: SessionRow): Instant {
+    return Math.min(expiresAt, lastSeenAt + idleMs, createdAt + longestMs)
+  }
+
+  function toSession(row: SessionRow): Session {
+    const { id, createdAt, lastSeenAt, userAgent, address, method } = row
+    return { id, createdAt, lastSeenAt, userAgent, address, method, endsAt: endOf(row) }
+  }
+
   return {
-    async start(userId, { userAgent, address }) {
+    async start(user, method, { userAgent, address }) {
       const token = newToken()
       const at = now()
       const session: SessionRow = {
         id: newId('ses_', at),
         tokenHash: hashToken(token),
-        userId,
+        userId: user.id,
         createdAt: at,
         lastSeenAt: at,
-        expiresAt: at + SESSION_IDLE_MS,
+        expiresAt: at + Math.min(idleMs, longestMs),
         userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
         address,
+        method,
       }
       await storage.write(async (tx) => {
+        await requireCurrent(tx, user)
         await tx.sessions.removeExpired(at)
         await tx.sessions.insert(session)
       })
@@ -76,27 +104,28 @@ export function createSessionService({ storage, now }: { storage: Storage; now: 
       if (!isToken(token)) return undefined
       const row = await storage.read.sessions.byHash(hashToken(token))
       const at = now()
-      if (!row || row.expiresAt <= at) return undefined
+      if (!row || endOf(row) <= at) return undefined
       const user = await storage.read.users.byId(row.userId)
-      if (!user) return undefined
+      if (!user || user.closedAt !== null) return undefined
       if (at - row.lastSeenAt >= TOUCH_EVERY_MS) {
-        const expiresAt = Math.min(at + SESSION_IDLE_MS, row.createdAt + SESSION_LONGEST_MS)
+        const expiresAt = Math.min(at + idleMs, row.createdAt + longestMs)
         await storage.write((tx) => tx.sessions.touch(row.id, at, expiresAt))
       }
       return { user: toUser(user), session: toSession(row) }
     },
     async list(userId) {
-      return (await storage.read.sessions.ofUser(userId, now())).map(toSession)
+      const at = now()
+      const rows = await storage.read.sessions.ofUser(userId, at)
+      return rows.map(toSession).filter(({ endsAt }) => endsAt > at)
     },
     end: (userId, sessionId) => storage.write((tx) => tx.sessions.end(userId, sessionId)),
     endOthers: (userId, sessionId) => storage.write((tx) => tx.sessions.endAll(userId, sessionId)),
+    async confirm(user) {
+      await storage.write((tx) => requireCurrent(tx, user))
+    },
   }
 }
 
-export function toUser({ id, email, name, passwordHash }: UserRow): User {
-  return { id, email, name, hasPassword: passwordHash !== null }
-}
-
-function toSession({ id, createdAt, lastSeenAt, userAgent, address }: SessionRow): Session {
-  return { id, createdAt, lastSeenAt, userAgent, address }
+export function toUser({ id, email, name, passwordHash, generation }: UserRow): User {
+  return { id, email, name, hasPassword: passwordHash !== null, generation }
 }

@@ -41,6 +41,11 @@ export const claims = table('claims', ['claimId'], {
   reasonCode: nullable(text<ReasonCode>('reason_code')),
 })
 
+/** Whether the content of a claim was erased: what clients write is never empty. */
+export function isErased({ agentId }: Pick<RowOf<typeof claims>, 'agentId'>): boolean {
+  return agentId === ''
+}
+
 const CHECKED = [
   'state',
   'attempts',

@@ -117,7 +117,7 @@ export function claimReads(db: Db) {
     /** The actions of the `count` newest claims of a workspace. */
     async actions(workspaceId: string, count: number): Promise<string[]> {
       const newest = `SELECT action FROM claims WHERE workspace_id = ? ${NEWEST_FIRST} LIMIT ?`
-      const sql = `SELECT DISTINCT action FROM (${newest}) AS newest ORDER BY action`
+      const sql = `SELECT DISTINCT action FROM (${newest}) AS newest WHERE action <> '' ORDER BY action`
       return (await db.query(sql, [workspaceId, count])).map(({ action }) => String(action))
     },
     /** The position of the `count`th claim of a scope, newest first; undefined when there are fewer. From the index alone. */
@@ -151,7 +151,7 @@ export function claimReads(db: Db) {
     /** The agents whose newest claim is in the scope, the latest first. Each claim that is read costs one look into an index. */
     async agents({ limit, ...scope }: Omit<ClaimScope, 'agentId'> & { readonly limit: number }): Promise<LastClaim[]> {
       const { condition, bindings } = narrowed(scope)
-      const sql = `SELECT agent_id, submitted_at, claim_id FROM claims WHERE ${condition} AND NOT EXISTS (
+      const sql = `SELECT agent_id, submitted_at, claim_id FROM claims WHERE ${condition} AND agent_id <> '' AND NOT EXISTS (
           SELECT 1 FROM claims AS newer WHERE newer.workspace_id = claims.workspace_id AND newer.agent_id = claims.agent_id
             AND (newer.submitted_at, newer.claim_id) > (claims.submitted_at, claims.claim_id))
         ${NEWEST_FIRST} LIMIT ?`

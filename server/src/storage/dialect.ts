@@ -48,6 +48,8 @@ export interface Dialect extends Expressions {
   analyze(tables: readonly string[]): readonly string[]
   /** One statement that makes all changes of `changes.ts` or none, and binds its PARAMETERS. */
   readonly applyChanges: string
+  /** The statements of `Storage.forgetDeleted`. A row with `busy` says whether it failed. */
+  readonly forgetDeleted: readonly string[]
   /** Of all tables, also those that are not the service's. */
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. */
@@ -67,6 +69,11 @@ export interface MigrationStatements {
   appendOnly(table: string): readonly string[]
   /** Statements after which no row of this table changes, and only those go whose number is below the one in the head's row. */
   keepFrom(table: string, number: string, head: string, first: string): readonly string[]
+  /**
+   * For a table that is append-only. Statements after which rows change in this one way where the condition is true of OLD, and with an
+   * UPDATE of NEW.
+   */
+  allowErasure(table: string, change: 'UPDATE' | 'DELETE', condition: string): readonly string[]
   /** Statements after which these columns are compared byte by byte. */
   compareBytes(table: string, columns: readonly string[]): readonly string[]
 }

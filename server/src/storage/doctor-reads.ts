@@ -3,17 +3,28 @@ import { anchors } from './anchor-row.ts'
 import { checks, claims } from './claim-row.ts'
 import type { Db, Row } from './db.ts'
 import { type Dialect, perDialect } from './dialect.ts'
+import { erasures } from './erasures.ts'
 import { linesOf, readLines, SEPARATORS } from './lines.ts'
 import { evidence, receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
 import { machines } from './machines.ts'
 import { members, users } from './people.ts'
+import { retentions } from './retentions.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
+import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import { part, qualified, type RowOf, type Table } from './table.ts'
 import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
-/** A receipt's fields in a line, in this order. `evidence` is the document, empty where there is none. */
-export const RECEIPT_FIELDS = ['leaf_index', 'receipt_id', 'leaf_hash', 'issued_at', 'entry', 'evidence'] as const
+/** A receipt's fields in a line, in this order. `evidence` is the document, empty where there is none; `erased` is 1 with a row that says so. */
+export const RECEIPT_FIELDS = [
+  'leaf_index',
+  'receipt_id',
+  'leaf_hash',
+  'issued_at',
+  'entry',
+  'evidence',
+  'erased',
+] as const
 
 /** A claim's. What clients write freely is JSON, so that it holds no separator; null is empty. */
 export const CLAIM_FIELDS = [
@@ -76,8 +87,13 @@ const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner:
   [links, 'user_id', users],
   [passkeys, 'user_id', users],
   [identities, 'user_id', users],
+  [secondSteps, 'user_id', users],
+  [recoveryCodes, 'user_id', users],
   [sealedSigningKeys, 'key_id', signingKeys],
   [evidence, 'receipt_id', receipts],
+  [erasures, 'receipt_id', receipts],
+  [erasures, 'claim_id', claims],
+  [retentions, 'workspace_id', workspaces],
 ]
 
 export function doctorReads(db: Db) {
@@ -106,7 +122,7 @@ export function doctorReads(db: Db) {
     },
     /** A receipt as it is stored, damaged or not. */
     async receipt(leafIndex: number): Promise<Row | undefined> {
-      const sql = `SELECT ${qualified(receipts)}, ${EVIDENCE} AS evidence FROM receipts ${WITH_EVIDENCE} WHERE leaf_index = ?`
+      const sql = `SELECT ${qualified(receipts)}, ${EVIDENCE} AS evidence, ${ERASED} AS erased FROM receipts ${WITH_EVIDENCE} WHERE leaf_index = ?`
       return (await db.query(sql, [leafIndex]))[0]
     },
     async claim(claimId: string): Promise<Row | undefined> {
@@ -127,6 +143,14 @@ export function doctorReads(db: Db) {
     async tileKeys(after: TileKey, limit: number): Promise<TileKey[]> {
       const rest = `WHERE (${tileKeys.names}) > (?, ?, ?) ORDER BY ${tileKeys.names} LIMIT ?`
       return selectRows(db, tileKeys, rest, [after.level, after.index, after.width, limit])
+    },
+    /** The next erasures after this receipt, each with its receipt. */
+    async erasures(after: string, limit: number): Promise<Row[]> {
+      const sql = `SELECT ${qualified(erasures)}, receipts.issued_at, receipts.claim_id AS claim_of_receipt,
+        CASE WHEN receipts.entry = '' THEN 0 ELSE 1 END AS has_content FROM erasures
+        LEFT JOIN receipts ON receipts.receipt_id = erasures.receipt_id
+        WHERE erasures.receipt_id > ? ORDER BY erasures.receipt_id LIMIT ?`
+      return db.query(sql, [after, limit])
     },
     /** The larger of the log's size and the number of leaves that its receipts reach to. */
     async reach(): Promise<number> {
@@ -186,6 +210,9 @@ const BELONGS_TOGETHER = `CASE WHEN ${OWNED} AND ${CONNECTED} THEN 1 ELSE 0 END`
 const SELECT_CLAIM = `SELECT ${CLAIM_COLUMNS.join(', ')}, ${BELONGS_TOGETHER} AS belongs FROM claims WHERE claim_id = ?`
 
 const EVIDENCE = `COALESCE(evidence.document, '')`
+/** Looked for only where there is no content. */
+const ERASED = `CASE WHEN entry = '' AND EXISTS (SELECT 1 FROM erasures WHERE erasures.receipt_id = receipts.receipt_id)
+  THEN '1' ELSE '' END`
 const WITH_EVIDENCE = 'LEFT JOIN evidence ON evidence.receipt_id = receipts.receipt_id'
 
 const linesIn = perDialect(({ lines: forms }: Dialect) => {
@@ -200,6 +227,7 @@ const linesIn = perDialect(({ lines: forms }: Dialect) => {
     FROM checks WHERE checks.claim_id = claims.claim_id)`
   const receipt = RECEIPT_FIELDS.map((name) => {
     if (name === 'evidence') return EVIDENCE
+    if (name === 'erased') return ERASED
     return name === 'leaf_hash' ? hex(name) : `receipts.${name}`
   })
   const claim = [

@@ -50,6 +50,11 @@ export function machineWrites(db: Db) {
     async revoke(id: string, at: Instant): Promise<void> {
       await db.table(machines.name).where({ id }).update({ revoked_at: at })
     },
+    /** Of the whole workspace. */
+    async revokeAll(workspaceId: string, at: Instant): Promise<void> {
+      const all = db.table(machines.name).where({ workspace_id: workspaceId }).whereNull('revoked_at')
+      await all.update({ revoked_at: at })
+    },
     /** When several hosts tell a time, the latest stays. */
     async used(id: string, at: Instant): Promise<void> {
       const sql = 'UPDATE machines SET last_used_at = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?'

@@ -12,8 +12,10 @@ import * as connectionNames from './migrations/008-connection-names.ts'
 import * as agents from './migrations/009-agents.ts'
 import * as leafHashes from './migrations/010-leaf-hashes.ts'
 import * as auditTrail from './migrations/011-audit-trail.ts'
+import * as recovery from './migrations/012-recovery.ts'
 import * as keys from './migrations/013-keys.ts'
 import * as mails from './migrations/013-mails.ts'
+import * as erasures from './migrations/014-erasures.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
 import { StorageError } from './storage.ts'
 
@@ -34,8 +36,10 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '009-agents': agents,
   '010-leaf-hashes': leafHashes,
   '011-audit-trail': auditTrail,
+  '012-recovery': recovery,
   '013-keys': keys,
   '013-mails': mails,
+  '014-erasures': erasures,
   '015-source-keys': sourceKeys,
 }
 

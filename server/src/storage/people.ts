@@ -1,7 +1,8 @@
 /** People, and the workspaces that they are members of, as rows. */
+import type { Instant } from '@claimcheck/core'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
-import { instant, nullable, qualified, type RowOf, table, text } from './table.ts'
+import { instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
 import { type WorkspaceRow, workspaces } from './workspaces.ts'
 
 export type Role = 'owner' | 'member'
@@ -13,6 +14,10 @@ export const users = table('users', ['id'], {
   name: text('name'),
   passwordHash: nullable(text('password_hash')),
   createdAt: instant('created_at'),
+  /** Goes up when all that acts for this person ends: what began before acts no more. */
+  generation: integer('generation'),
+  /** Their name, address and ways in are gone since then. The row stays, because others refer to it. */
+  closedAt: nullable(instant('closed_at')),
 })
 
 export const members = table('members', ['id'], {
@@ -24,6 +29,7 @@ export const members = table('members', ['id'], {
 })
 
 export type UserRow = RowOf<typeof users>
+export type NewUserRow = Omit<UserRow, 'generation' | 'closedAt'>
 export type MemberRow = RowOf<typeof members>
 
 export interface MemberOfWorkspace extends MemberRow {
@@ -48,11 +54,13 @@ export function userReads(db: Db) {
     async byIds(ids: readonly string[]): Promise<UserRow[]> {
       return selectRows(db, users, `WHERE id IN ${db.dialect.texts}`, [JSON.stringify(ids)])
     },
+    /** Closed accounts do not count. */
     async any(): Promise<boolean> {
-      return (await db.query('SELECT id FROM users LIMIT 1')).length > 0
+      return (await db.query('SELECT id FROM users WHERE closed_at IS NULL LIMIT 1')).length > 0
     },
+    /** Without closed accounts. */
     async list(): Promise<UserRow[]> {
-      return selectRows(db, users, 'ORDER BY created_at, id')
+      return selectRows(db, users, 'WHERE closed_at IS NULL ORDER BY created_at, id')
     },
   }
 }
@@ -65,15 +73,21 @@ export function userWrites(db: Db) {
       return selectRow(db, users, `WHERE id = ? ${db.dialect.forUpdate}`, [id])
     },
     /** False when the address is taken. */
-    async insert(user: UserRow): Promise<boolean> {
+    async insert(user: NewUserRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (email) DO NOTHING RETURNING id'
-      return (await insertRows(db, users, [user], suffix)).length === 1
+      return (await insertRows(db, users, [{ ...user, generation: 0, closedAt: null }], suffix)).length === 1
     },
     async setPassword(id: string, passwordHash: string): Promise<void> {
       await db.table('users').where({ id }).update({ password_hash: passwordHash })
     },
     async setName(id: string, name: string): Promise<void> {
       await db.table('users').where({ id }).update({ name })
+    },
+    async nextGeneration(id: string): Promise<void> {
+      await db.query('UPDATE users SET generation = generation + 1 WHERE id = ?', [id])
+    },
+    async close(id: string, { email, name }: Pick<UserRow, 'email' | 'name'>, at: Instant): Promise<void> {
+      await db.table('users').where({ id }).update({ email, name, password_hash: null, closed_at: at })
     },
   }
 }
@@ -118,6 +132,9 @@ export function memberWrites(db: Db) {
     },
     async remove(id: string): Promise<void> {
       await db.table('members').where({ id }).delete()
+    },
+    async removeAll(workspaceId: string): Promise<void> {
+      await db.table('members').where({ workspace_id: workspaceId }).delete()
     },
   }
 }

@@ -119,6 +119,11 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     snapshot: (work) => transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),
+    forgetDeleted: async () => {
+      const rows: Row[] = []
+      for (const sql of dialect.forgetDeleted) rows.push(...(await outsideOn(writer).query(sql)))
+      return rows.every(({ busy = 0 }) => Number(busy) === 0)
+    },
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()
     },

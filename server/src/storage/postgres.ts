@@ -63,6 +63,8 @@ export const postgres: Dialect = {
   allowIdle: ['SET LOCAL idle_in_transaction_session_timeout = 0'],
   analyze: (tables) => [`ANALYZE ${tables.join(', ')}`],
   applyChanges: changesStatement(),
+  // A vacuum does it, and takes long: the database runs it by itself.
+  forgetDeleted: [],
   tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
   isUnavailable: (error) => {
     const { code = '', message } = error as { code?: string; message: string }
@@ -93,6 +95,18 @@ export const postgres: Dialect = {
         END $$`,
       `CREATE TRIGGER ${table}_no_deletion BEFORE DELETE ON ${table}
         FOR EACH ROW EXECUTE FUNCTION refuse_${table}_deletion()`,
+    ],
+    allowErasure: (table, change, condition) => [
+      `DROP TRIGGER ${table}_append_only ON ${table}`,
+      `CREATE TRIGGER ${table}_no_other_change BEFORE ${change === 'UPDATE' ? 'DELETE' : 'UPDATE'} OR TRUNCATE ON ${table}
+        FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
+      `CREATE FUNCTION refuse_${table}_change() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN
+          IF (${condition}) IS NOT TRUE THEN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END IF;
+          RETURN ${change === 'UPDATE' ? 'NEW' : 'OLD'};
+        END $$`,
+      `CREATE TRIGGER ${table}_append_only BEFORE ${change} ON ${table}
+        FOR EACH ROW EXECUTE FUNCTION refuse_${table}_change()`,
     ],
     compareBytes: (table, columns) => {
       const changes = columns.map((column) => `ALTER COLUMN ${column} TYPE text COLLATE "C"`)

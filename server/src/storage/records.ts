@@ -52,6 +52,12 @@ export function recordWrites(db: Db) {
     async removeGrant(grantId: string): Promise<void> {
       await db.table('records').where({ grant_id: grantId }).delete()
     },
+    /** Removes every grant that is found by one of these ids, and what was issued under it. */
+    async removeGrantsOf(uids: readonly string[]): Promise<void> {
+      if (uids.length === 0) return
+      const grants = `SELECT grant_id FROM records WHERE grant_id IS NOT NULL AND uid IN ${db.dialect.texts}`
+      await db.query(`DELETE FROM records WHERE grant_id IN (${grants})`, [JSON.stringify(uids)])
+    },
     async removeExpired(now: Instant): Promise<void> {
       await db.table('records').where('expires_at', '<=', now).delete()
     },

@@ -1,10 +1,17 @@
 /** Every column that holds sealed values, with the context of each value. Who seals into another column names it here. */
-import { mailContext, secretContext, signingKeyContext, sourceKeyContext } from '../base/sealed-contexts.ts'
+import {
+  mailContext,
+  secondStepContext,
+  secretContext,
+  signingKeyContext,
+  sourceKeyContext,
+} from '../base/sealed-contexts.ts'
 import { recordContext } from '../base/tokens.ts'
 import type { Db } from './db.ts'
 import { sealedSigningKeys } from './log.ts'
 import { mails } from './mails.ts'
 import { records } from './records.ts'
+import { secondSteps } from './second-steps.ts'
 import type { Table } from './table.ts'
 import { connections } from './workspaces.ts'
 
@@ -20,6 +27,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: connections, column: 'source_key', context: ([id]) => sourceKeyContext(id!) },
   { table: mails, column: 'content', context: ([id]) => mailContext(id!) },
   { table: records, column: 'payload', context: ([kind, idHash]) => recordContext(kind!, idHash!) },
+  { table: secondSteps, column: 'secret', context: ([userId]) => secondStepContext(userId!) },
   { table: sealedSigningKeys, column: 'sealed', context: ([keyId]) => signingKeyContext(keyId!) },
 ]
 

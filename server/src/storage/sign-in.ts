@@ -5,6 +5,9 @@ import type { Role } from './people.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { bigint, instant, json, nullable, qualified, type RowOf, table, text } from './table.ts'
 
+/** How a session was begun. A code stands beside a password only. */
+export type SignedInBy = 'password' | 'password_and_code' | 'passkey' | 'outside'
+
 export const sessions = table('sessions', ['id'], {
   id: text('id'),
   tokenHash: text('token_hash'),
@@ -14,6 +17,7 @@ export const sessions = table('sessions', ['id'], {
   expiresAt: instant('expires_at'),
   userAgent: text('user_agent'),
   address: text('address'),
+  method: text<SignedInBy>('method'),
 })
 
 export const links = table('links', ['id'], {
@@ -49,6 +53,7 @@ export const identities = table('identities', ['issuer', 'subject'], {
   subject: text('subject'),
   userId: text('user_id'),
   createdAt: instant('created_at'),
+  lastUsedAt: nullable(instant('last_used_at')),
 })
 
 export type SessionRow = RowOf<typeof sessions>
@@ -91,6 +96,14 @@ export function sessionWrites(db: Db) {
       const all = db.table('sessions').where({ user_id: userId })
       await (except === undefined ? all : all.whereNot({ id: except })).delete()
     },
+    /** Of sessions that a second step made stronger: it is not there any more. */
+    async weaken(userId: string): Promise<void> {
+      const stronger = db.table('sessions').where({ user_id: userId, method: 'password_and_code' })
+      await stronger.update({ method: 'password' })
+    },
+    async setMethod(id: string, method: SignedInBy): Promise<void> {
+      await db.table('sessions').where({ id }).update({ method })
+    },
     async removeExpired(now: Instant): Promise<void> {
       await db.table('sessions').where('expires_at', '<=', now).delete()
     },
@@ -102,9 +115,11 @@ export function linkReads(db: Db) {
     async byHash(tokenHash: string): Promise<LinkRow | undefined> {
       return selectRow(db, links, 'WHERE token_hash = ?', [tokenHash])
     },
-    /** The account that the set-up link made. */
+    /** The account that the set-up link made, unless it is closed. */
     async setUpUserId(): Promise<string | undefined> {
-      const [row] = await db.query(`SELECT user_id FROM links WHERE kind = 'setup' AND user_id IS NOT NULL`)
+      const sql = `SELECT user_id FROM links JOIN users ON users.id = links.user_id
+        WHERE kind = 'setup' AND users.closed_at IS NULL`
+      const [row] = await db.query(sql)
       return row && String(row.user_id)
     },
     /** Invitations that can still be used, newest first. */
@@ -149,6 +164,16 @@ export function linkWrites(db: Db) {
     async withdrawAllBy(workspaceId: string, userId: string, at: Instant): Promise<void> {
       const made = db.table('links').where({ workspace_id: workspaceId, kind: 'invitation', created_by: userId })
       await made.whereNull('used_at').update({ used_at: at })
+    },
+    /** Every open invitation that this person made, to whatever workspace. */
+    async withdrawEverywhereBy(userId: string, at: Instant): Promise<void> {
+      const made = db.table('links').where({ kind: 'invitation', created_by: userId })
+      await made.whereNull('used_at').update({ used_at: at })
+    },
+    /** Every open invitation to the workspace. */
+    async withdrawAllTo(workspaceId: string, at: Instant): Promise<void> {
+      const open = db.table('links').where({ kind: 'invitation', workspace_id: workspaceId }).whereNull('used_at')
+      await open.update({ used_at: at })
     },
   }
 }
@@ -198,9 +223,13 @@ export function identityWrites(db: Db) {
   return {
     ...identityReads(db),
     /** False when it belongs to a user already. */
-    async insert(identity: IdentityRow): Promise<boolean> {
+    async insert(identity: Omit<IdentityRow, 'lastUsedAt'>): Promise<boolean> {
       const suffix = 'ON CONFLICT (issuer, subject) DO NOTHING RETURNING user_id'
-      return (await insertRows(db, identities, [identity], suffix)).length === 1
+      return (await insertRows(db, identities, [{ ...identity, lastUsedAt: null }], suffix)).length === 1
+    },
+    /** False when it is not there any more. */
+    async used(issuer: string, subject: string, at: Instant): Promise<boolean> {
+      return (await db.table('identities').where({ issuer, subject }).update({ last_used_at: at })) === 1
     },
     async remove(userId: string, issuer: string): Promise<boolean> {
       return (await db.table('identities').where({ user_id: userId, issuer }).delete()) > 0

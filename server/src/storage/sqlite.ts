@@ -55,6 +55,8 @@ export const sqlite: Dialect = {
   allowIdle: [],
   analyze: () => [],
   applyChanges: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
+  // While it waits for readers, nobody writes.
+  forgetDeleted: ['PRAGMA busy_timeout = 1000', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA busy_timeout = 10000'],
   tableNames: (table) =>
     table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
   isUnavailable: (error) => {
@@ -76,6 +78,14 @@ export const sqlite: Dialect = {
       return [
         `CREATE TRIGGER ${table}_no_update BEFORE UPDATE ON ${table} ${refuse}`,
         `CREATE TRIGGER ${table}_no_delete BEFORE DELETE ON ${table} WHEN OLD.${number} >= (SELECT ${first} FROM ${head}) ${refuse}`,
+      ]
+    },
+    allowErasure: (table, change, condition) => {
+      const trigger = `${table}_no_${change.toLowerCase()}`
+      return [
+        `DROP TRIGGER ${trigger}`,
+        `CREATE TRIGGER ${trigger} BEFORE ${change} ON ${table} WHEN (${condition}) IS NOT TRUE
+          BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`,
       ]
     },
     compareBytes: () => [],
@@ -218,9 +228,10 @@ function connect(file: string, connections: number, definitions = ''): Knex {
       min: 0,
       max: connections,
       afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-        // Of these the file keeps the journal mode alone. Without recursive triggers REPLACE would delete append-only rows.
+        // Of these the file keeps the journal mode alone. Without recursive triggers REPLACE would delete append-only rows. Without
+        // secure_delete what was erased would stay in free pages of the file.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-          PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -32000;`
+          PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -32000;`
         executePatiently(connection, `${pragmas} ${definitions}`, done)
       },
     },

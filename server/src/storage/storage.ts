@@ -8,13 +8,16 @@ import { counterWrites } from './counters.ts'
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
+import { erasureReads, erasureWrites } from './erasures.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { machineReads, machineWrites } from './machines.ts'
 import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
+import { retentionReads, retentionWrites } from './retentions.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
+import { secondStepReads, secondStepWrites } from './second-steps.ts'
 import {
   identityReads,
   identityWrites,
@@ -54,6 +57,11 @@ export interface Storage {
   apply(changes: Changes): Promise<void>
   /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
   readonly shared: Shared | undefined
+  /**
+   * Takes what was deleted out of the files in which the database keeps changes for a while, where a statement can do that. False: a
+   * reader is in the way, and a later call succeeds.
+   */
+  forgetDeleted(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -77,6 +85,7 @@ export function reads(db: Db) {
     links: linkReads(db),
     passkeys: passkeyReads(db),
     identities: identityReads(db),
+    secondSteps: secondStepReads(db),
     records: recordReads(db),
     workspaces: workspaceReads(db),
     keys: keyReads(db),
@@ -85,6 +94,8 @@ export function reads(db: Db) {
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
+    erasures: erasureReads(db),
+    retentions: retentionReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
     sealed: sealedReads(db),
@@ -100,6 +111,7 @@ export function writes(tx: Db) {
     links: linkWrites(tx),
     passkeys: passkeyWrites(tx),
     identities: identityWrites(tx),
+    secondSteps: secondStepWrites(tx),
     records: recordWrites(tx),
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),
@@ -108,6 +120,8 @@ export function writes(tx: Db) {
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),
+    erasures: erasureWrites(tx),
+    retentions: retentionWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),

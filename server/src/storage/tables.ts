@@ -3,6 +3,7 @@ import { anchors } from './anchor-row.ts'
 import { auditTrail, auditTrailHead } from './audit-trail.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
+import { erasures } from './erasures.ts'
 import { leases } from './leases.ts'
 import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
@@ -10,6 +11,8 @@ import { machines } from './machines.ts'
 import { mails } from './mails.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
+import { retentions } from './retentions.ts'
+import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
 import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
@@ -23,12 +26,15 @@ export const CARRIED: readonly Table<unknown>[] = [
   links,
   passkeys,
   identities,
+  secondSteps,
+  recoveryCodes,
   records,
   apiKeys,
   boundAgents,
   machines,
   mails,
   connections,
+  retentions,
   claims,
   checks,
   signingKeys,
@@ -36,6 +42,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   retiredLogs,
   receipts,
   evidence,
+  erasures,
   tiles,
   treeHeads,
   anchors,

@@ -4,10 +4,16 @@ import { type Db, runAll } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
+/** What a workspace asks of the sign-in of its members. */
+export type SignInRule = 'any' | 'second_step' | 'passkey'
+
 export const workspaces = table('workspaces', ['id'], {
   id: text('id'),
   name: text('name'),
   createdAt: instant('created_at'),
+  signInRule: text<SignInRule>('sign_in_rule'),
+  /** It has no members, keys or connections since then, and its name is free. The row stays, because claims refer to it. */
+  deletedAt: nullable(instant('deleted_at')),
 })
 
 export const apiKeys = table('api_keys', ['id'], {
@@ -68,6 +74,7 @@ export const connections = table('connections', ['id'], {
 })
 
 export type WorkspaceRow = RowOf<typeof workspaces>
+export type NewWorkspaceRow = Pick<WorkspaceRow, 'id' | 'name' | 'createdAt'>
 export type ApiKeyRow = RowOf<typeof apiKeys>
 export type BoundAgentRow = RowOf<typeof boundAgents>
 
@@ -79,17 +86,19 @@ const changeable = part(apiKeys, 'name', 'expiresAt', 'networks', 'agentIds', 'r
 export type ConnectionRow = RowOf<typeof connections>
 
 const ACTIVE = 'WHERE disconnected_at IS NULL'
+const THERE = 'deleted_at IS NULL'
 
+/** Without those that are deleted. */
 export function workspaceReads(db: Db) {
   return {
     async byIdOrName(idOrName: string): Promise<WorkspaceRow | undefined> {
-      return selectRow(db, workspaces, 'WHERE id = ? OR name = ?', [idOrName, idOrName])
+      return selectRow(db, workspaces, `WHERE (id = ? OR name = ?) AND ${THERE}`, [idOrName, idOrName])
     },
     async any(): Promise<boolean> {
-      return (await db.query('SELECT id FROM workspaces LIMIT 1')).length > 0
+      return (await db.query(`SELECT id FROM workspaces WHERE ${THERE} LIMIT 1`)).length > 0
     },
     async list(): Promise<WorkspaceRow[]> {
-      return selectRows(db, workspaces, 'ORDER BY name')
+      return selectRows(db, workspaces, `WHERE ${THERE} ORDER BY name`)
     },
   }
 }
@@ -98,9 +107,11 @@ export function workspaceWrites(db: Db) {
   return {
     ...workspaceReads(db),
     /** False when the name is taken. */
-    async insert(workspace: WorkspaceRow): Promise<boolean> {
+    async insert(workspace: NewWorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
-      return (await insertRows(db, workspaces, [workspace], suffix)).length === 1
+      return (
+        (await insertRows(db, workspaces, [{ ...workspace, signInRule: 'any', deletedAt: null }], suffix)).length === 1
+      )
     },
     /** False when another workspace has the name. */
     async rename(id: string, name: string): Promise<boolean> {
@@ -110,6 +121,17 @@ export function workspaceWrites(db: Db) {
       if (holder && holder.id !== id) return false
       await db.table(workspaces.name).where({ id }).update({ name })
       return true
+    },
+    /** Locked until this transaction ends, so that nothing comes into a workspace that is being deleted. */
+    async lock(id: string): Promise<WorkspaceRow | undefined> {
+      return selectRow(db, workspaces, `WHERE id = ? AND ${THERE} ${db.dialect.forUpdate}`, [id])
+    },
+    async setSignInRule(id: string, rule: SignInRule): Promise<void> {
+      await db.table(workspaces.name).where({ id }).update({ sign_in_rule: rule })
+    },
+    /** Its name is its id from now on, which is nobody else's name. */
+    async delete(id: string, at: Instant): Promise<void> {
+      await db.table(workspaces.name).where({ id }).update({ name: id, deleted_at: at })
     },
   }
 }
@@ -134,6 +156,9 @@ export function keyReads(db: Db) {
     async isBound(workspaceId: string, agentId: string): Promise<boolean> {
       const sql = 'SELECT 1 AS one FROM bound_agents WHERE workspace_id = ? AND agent_id = ?'
       return (await db.query(sql, [workspaceId, agentId])).length > 0
+    },
+    async byId(id: string): Promise<ApiKeyRow | undefined> {
+      return selectRow(db, apiKeys, 'WHERE id = ?', [id])
     },
     async list(workspaceId?: string): Promise<ApiKeyRow[]> {
       const order = 'ORDER BY created_at, id'
@@ -160,6 +185,9 @@ export function keyWrites(db: Db) {
       const columns = Object.fromEntries(changeable.columns.map(({ name }, index) => [name, cells[index]!]))
       await db.table(apiKeys.name).where({ id: key.id }).update(columns)
       return changed
+    },
+    async revokeAll(workspaceId: string, at: Instant): Promise<void> {
+      await db.table('api_keys').where({ workspace_id: workspaceId }).whereNull('revoked_at').update({ revoked_at: at })
     },
     /** When several hosts tell a time, the latest stays. */
     async used(id: string, at: Instant, address: string): Promise<void> {
@@ -249,6 +277,11 @@ export function connectionWrites(db: Db) {
       return (
         (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}', source_key: null })) === 1
       )
+    },
+    /** Of the whole workspace. Deletes their secrets, too. */
+    async disconnectAll(workspaceId: string, at: Instant): Promise<void> {
+      const all = db.table('connections').where({ workspace_id: workspaceId }).whereNull('disconnected_at')
+      await all.update({ disconnected_at: at, sealed_secrets: '{}' })
     },
     /** When several hosts tell a time, the latest stays. */
     async wasRead(id: string, at: Instant): Promise<void> {

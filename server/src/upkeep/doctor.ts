@@ -10,6 +10,7 @@ import { checkAnchors } from './doctor/anchors.ts'
 import { chunkChecker } from './doctor/chunk.ts'
 import type { ChunkWorkers } from './doctor/chunk-workers.ts'
 import { checkEnding, checkStrays } from './doctor/ending.ts'
+import { checkErasures } from './doctor/erasures.ts'
 import { type Ending, walkHeads } from './doctor/heads.ts'
 import { inOrder } from './doctor/in-order.ts'
 import { createProblems, type Problems } from './doctor/problems.ts'
@@ -49,6 +50,7 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
     ...(options.secrets ? [checkSealed(storage.read, problems, options.secrets, options.keyFiles)] : []),
     checkStrays(storage.read, problems),
     checkAnchors(storage.read, problems),
+    checkErasures(storage.read.doctor, problems),
   ])
   return { ok: problems.list.length === 0, problems: problems.list, leaves }
 }

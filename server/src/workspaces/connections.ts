@@ -22,6 +22,7 @@ import {
   type Tried,
 } from './connection-trial.ts'
 import type { PublishedConnection } from './sources.ts'
+import { requireWorkspace } from './workspaces.ts'
 
 export interface ConnectionSummary {
   readonly id: string
@@ -196,7 +197,10 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       lastFailureAt: failure === null ? null : at,
       lastFailure: failure,
     }
-    await storage.write((tx) => tx.connections.insert(row))
+    await storage.write(async (tx) => {
+      await requireWorkspace(tx, workspaceId)
+      await tx.connections.insert(row)
+    })
     return toSummary(row)
   }
 

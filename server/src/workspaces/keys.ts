@@ -19,6 +19,7 @@ import {
   settingDetails,
   UNLIMITED,
 } from './key-settings.ts'
+import { requireWorkspace } from './workspaces.ts'
 
 /** An accepted API key, which gives full access to its workspace. */
 export interface KeyCredential {
@@ -141,6 +142,12 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
     tx.audit.record({ event, at: now(), by, workspaceId, subject, details: { name, ...details } })
   }
 
+  async function known(tx: Writes, id: string): Promise<ApiKeyRow> {
+    const row = await tx.keys.byId(id)
+    if (row) return row
+    throw new ServiceError('not_found', `there is no key ${id}`)
+  }
+
   async function locked(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
     const row = await tx.keys.lock(id)
     if (row && (workspaceId === undefined || row.workspaceId === workspaceId)) return row
@@ -153,6 +160,7 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
     async create(workspaceId, name, settings = {}, by = byCommand()) {
       const [row, made] = newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, now()), by)
       await storage.write(async (tx) => {
+        await requireWorkspace(tx, workspaceId)
         await bindAgents(tx, row)
         await tx.keys.insert(row)
         record(tx, 'key.created', row, by, settingDetails(row))
@@ -181,6 +189,8 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
         throw new ServiceError('bad_request', 'the overlap must be 0 to 90 days')
       }
       return storage.write(async (tx) => {
+        // Before the key, in the order in which a workspace is deleted.
+        await requireWorkspace(tx, workspaceId ?? (await known(tx, id)).workspaceId)
         const old = await locked(tx, id, workspaceId)
         refuseToRotate(old, now())
         const { expiresAt, networks, agentIds } = old

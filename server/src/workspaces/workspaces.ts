@@ -1,8 +1,10 @@
 /** Workspaces, which own keys, connections and claims. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
+import type { WorkspaceRow } from '../storage/workspaces.ts'
 
 export interface Workspace {
   readonly id: string
@@ -17,6 +19,12 @@ export interface WorkspaceService {
   find(idOrName: string): Promise<Workspace>
   /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
   rename(id: string, name: string): Promise<void>
+  /**
+   * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
+   * free again.
+   * @throws ServiceError `not_found`
+   */
+  delete(id: string, by?: Acting): Promise<void>
 }
 
 // A name must not begin with `ws_`, so that it is never mistaken for an id.
@@ -39,7 +47,31 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       checkWorkspaceName(name)
       if (!(await storage.write((tx) => tx.workspaces.rename(id, name)))) throw nameTaken(name)
     },
+    async delete(id, by = byCommand()) {
+      await storage.write((tx) => deleteWorkspace(tx, id, now(), by))
+    },
   }
+}
+
+/** Locks it until the transaction ends, so that nothing comes into it while it is deleted. @throws ServiceError `not_found` */
+export async function requireWorkspace(tx: Writes, id: string): Promise<WorkspaceRow> {
+  const row = await tx.workspaces.lock(id)
+  if (row) return row
+  throw new ServiceError('not_found', `there is no workspace ${id}`)
+}
+
+/** @throws ServiceError `not_found` */
+export async function deleteWorkspace(tx: Writes, id: string, at: Instant, by: Acting): Promise<void> {
+  const { name } = await requireWorkspace(tx, id)
+  const members = await tx.members.ofWorkspace(id)
+  await tx.records.removeGrantsOf(members.map((member) => member.id))
+  await tx.links.withdrawAllTo(id, at)
+  await tx.keys.revokeAll(id, at)
+  await tx.machines.revokeAll(id, at)
+  await tx.connections.disconnectAll(id, at)
+  await tx.members.removeAll(id)
+  await tx.workspaces.delete(id, at)
+  tx.audit.record({ event: 'workspace.deleted', at, by, workspaceId: id, subject: id, details: { name } })
 }
 
 /** Makes the workspace without storing it. @throws ServiceError `bad_request` */

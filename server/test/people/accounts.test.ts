@@ -1,5 +1,5 @@
 import t from 'tap'
-import { first, NOON, newUser, openPeople, PASSWORD, VISITOR } from './people.ts'
+import { first, NONE_KEPT, NOON, newUser, openPeople, PASSWORD, VISITOR } from './people.ts'
 
 const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS
@@ -26,7 +26,7 @@ t.test('links run out: a set-up and an invitation after days, a reset after an h
   }
   clock.now = begun + 7 * DAY_MS
   await t.rejects(accounts.join(rows[0][0], newUser('late')), { code: 'not_found' })
-  await t.rejects(accounts.reset(rows[1][0], PASSWORD), { code: 'not_found' })
+  await t.rejects(accounts.reset(rows[1][0], PASSWORD, NONE_KEPT), { code: 'not_found' })
 })
 
 t.test('a link is good for what it was made for, and for nothing else', async (t) => {
@@ -35,7 +35,7 @@ t.test('a link is good for what it was made for, and for nothing else', async (t
   const { workspaceId } = await first(people)
   const invitation = await accounts.inviteToken(workspaceId, 'member', null)
   const reset = await accounts.resetToken('ann@example.com')
-  await t.rejects(accounts.reset(invitation, PASSWORD), { code: 'not_found' })
+  await t.rejects(accounts.reset(invitation, PASSWORD, NONE_KEPT), { code: 'not_found' })
   await t.rejects(accounts.join(reset, newUser('bob')), { code: 'not_found' })
   await t.rejects(accounts.setUp(invitation, newUser('bob'), 'other'), { code: 'not_found' })
   t.equal(await accounts.link('none'), undefined)
@@ -57,7 +57,7 @@ t.test('only who is an owner now invites', async (t) => {
   const { accounts } = people
   const { workspaceId } = await first(people)
   const bob = await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newUser('bob'))
-  await t.rejects(accounts.inviteToken(workspaceId, 'member', bob.userId), { code: 'conflict' })
+  await t.rejects(accounts.inviteToken(workspaceId, 'member', bob.user.id), { code: 'conflict' })
 })
 
 t.test('somebody unknown takes a password check like somebody known', async (t) => {
@@ -83,19 +83,21 @@ t.test('somebody unknown takes a password check like somebody known', async (t) 
 t.test('a new password ends other sessions, and a reset ends all', async (t) => {
   const people = await openPeople(t)
   const { accounts, sessions } = people
-  const { userId } = await first(people)
-  const tokens = [await sessions.start(userId, VISITOR), await sessions.start(userId, VISITOR)]
+  const { user } = await first(people)
+  const start = () => sessions.start(user, 'password', VISITOR)
+  const tokens = [await start(), await start()]
   const { session } = (await sessions.find(tokens[0]!))!
   const next = 'another password altogether'
-  await t.rejects(accounts.changePassword(userId, { current: 'wrong', next, sessionId: session.id }), {
+  const change = { next, keep: NONE_KEPT, sessionId: session.id }
+  await t.rejects(accounts.changePassword(user, { current: 'wrong', ...change }), {
     code: 'bad_request',
   })
   t.ok(await sessions.find(tokens[1]!), 'nothing ended')
-  await accounts.changePassword(userId, { current: PASSWORD, next, sessionId: session.id })
+  await accounts.changePassword(user, { current: PASSWORD, ...change })
   t.ok(await sessions.find(tokens[0]!))
   t.equal(await sessions.find(tokens[1]!), undefined)
 
-  await accounts.reset(await accounts.resetToken('ann@example.com'), PASSWORD)
+  await accounts.reset(await accounts.resetToken('ann@example.com'), PASSWORD, NONE_KEPT)
   t.equal(await sessions.find(tokens[0]!), undefined)
   t.ok(await accounts.byPassword('ann@example.com', PASSWORD))
   t.equal(await accounts.byPassword('ann@example.com', next), undefined)
@@ -104,16 +106,21 @@ t.test('a new password ends other sessions, and a reset ends all', async (t) => 
 t.test('of the links to a new password none is left once there is one', async (t) => {
   const people = await openPeople(t)
   const { accounts, sessions } = people
-  const { userId, workspaceId } = await first(people)
+  const { workspaceId } = await first(people)
   await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newUser('bob'))
   const ofBob = await accounts.resetToken('bob@example.com')
   const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')] as const
-  await accounts.reset(tokens[0], PASSWORD)
-  await t.rejects(accounts.reset(tokens[1], 'another password altogether'), { code: 'not_found' })
+  const again = await accounts.reset(tokens[0], PASSWORD, NONE_KEPT)
+  await t.rejects(accounts.reset(tokens[1], 'another password altogether', NONE_KEPT), { code: 'not_found' })
 
   const third = await accounts.resetToken('ann@example.com')
-  const { session } = (await sessions.find(await sessions.start(userId, VISITOR)))!
-  await accounts.changePassword(userId, { current: PASSWORD, next: PASSWORD, sessionId: session.id })
+  const { session } = (await sessions.find(await sessions.start(again, 'password', VISITOR)))!
+  await accounts.changePassword(again, {
+    current: PASSWORD,
+    next: PASSWORD,
+    keep: NONE_KEPT,
+    sessionId: session.id,
+  })
   t.equal(await accounts.link(third), undefined)
   t.match(await accounts.link(ofBob), { kind: 'reset', email: 'bob@example.com' }, 'those of others stay')
 })

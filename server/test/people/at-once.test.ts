@@ -2,7 +2,7 @@
 import { openPostgres } from '@claimcheck/server/storage/postgres'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../../../test/support/database.ts'
-import { first, ISSUER, NOON, newUser, openPeople } from './people.ts'
+import { first, ISSUER, NONE_KEPT, NOON, newUser, openPeople } from './people.ts'
 
 const ROUNDS = 10
 
@@ -43,7 +43,8 @@ t.test('of two ways in that go at once, one stays', async (t) => {
     const name = `bob${round}`
     const identity = { issuer: ISSUER, subject: name }
     const token = await accounts.inviteToken(workspaceId, 'member', null)
-    const { userId } = await accounts.join(token, { ...newUser(name), proof: { identity } })
+    const { user } = await accounts.join(token, { ...newUser(name), proof: { identity } })
+    const userId = user.id
     const row = {
       id: name,
       userId,
@@ -68,7 +69,8 @@ t.test('an owner who is removed leaves no invitation behind, whichever comes fir
   for (let round = 0; round < ROUNDS; round++) {
     const { id: workspaceId } = await members.createWorkspace(ann.userId, `w${round}`)
     const token = await accounts.inviteToken(workspaceId, 'owner', null)
-    const { userId } = await accounts.join(token, newUser(`bob${round}`))
+    const { user } = await accounts.join(token, newUser(`bob${round}`))
+    const userId = user.id
     const bob = (await members.list(workspaceId)).find((member) => member.userId === userId)!
     await Promise.allSettled([members.remove(workspaceId, bob.id), accounts.inviteToken(workspaceId, 'owner', userId)])
     t.same(await members.invitations(workspaceId), [])
@@ -82,7 +84,9 @@ t.test('of two links to a new password that are used at once, one gives it', asy
   for (let round = 0; round < ROUNDS; round++) {
     const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')]
     const passwords = [`the one password ${round}`, `the other password ${round}`]
-    const outcomes = await Promise.allSettled(tokens.map((token, index) => accounts.reset(token, passwords[index]!)))
+    const outcomes = await Promise.allSettled(
+      tokens.map((token, index) => accounts.reset(token, passwords[index]!, NONE_KEPT)),
+    )
     t.same(refusals(outcomes), ['not_found'])
     const given = outcomes.findIndex(({ status }) => status === 'fulfilled')
     t.ok(await accounts.byPassword('ann@example.com', passwords[given]!))

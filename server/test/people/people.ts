@@ -3,18 +3,25 @@ import { join } from 'node:path'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import type { Config } from '@claimcheck/server/config/config'
 import { createAccountService } from '@claimcheck/server/people/accounts'
+import { createClosingService } from '@claimcheck/server/people/closing'
 import { createIdentityService } from '@claimcheck/server/people/identities'
 import { createMemberService } from '@claimcheck/server/people/members'
 import { createPasskeyService } from '@claimcheck/server/people/passkeys'
+import { createSecondStepService } from '@claimcheck/server/people/second-steps'
 import { createSessionService } from '@claimcheck/server/people/sessions'
 import { createTicketService } from '@claimcheck/server/people/tickets'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
+import { createKeyService } from '@claimcheck/server/workspaces/keys'
+import { createWorkspaceService } from '@claimcheck/server/workspaces/workspaces'
 import type { Test } from 'tap'
 
 export const NOON = Date.UTC(2026, 8, 25, 12)
 export const PASSWORD = 'correct horse battery staple'
 export const ISSUER = 'https://id.example.com'
+export const SESSION_ENDS = { idleMs: 24 * 60 * 60_000, longestMs: 14 * 24 * 60 * 60_000 }
+/** Nothing but the password stays. */
+export const NONE_KEPT = { passkeys: [], identities: [] }
 export const VISITOR = { userAgent: 'test', address: '192.0.2.1' }
 
 const OUTSIDE = { issuer: ISSUER, clientId: 'claimcheck', clientSecret: 'secret', name: 'Example' }
@@ -22,11 +29,11 @@ const OUTSIDE = { issuer: ISSUER, clientId: 'claimcheck', clientSecret: 'secret'
 export interface PeopleOptions {
   /** Other than a SQLite file of its own. Closed with the test. */
   readonly storage?: Storage
-  readonly config?: Pick<Config, 'oidcSignIn'>
+  readonly config?: Pick<Config, 'oidcSignIn' | 'sessionEnds'>
 }
 
 export async function openPeople(t: Test, options: PeopleOptions = {}) {
-  const { config = { oidcSignIn: OUTSIDE } } = options
+  const { config = { oidcSignIn: OUTSIDE, sessionEnds: SESSION_ENDS } } = options
   const folder = t.testdir()
   const storage = options.storage ?? (await openSqlite(join(folder, 'claimcheck.db')))
   t.teardown(() => storage.close())
@@ -40,7 +47,11 @@ export async function openPeople(t: Test, options: PeopleOptions = {}) {
     secrets,
     tickets,
     accounts: createAccountService({ storage, now }),
-    sessions: createSessionService({ storage, now }),
+    sessions: createSessionService({ storage, now, config }),
+    secondSteps: createSecondStepService({ storage, secrets, tickets, now }),
+    closing: createClosingService({ storage, now }),
+    workspaces: createWorkspaceService({ storage, now }),
+    keys: createKeyService({ storage, now, activity: { keyUsed() {} } }),
     members: createMemberService({ storage, now }),
     identities: createIdentityService({ storage, now, config }),
     passkeys: createPasskeyService({ storage, tickets, now, config }),
@@ -55,7 +66,7 @@ export function newUser(name: string) {
 
 /** The first person, in the workspace `acme`. */
 export async function first({ accounts, members }: People) {
-  const { userId } = await accounts.setUp((await accounts.setupToken())!, newUser('ann'), 'acme')
-  const [workspace] = await members.workspacesOf(userId)
-  return { userId, workspaceId: workspace!.id, memberId: workspace!.memberId }
+  const { user } = await accounts.setUp((await accounts.setupToken())!, newUser('ann'), 'acme')
+  const [workspace] = await members.workspacesOf(user.id)
+  return { user, userId: user.id, workspaceId: workspace!.id, memberId: workspace!.memberId }
 }

@@ -1,15 +1,12 @@
 import t from 'tap'
-import { ISSUER, NOON, newUser, openPeople, type People } from './people.ts'
+import { first, ISSUER, NOON, newUser, openPeople, type People, SESSION_ENDS } from './people.ts'
 
 /** Somebody without a password: with an identity at the provider. */
 async function withoutPassword({ accounts }: People) {
   const identity = { issuer: ISSUER, subject: 'ann' }
-  const { userId } = await accounts.setUp(
-    (await accounts.setupToken())!,
-    { ...newUser('ann'), proof: { identity } },
-    'acme',
-  )
-  return { userId, identity }
+  const newcomer = { ...newUser('ann'), proof: { identity } }
+  const { user } = await accounts.setUp((await accounts.setupToken())!, newcomer, 'acme')
+  return { user, userId: user.id, identity }
 }
 
 function addPasskey({ storage }: People, userId: string, id: string) {
@@ -32,7 +29,7 @@ t.test('the last way in stays, whichever it is', async (t) => {
 })
 
 t.test('an identity at a provider that is not asked any more is no way in', async (t) => {
-  const people = await openPeople(t, { config: { oidcSignIn: undefined } })
+  const people = await openPeople(t, { config: { oidcSignIn: undefined, sessionEnds: SESSION_ENDS } })
   const { userId } = await withoutPassword(people)
   await addPasskey(people, userId, 'one')
   await t.rejects(people.passkeys.remove(userId, 'one'), { code: 'conflict' })
@@ -40,8 +37,8 @@ t.test('an identity at a provider that is not asked any more is no way in', asyn
 
 t.test('with a password everything else may go', async (t) => {
   const people = await openPeople(t)
-  const { accounts, passkeys } = people
-  const { userId } = await accounts.setUp((await accounts.setupToken())!, newUser('ann'), 'acme')
+  const { passkeys } = people
+  const { userId } = await first(people)
   await addPasskey(people, userId, 'one')
   await passkeys.remove(userId, 'one')
   t.same(await passkeys.list(userId), [])
@@ -50,12 +47,12 @@ t.test('with a password everything else may go', async (t) => {
 t.test('an identity belongs to one account', async (t) => {
   const people = await openPeople(t)
   const { identities, accounts, members } = people
-  const { userId, identity } = await withoutPassword(people)
+  const { user, userId, identity } = await withoutPassword(people)
   const [workspace] = await members.workspacesOf(userId)
   const bob = await accounts.join(await accounts.inviteToken(workspace!.id, 'member', null), newUser('bob'))
-  await t.rejects(identities.add(bob.userId, identity), { code: 'conflict' })
-  t.match(await identities.find(identity), { id: userId })
-  await identities.add(userId, identity)
-  await t.rejects(identities.add(userId, { ...identity, subject: 'else' }), { code: 'conflict' })
-  await t.rejects(identities.remove(bob.userId, ISSUER), { code: 'not_found' })
+  await t.rejects(identities.add(bob.user, identity), { code: 'conflict' })
+  t.match(await identities.signIn(identity), { id: userId })
+  await identities.add(user, identity)
+  await t.rejects(identities.add(user, { ...identity, subject: 'else' }), { code: 'conflict' })
+  await t.rejects(identities.remove(bob.user.id, ISSUER), { code: 'not_found' })
 })

@@ -34,7 +34,9 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const secret = { secretHash: 'hash', lastFour: 'abcd', scopes: ['claims:read'], revokedAt: null }
     const machine = { ...secret, id: 'machine_1', workspaceId: 'ws_1', name: text, createdAt: NOON }
     const times = { createdAt: NOON, dueAt: NOON, attempts: 0, sentAt: null }
-    await tx.mails.insert([{ ...times, id: 'mail_1', kind: 'message', recipient: text, content: 'v1.sealed', once: null }])
+    await tx.mails.insert([
+      { ...times, id: 'mail_1', kind: 'message', recipient: text, content: 'v1.sealed', once: null },
+    ])
     await tx.machines.insert({ ...machine, createdBy: null, lastUsedAt: null })
     await tx.connections.insert({
       id: 'conn_1',
@@ -96,7 +98,7 @@ async function fillPeople(tx: Writes, text: string): Promise<void> {
   await tx.users.insert({ id: 'usr_1', email: 'ann@example.com', name: text, passwordHash: '$argon2id$...', ...at })
   await tx.users.insert({ id: 'usr_2', email: text, name: 'Ben', passwordHash: null, ...at })
   await tx.members.insert({ id: 'mem_1', workspaceId: 'ws_1', userId: 'usr_1', role: 'owner', ...at })
-  const seen = { lastSeenAt: NOON, expiresAt: NOON + 1, userAgent: text, address: '::1' }
+  const seen = { lastSeenAt: NOON, expiresAt: NOON + 1, userAgent: text, address: '::1', method: 'passkey' } as const
   await tx.sessions.insert({ id: 'ses_1', tokenHash: 'hash', userId: 'usr_1', ...at, ...seen })
   const invitation = {
     kind: 'invitation',
@@ -108,6 +110,9 @@ async function fillPeople(tx: Writes, text: string): Promise<void> {
   await tx.links.insert({ id: 'lnk_1', tokenHash: 'hash', ...invitation, ...at, expiresAt: NOON + 1, usedAt: null })
   const passkey = { publicKey: 'cose', counter: 2 ** 32, transports: ['usb', 'internal'], name: text }
   await tx.passkeys.insert({ id: 'credential', userId: 'usr_2', ...passkey, ...at, lastUsedAt: null })
+  const step = { secret: text, lastCounter: 2 ** 33, failures: 3, failedAt: NOON, ...at, lastUsedAt: null }
+  await tx.secondSteps.insert({ userId: 'usr_1', ...step })
+  await tx.secondSteps.setCodes('usr_1', ['hash', text])
   await tx.identities.insert({ issuer: 'https://id.example.com', subject: text, userId: 'usr_2', ...at })
   const record = { kind: 'AccessToken', idHash: 'hash', payload: 'v1.sealed', grantId: 'grant', uid: null }
   await tx.records.put({ ...record, consumedAt: NOON, expiresAt: null })

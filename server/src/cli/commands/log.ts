@@ -1,7 +1,6 @@
 /** `claimcheck log`: begins a new log after entries were lost. */
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
+import { confirm } from '../confirm.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 interface NewLogOptions extends OutputOptions {
@@ -20,7 +19,7 @@ export function addLogCommands(program: Command): void {
   subcommand(log, 'new', 'end this log, and begin a new one with its entries')
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: NewLogOptions) => {
-      if (!options.yes) await confirm()
+      if (!options.yes) await confirm(MEANING, 'Begin a new log?')
       const { log, ended } = await withClaimcheck(({ signingKeys }) => signingKeys.beginLog())
       const value = { log_id: log.logId, tree_size: log.treeSize, key_id: log.keyId, ended_log_id: ended.logId }
       print(options, value, [
@@ -28,17 +27,4 @@ export function addLogCommands(program: Command): void {
         `Its key is ${log.keyId}. The log ${ended.logId} has ended.`,
       ])
     })
-}
-
-/** @throws CommandError `not_confirmed`, also where no terminal can answer */
-async function confirm(): Promise<void> {
-  process.stderr.write(`${MEANING}\n`)
-  if (!process.stdin.isTTY) throw new CommandError('not_confirmed', 'Nothing was done. Add --yes to confirm.')
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const answer = await terminal.question('Begin a new log? (yes/no) ')
-    if (answer.trim().toLowerCase() !== 'yes') throw new CommandError('not_confirmed', 'Nothing was done.')
-  } finally {
-    terminal.close()
-  }
 }

@@ -1,8 +1,22 @@
-/** `claimcheck user`: lists accounts, and makes links to a new password. */
+/** `claimcheck user`: lists accounts, makes links to a new password, and closes accounts. */
 import type { Command } from 'commander'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
+import { confirm } from '../confirm.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+
+interface ResetOptions extends OutputOptions {
+  readonly withoutSecondStep?: boolean
+}
+
+interface CloseOptions extends OutputOptions {
+  readonly withWorkspaces?: boolean
+  readonly yes?: boolean
+}
+
+const CLOSING = `This cannot be undone. The name, the e-mail address, the password, the passkeys and the sessions of the account are
+deleted, and it is a member of no workspace any more. What it did stays, by a "closed account". API keys that it made go on
+working: their workspaces own them.`
 
 export function addUserCommands(program: Command): void {
   const user = program.command('user').description('accounts at the console')
@@ -22,14 +36,35 @@ export function addUserCommands(program: Command): void {
 
   subcommand(user, 'reset', 'print a link for choosing a new password')
     .argument('<email>')
-    .action(async (email: string, options: OutputOptions) => {
-      const url = await withClaimcheck(
-        async ({ accounts, config }) => publicAddress(config) + paths.reset(await accounts.resetToken(email)),
-      )
-      print(options, { email, url }, [
+    .option(
+      '--without-second-step',
+      'switch the second step of the account off, for who has lost phone and recovery codes',
+    )
+    .action(async (email: string, options: ResetOptions) => {
+      const { url, isOff } = await withClaimcheck(async ({ accounts, secondSteps, config }) => {
+        const url = publicAddress(config) + paths.reset(await accounts.resetToken(email))
+        return { url, isOff: options.withoutSecondStep === true && (await secondSteps.remove(email)) }
+      })
+      print(options, { email, url, second_step_removed: isOff }, [
         url,
         '',
-        'Send this link to the person. It works once, for one hour. Choosing the new password ends all sessions of the account.',
+        ...(options.withoutSecondStep ? [isOff ? 'The second step is off.' : 'The account has no second step.'] : []),
+        'Send this link to the person. It works once, for one hour. Choosing the new password ends all sessions and connected',
+        'applications of the account, and asks which of its passkeys stay.',
+      ])
+    })
+
+  subcommand(user, 'close', 'close an account: its name, address and ways in are deleted')
+    .argument('<email>')
+    .option('--with-workspaces', 'also delete the workspaces that nobody else is in')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (email: string, options: CloseOptions) => {
+      if (!options.yes) await confirm(CLOSING, `Close the account ${email}?`)
+      const withWorkspaces = options.withWorkspaces === true
+      const deleted = await withClaimcheck(({ closing }) => closing.closeByEmail(email, { withWorkspaces }))
+      print(options, { email, deleted_workspaces: deleted }, [
+        `The account ${email} is closed.`,
+        ...deleted.map((name) => `The workspace ${name} is deleted.`),
       ])
     })
 }

@@ -1,9 +1,15 @@
-/** `claimcheck workspace`: makes and renames workspaces, and invites people to them. */
+/** `claimcheck workspace`: makes, renames and deletes workspaces, and invites people to them. */
 import { type Command, Option } from 'commander'
+import { byCommand } from '../../base/actor.ts'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import type { Role } from '../../people/members.ts'
+import { confirm } from '../confirm.ts'
+import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+
+const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
+nobody is a member any more. Claims that wait are still decided, without connections. Receipts stay in the public log.`
 
 export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
@@ -34,6 +40,39 @@ export function addWorkspaceCommands(program: Command): void {
       print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
     })
 
+  subcommand(
+    workspace,
+    'retention',
+    'say how long a workspace keeps the content of its receipts; older content is erased',
+  )
+    .argument('<workspace>', 'id or name')
+    .argument('[for]', 'a number of days, such as 90d; or off, to keep it for ever; leave it out to read what is set')
+    .action(async (idOrName: string, kept: string | undefined, options: OutputOptions) => {
+      const { name, id, days } = await withClaimcheck(async ({ workspaces, retention }) => {
+        const found = await workspaces.find(idOrName)
+        if (kept !== undefined) await retention.set(found.id, readDays(kept), byCommand())
+        return { ...found, days: await retention.days(found.id) }
+      })
+      print(options, { id, name, days }, [
+        days === null
+          ? `The workspace ${name} keeps the content of its receipts for ever.`
+          : `The workspace ${name} keeps the content of its receipts for ${days} days. A running server erases what is older, for ever.`,
+      ])
+    })
+
+  subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
+    .argument('<workspace>', 'id or name')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
+      if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
+      const { id, name } = await withClaimcheck(async ({ workspaces }) => {
+        const found = await workspaces.find(idOrName)
+        await workspaces.delete(found.id)
+        return found
+      })
+      print(options, { id, name }, [`The workspace ${name} (${id}) is deleted. Its name is free.`])
+    })
+
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
     .argument('<workspace>', 'id or name')
     .addOption(
@@ -53,6 +92,14 @@ export function addWorkspaceCommands(program: Command): void {
         `Send this link to one person. The first to open it joins ${invited.name} as ${invited.role}. It works once, for 7 days.`,
       ])
     })
+}
+
+/** @throws CommandError `usage` */
+function readDays(text: string): number | null {
+  if (text === 'off') return null
+  const [, days] = /^(\d{1,6})d$/.exec(text) ?? []
+  if (days !== undefined) return Number(days)
+  throw new CommandError('usage', `${text} is neither a number of days, such as 90d, nor off.`)
 }
 
 function noOwner(name: string, hasAccounts: boolean): string {

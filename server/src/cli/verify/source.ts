@@ -1,8 +1,11 @@
 /** Reads what `verify` is given: files and URLs, within limits. */
 import { readFile } from 'node:fs/promises'
+import { visible } from '../../base/plain-text.ts'
 import { CommandError } from '../errors.ts'
 
 const FETCH_TIMEOUT_MS = 20_000
+const GONE = 410
+const LONGEST_DETAIL = 500
 const LARGEST_DOCUMENT_BYTES = 5 * 1024 * 1024
 
 export function isUrl(source: string): boolean {
@@ -31,6 +34,7 @@ export async function tryReading(place: string): Promise<Read> {
 
 async function download(url: string): Promise<Uint8Array> {
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+  if (response.status === GONE) throw new Error(`the server answered with status ${GONE}: ${await detailOf(response)}`)
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
   const chunks: Uint8Array[] = []
   let size = 0
@@ -40,6 +44,12 @@ async function download(url: string): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** What an issuer says of a receipt whose content it has erased. Anybody may have written it. */
+async function detailOf(response: Response): Promise<string> {
+  const { detail } = (await response.json().catch(() => ({}))) as { readonly detail?: unknown }
+  return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'
 }
 
 /** A byte order mark, and bytes that are no text, are part of what was signed, or of what was altered. */

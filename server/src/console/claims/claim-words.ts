@@ -10,12 +10,13 @@ export function profilesOf({ verifierFor }: Pick<Registry, 'verifierFor'>): Prof
   return (action, version) => (verifierFor(action, version) ?? verifierFor(action))?.verifier.profile
 }
 
-type Said = Pick<ListedClaim, 'action' | 'target' | 'params' | 'profileAction' | 'profileVersion'>
+type Said = Pick<ListedClaim, 'action' | 'target' | 'params' | 'profileAction' | 'profileVersion' | 'erasure'>
 
 const LONGEST_PARAMS = 120
 
 /** By the profile that judges it; where none is loaded, the action, the target and the params as they are. */
 export function claimWords(profileOf: ProfileOf, claim: Said): string {
+  if (claim.erasure) return 'Erased'
   const profile = profileOf(claim.profileAction, claim.profileVersion)
   if (profile) return nameTurns(claimSentence(profile, claim))
   const params = Object.entries(claim.params).map(([name, value]) => `${name} ${withoutTail(plain(value))}`)

@@ -1,6 +1,7 @@
 /** The claims that the filters show, as a file that goes out while it is read. */
 import { formatInstant, type Instant } from '@claimcheck/core'
 import { csvRecord } from '../../base/csv.ts'
+import { ruleWords } from '../../base/erasure-rules.ts'
 import { escapeTurns } from '../../base/turned-text.ts'
 import { type ClaimChoice, MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimFilter, ClaimPage, ListedClaim } from '../../claims/claims.ts'
@@ -26,7 +27,7 @@ interface Exported {
 
 const COLUMNS = {
   claim_id: ({ claim }) => claim.claimId,
-  client_claim_id: ({ claim }) => claim.clientClaimId,
+  client_claim_id: ({ claim }) => (claim.erasure ? null : claim.clientClaimId),
   agent_id: ({ claim }) => claim.agentId,
   action: ({ claim }) => claim.action,
   target: ({ claim }) => claim.target,
@@ -39,6 +40,8 @@ const COLUMNS = {
   reason_code: ({ claim }) => claim.reasonCode,
   receipt_id: ({ claim }) => claim.receiptId,
   receipt_url: ({ receiptUrl }) => receiptUrl,
+  erased_at: ({ claim: { erasure } }) => (erasure ? formatInstant(erasure.erasedAt) : null),
+  erased_because_of: ({ claim: { erasure } }) => (erasure ? ruleWords(erasure.rule, erasure.reference) : null),
 } as const satisfies Readonly<Record<string, (exported: Exported) => unknown>>
 
 const NAMES = Object.keys(COLUMNS)

@@ -2,26 +2,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formActionSource, redirectPlace } from '../../config/redirect-uris.ts'
 import type { App } from '../../http/instance.ts'
-import type { ConsentRequest, Exchange, OAuth } from '../../oauth/oauth.ts'
+import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { allowedTo, scopeWords } from '../../oauth/scopes.ts'
 import type { WorkspaceOfMember } from '../../people/members.ts'
 import { sendPage } from '../../web/document.tsx'
 import { pageHeaders } from '../../web/headers.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage, type Viewer } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { formOf } from '../request-fields.ts'
-import { viewerOf } from '../session.ts'
+import { sessionOf, viewerOf } from '../session.ts'
+import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
 type Uid = { Params: { uid: string } }
 
 /** In a scope whose pages need a session. */
-export function consentRoutes(app: App, { oauth }: { readonly oauth: OAuth }): void {
+export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDependencies, 'oauth' | 'sessions'>): void {
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
     reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
-    const page = <Consent uid={request.params.uid} asked={asked} viewer={viewerOf(request)} problem={problem} />
+    const props = { uid: request.params.uid, asked, viewer: viewerOf(request), problem }
+    const page = <Consent {...props} />
     return sendPage(reply, page, problem === undefined ? 200 : 422)
   }
 
@@ -31,6 +34,7 @@ export function consentRoutes(app: App, { oauth }: { readonly oauth: OAuth }): v
 
   app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
     const { uid } = request.params
+    const { user } = sessionOf(request)
     const exchange = exchangeOf(request, reply)
     const asked = await oauth.consentRequest(uid, exchange)
     const { decision, workspace: id } = formOf(request)
@@ -38,11 +42,16 @@ export function consentRoutes(app: App, { oauth }: { readonly oauth: OAuth }): v
     if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
     const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
+    if (!workspace.isOpen) {
+      return show(request, reply, asked, `${workspace.name} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`)
+    }
     const scopes = allowedTo(workspace.role, asked.scopes)
     if (scopes.length === 0) {
       return show(request, reply, asked, `only owners of ${workspace.name} may allow what is asked for`)
     }
-    return reply.redirect(await oauth.allow(uid, exchange, workspace.memberId, scopes), 303)
+    // Also after the grant is stored: a new password ends grants, and must not miss one that is made in the same moment.
+    const confirm = () => sessions.confirm(user)
+    return reply.redirect(await oauth.allow(uid, exchange, { memberId: workspace.memberId, scopes, confirm }), 303)
   })
 }
 
@@ -58,7 +67,9 @@ interface ConsentProps {
 }
 
 function Consent({ uid, asked, viewer, problem }: ConsentProps) {
-  const { user, csrf, workspaces } = viewer
+  const { user, csrf } = viewer
+  const workspaces = viewer.workspaces.filter(({ isOpen }) => isOpen)
+  const closed = viewer.workspaces.filter(({ isOpen }) => !isOpen)
   const possible = workspaces.filter(({ role }) => allowedTo(role, asked.scopes).length > 0)
   return (
     <PlainPage title={`Allow ${asked.clientName}?`} problem={problem}>
@@ -86,6 +97,7 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
       </dl>
       <PostForm action={OAUTH_PATHS.consent(uid)} csrf={csrf}>
         <WorkspaceChoice workspaces={possible} />
+        <Closed workspaces={closed} />
         <div class="actions">
           {possible.length > 0 ? (
             <button type="submit" name="decision" value="allow">
@@ -98,6 +110,19 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
         </div>
       </PostForm>
     </PlainPage>
+  )
+}
+
+/** Left out of the choice. */
+function Closed({ workspaces }: Pick<Viewer, 'workspaces'>) {
+  return (
+    <>
+      {workspaces.map(({ name, signInRule }) => (
+        <p class="help">
+          {name} is left out: it asks for {RULE_WORDS[signInRule]} at signing in.
+        </p>
+      ))}
+    </>
   )
 }
 

@@ -1,12 +1,15 @@
 /** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
 import type { Instant } from '@claimcheck/core'
+import type { SessionEnds } from '../../config/sign-in.ts'
 import type { Passkey } from '../../people/passkeys.ts'
+import type { SecondStep } from '../../people/second-steps.ts'
 import type { Session } from '../../people/sessions.ts'
+import type { SignedInBy } from '../../people/sign-in-rules.ts'
 import { Table } from '../../web/parts/table.tsx'
 import { Time } from '../../web/parts/values.tsx'
 import { browserName } from '../browser-name.ts'
 import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
-import { paths } from '../paths.ts'
+import { confirmPath, paths } from '../paths.ts'
 import type { PasskeyPlace } from '../relying-party.ts'
 
 export interface PasskeysProps {
@@ -14,9 +17,10 @@ export interface PasskeysProps {
   readonly now: Instant
   readonly passkeys: readonly Passkey[]
   readonly place: PasskeyPlace
+  readonly isFresh: boolean
 }
 
-export function Passkeys({ csrf, now, passkeys, place }: PasskeysProps) {
+export function Passkeys({ csrf, now, passkeys, place, isFresh }: PasskeysProps) {
   return (
     <>
       <h2>Passkeys</h2>
@@ -44,7 +48,60 @@ export function Passkeys({ csrf, now, passkeys, place }: PasskeysProps) {
           ))}
         </Table>
       )}
-      {'party' in place ? <AddPasskey csrf={csrf} /> : <NoPasskeys {...place} />}
+      <NewPasskey csrf={csrf} place={place} isFresh={isFresh} />
+    </>
+  )
+}
+
+function NewPasskey({ csrf, place, isFresh }: Pick<PasskeysProps, 'csrf' | 'place' | 'isFresh'>) {
+  if ('problem' in place) return <NoPasskeys {...place} />
+  return isFresh ? <AddPasskey csrf={csrf} /> : <ConfirmFirst>To add a passkey</ConfirmFirst>
+}
+
+/** In place of a form that needs a sign-in of the last ten minutes. */
+export function ConfirmFirst({ children }: { readonly children: string }) {
+  return (
+    <p>
+      {children}, <a href={confirmPath(paths.account)}>confirm that it is you</a>: your sign-in is more than ten minutes
+      old.
+    </p>
+  )
+}
+
+export interface SecondStepProps {
+  readonly hasPassword: boolean
+  /** Undefined: it is off. */
+  readonly secondStep: SecondStep | undefined
+  readonly now: Instant
+}
+
+export function SecondStepState({ hasPassword, secondStep, now }: SecondStepProps) {
+  if (!hasPassword) return null
+  return (
+    <>
+      <h2>Second step</h2>
+      {secondStep ? (
+        <>
+          <p>
+            On since <Time at={secondStep.createdAt} now={now} />: after your password you type a code of your
+            authenticator app. {secondStep.codesLeft} recovery codes are left.
+          </p>
+          <p>
+            <a class="button quiet" href={paths.secondStep}>
+              Change the second step
+            </a>
+          </p>
+        </>
+      ) : (
+        <>
+          <p>Off. With it, your password alone lets nobody in: a code of an app on your phone stands beside it.</p>
+          <p>
+            <a class="button quiet" href={paths.secondStep}>
+              Set up a second step
+            </a>
+          </p>
+        </>
+      )}
     </>
   )
 }
@@ -94,9 +151,10 @@ export interface OidcProps {
   /** The provider's name; undefined where none is configured. */
   readonly provider: string | undefined
   readonly isLinked: boolean
+  readonly isFresh: boolean
 }
 
-export function Oidc({ csrf, provider, isLinked }: OidcProps) {
+export function Oidc({ csrf, provider, isLinked, isFresh }: OidcProps) {
   if (provider === undefined) return null
   return (
     <>
@@ -113,12 +171,16 @@ export function Oidc({ csrf, provider, isLinked }: OidcProps) {
       ) : (
         <>
           <p>Not linked. Link it to sign in with {provider}, too.</p>
-          <PostForm action={paths.oidc} csrf={csrf}>
-            <input type="hidden" name="purpose" value="link" />
-            <button type="submit" class="quiet">
-              Link {provider}
-            </button>
-          </PostForm>
+          {isFresh ? (
+            <PostForm action={paths.oidc} csrf={csrf}>
+              <input type="hidden" name="purpose" value="link" />
+              <button type="submit" class="quiet">
+                Link {provider}
+              </button>
+            </PostForm>
+          ) : (
+            <ConfirmFirst>To link it</ConfirmFirst>
+          )}
         </>
       )}
     </>
@@ -131,15 +193,34 @@ export interface SessionsProps {
   readonly sessions: readonly Session[]
   /** The session of this page. */
   readonly sessionId: string
+  readonly sessionEnds: SessionEnds
 }
 
-export function Sessions({ csrf, now, sessions, sessionId }: SessionsProps) {
+const METHOD_WORDS: Readonly<Record<SignedInBy, string>> = {
+  password: 'password',
+  password_and_code: 'password and code',
+  passkey: 'passkey',
+  outside: 'provider',
+}
+
+const HOUR_MS = 60 * 60_000
+
+function spanOf(ms: number): string {
+  const hours = Math.round(ms / HOUR_MS)
+  if (hours > 48 && hours % 24 === 0) return `${hours / 24} days`
+  return hours === 1 ? '1 hour' : `${hours} hours`
+}
+
+export function Sessions({ csrf, now, sessions, sessionId, sessionEnds }: SessionsProps) {
   return (
     <>
       <h2>Sessions</h2>
-      <p>Where you are signed in. An ended session is refused at its next request.</p>
-      <Table stacks label="Sessions" head={['Browser', 'Address', 'Signed in', 'Last seen', 'End']}>
-        {sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => (
+      <p>
+        Where you are signed in. A session ends by itself {spanOf(sessionEnds.idleMs)} after its last request, and{' '}
+        {spanOf(sessionEnds.longestMs)} after signing in. An ended session is refused at its next request.
+      </p>
+      <Table stacks label="Sessions" head={['Browser', 'Address', 'Signed in', 'With', 'Last seen', 'End']}>
+        {sessions.map(({ id, userAgent, address, method, createdAt, lastSeenAt }) => (
           <tr>
             <td title={userAgent}>
               {browserName(userAgent)} {id === sessionId ? <strong>(this one)</strong> : null}
@@ -148,6 +229,7 @@ export function Sessions({ csrf, now, sessions, sessionId }: SessionsProps) {
             <td>
               <Time at={createdAt} now={now} />
             </td>
+            <td>{METHOD_WORDS[method]}</td>
             <td>
               <Time at={lastSeenAt} now={now} />
             </td>

@@ -1,12 +1,15 @@
 /** The account page: name, ways to sign in, and sessions. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
+import type { Kept } from '../../people/new-passwords.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
+import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
@@ -14,11 +17,30 @@ import { passkeyPlace } from '../relying-party.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
-import { Oidc, type OidcProps, Passkeys, type PasskeysProps, Sessions, type SessionsProps } from './account-parts.tsx'
+import {
+  ConfirmFirst,
+  Oidc,
+  type OidcProps,
+  Passkeys,
+  type PasskeysProps,
+  type SecondStepProps,
+  SecondStepState,
+  Sessions,
+  type SessionsProps,
+} from './account-parts.tsx'
 
 type AccountServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'sessions' | 'passkeys' | 'identities' | 'oidcSignIn' | 'counters' | 'config' | 'now'
+  | 'accounts'
+  | 'sessions'
+  | 'passkeys'
+  | 'identities'
+  | 'secondSteps'
+  | 'oidcSignIn'
+  | 'outbox'
+  | 'counters'
+  | 'config'
+  | 'now'
 >
 
 export function accountRoutes(app: App, services: AccountServices): void {
@@ -35,12 +57,17 @@ export function accountRoutes(app: App, services: AccountServices): void {
     return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
   })
 
-  app.post(paths.accountPassword, async (request, reply) => {
+  // A password in place of another one takes the other one.
+  const isFirst = (request: FastifyRequest) => !sessionOf(request).user.hasPassword
+  const fresh = { preHandler: freshSignInOnly(services, isFirst) }
+
+  app.post(paths.accountPassword, fresh, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { current = '', next = '' } = formOf(request)
     await attempts.count(request, reply, user.email)
-    const change = () => accounts.changePassword(user.id, { current, next, sessionId: session.id })
-    return changeAccount(request, reply, services, { work: change, done: 'password-changed' })
+    const kept = keptIn(request)
+    const change = () => accounts.changePassword(user, { current, next, keep: kept, sessionId: session.id })
+    return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
   })
 
   app.post(paths.endSession, async (request, reply) => {
@@ -64,6 +91,8 @@ interface Change {
   readonly done: string
   /** The name that was typed. */
   readonly name?: string
+  /** What was ticked to stay beside a new password. */
+  readonly kept?: Kept
 }
 
 /** Runs `work`, and shows the account again, with a problem where there was one. */
@@ -81,7 +110,7 @@ export async function changeAccount(
   return reply.redirect(`${paths.account}?done=${done}`, 303)
 }
 
-interface Shown extends Pick<Change, 'name'> {
+interface Shown extends Pick<Change, 'name' | 'kept'> {
   readonly problem?: string
   readonly done?: string | undefined
 }
@@ -90,21 +119,27 @@ interface Shown extends Pick<Change, 'name'> {
 async function sendAccount(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sessions, passkeys, identities, oidcSignIn, config, now }: ShownServices,
+  services: ShownServices,
   shown: Shown,
 ): Promise<FastifyReply> {
   const { user, session } = sessionOf(request)
-  const linked = await identities.list(user.id)
+  const { sessions, secondSteps, oidcSignIn, config, now } = services
+  const ways = await waysInOf(services, user.id)
   const props: AccountProps = {
     ...shown,
     viewer: viewerOf(request),
     now: now(),
     sessions: await sessions.list(user.id),
     sessionId: session.id,
-    passkeys: await passkeys.list(user.id),
+    sessionEnds: config.sessionEnds,
+    isFresh: isFresh(request, now),
+    ways,
+    kept: shown.kept ?? allKept(ways),
+    passkeys: ways.passkeys,
+    secondStep: await secondSteps.find(user.id),
     place: passkeyPlace(request, config.publicUrl),
     provider: oidcSignIn?.name,
-    isLinked: linked.some(({ issuer }) => issuer === oidcSignIn?.issuer),
+    isLinked: ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer),
   }
   return sendPage(reply, <Account {...props} />, shown.problem === undefined ? 200 : 422)
 }
@@ -112,7 +147,8 @@ async function sendAccount(
 type AccountProps = Shown &
   Omit<SessionsProps, 'csrf'> &
   Omit<PasskeysProps, 'csrf'> &
-  Omit<OidcProps, 'csrf'> & { readonly viewer: Viewer }
+  Omit<OidcProps, 'csrf'> &
+  Omit<SecondStepProps, 'hasPassword'> & { readonly viewer: Viewer; readonly ways: WaysIn; readonly kept: Kept }
 
 function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   const { user, csrf } = viewer
@@ -143,15 +179,33 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
           <Oidc {...props} csrf={csrf} />
         </div>
         <div>
-          <Password viewer={viewer} />
+          <Password viewer={viewer} {...props} />
+          <SecondStepState {...props} hasPassword={user.hasPassword} />
         </div>
       </div>
       <Sessions {...props} csrf={csrf} />
+      <h2>Closing the account</h2>
+      <p>
+        <a class="button danger quiet" href={paths.closeAccount}>
+          Close the account
+        </a>
+      </p>
     </ConsolePage>
   )
 }
 
-function Password({ viewer: { user, csrf } }: { readonly viewer: Viewer }) {
+interface PasswordProps extends Pick<AccountProps, 'viewer' | 'ways' | 'kept' | 'now' | 'isFresh'> {}
+
+function Password({ viewer: { user, csrf }, ways, kept, now, isFresh }: PasswordProps) {
+  if (!user.hasPassword && !isFresh) {
+    return (
+      <>
+        <h2>Password</h2>
+        <p>You have no password yet.</p>
+        <ConfirmFirst>To choose one</ConfirmFirst>
+      </>
+    )
+  }
   return (
     <>
       <h2>Password</h2>
@@ -163,7 +217,12 @@ function Password({ viewer: { user, csrf } }: { readonly viewer: Viewer }) {
         ) : (
           <p>You have no password yet.</p>
         )}
-        <NewPassword name="next" label="New password" more="All your other sessions end." />
+        <NewPassword
+          name="next"
+          label="New password"
+          more="All your other sessions end, and all connected applications."
+        />
+        <KeptWaysIn ways={ways} kept={kept} now={now} />
         <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>
       </PostForm>
     </>

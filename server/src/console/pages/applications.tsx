@@ -15,7 +15,10 @@ import { type Fields, queryOf } from '../request-fields.ts'
 import { sessionOf, viewerOf } from '../session.ts'
 import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
-type ApplicationServices = Pick<ConsoleDependencies, 'applications' | 'machines' | 'oauth' | 'now'>
+type ApplicationServices = Pick<
+  ConsoleDependencies,
+  'applications' | 'machines' | 'oauth' | 'oidcSignIn' | 'outbox' | 'config' | 'now'
+>
 
 export function applicationRoutes(app: App, services: ApplicationServices): void {
   const { applications, machines, now } = services

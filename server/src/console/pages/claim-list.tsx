@@ -226,9 +226,13 @@ function ClaimRow({ workspaceId, claim, words, waits, now }: RowProps) {
         </a>
       </td>
       <td>
-        <a class="clip" href={paths.agent(workspaceId, agentId)} title={agent}>
-          {agent}
-        </a>
+        {agentId === '' ? (
+          <span class="none">–</span>
+        ) : (
+          <a class="clip" href={paths.agent(workspaceId, agentId)} title={agent}>
+            {agent}
+          </a>
+        )}
       </td>
       <td class="when">
         <Time at={submittedAt} now={now} />

@@ -18,6 +18,7 @@ import { isOwner, viewerOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
+import { ErasedClaim } from './erased-claim.tsx'
 import { firstStepsOf } from './first-steps.tsx'
 
 type ClaimServices = Pick<
@@ -92,6 +93,12 @@ export function claimRoutes(app: App, services: ClaimServices): void {
     const { id: workspaceId } = workspaceOf(request)
     const detail = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
     if (!detail) throw new ServiceError('not_found', 'there is no such claim')
+    const { claim } = detail
+    if (claim.erasure) {
+      const title = actionTitle(registry, claim.action)
+      const props = { viewer: viewerOf(request), claim, erasure: claim.erasure, title }
+      return sendPage(reply, <ErasedClaim {...props} />)
+    }
     const [receipt, provider, choice] = await Promise.all([
       receiptOf(detail),
       providerOf(workspaceId, detail),

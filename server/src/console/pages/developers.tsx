@@ -1,7 +1,6 @@
 /** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { byUser } from '../../base/actor.ts'
 import { readDuration } from '../../base/duration.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { QuotaState } from '../../claims/quotas.ts'
@@ -11,12 +10,13 @@ import { Empty } from '../../web/parts/table.tsx'
 import type { ApiKey, BoundAgent } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { type Fields, formOf, queryOf } from '../request-fields.ts'
-import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
 import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
@@ -25,15 +25,15 @@ import { KeyTable } from './developers/key-table.tsx'
 
 type DeveloperServices = Pick<
   ConsoleDependencies,
-  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'now' | 'ownAddress'
+  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'oidcSignIn' | 'outbox' | 'now' | 'config' | 'ownAddress'
 >
 
 type KeyPath = { Params: { key: string } }
 
-export function developerRoutes(
-  app: App,
-  { keys, quotas, members, connections, registry, now, ownAddress }: DeveloperServices,
-): void {
+export function developerRoutes(app: App, services: DeveloperServices): void {
+  const { keys, quotas, members, connections, registry, now, ownAddress } = services
+  const ownerNow = { preHandler: [ownersOnly, freshSignInOnly(services)] }
+
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const { id } = workspaceOf(request)
     const [listed, agents, quota] = await Promise.all([keys.list(id), keys.boundAgents(id), quotas.state(id)])
@@ -47,7 +47,7 @@ export function developerRoutes(
     return key
   }
 
-  const by = (request: FastifyRequest) => byUser(sessionOf(request).user.id, request.ip)
+  const by = actingOf
 
   async function sendNewKey(request: FastifyRequest, reply: FastifyReply, key: string, replaced?: ApiKey) {
     const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
@@ -64,7 +64,7 @@ export function developerRoutes(
   // For a reload of the page of a new key.
   app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
 
-  app.post('/developers/keys', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/developers/keys', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
     const values = formOf(request)
     try {
       const settings = readKeyFields(values)
@@ -85,7 +85,7 @@ export function developerRoutes(
     )
   })
 
-  app.post<KeyPath>('/developers/keys/:key', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+  app.post<KeyPath>('/developers/keys/:key', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
     const workspaceId = workspaceOf(request).id
     const key = await requireKey(request, request.params.key)
     const values = formOf(request)
@@ -104,7 +104,7 @@ export function developerRoutes(
     return sendPage(reply, <RotateKey viewer={viewerOf(request)} apiKey={key} now={now()} />)
   })
 
-  app.post<KeyPath>('/developers/keys/:key/rotate', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post<KeyPath>('/developers/keys/:key/rotate', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
     const workspaceId = workspaceOf(request).id
     const key = await requireKey(request, request.params.key)
     try {
@@ -135,7 +135,7 @@ export function developerRoutes(
     return sendPage(reply, <ReleaseAgent viewer={viewerOf(request)} agentId={agent} />)
   })
 
-  app.post('/developers/agents/release', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/developers/agents/release', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
     const workspaceId = workspaceOf(request).id
     const { agent = '' } = formOf(request)
     try {

@@ -1,29 +1,28 @@
 /** The OAuth clients of machines: owners make them, see them and revoke them. */
 import type { Instant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oauth/machines.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { SCOPES, type Scope, scopeWords } from '../../oauth/scopes.ts'
-import type { WorkspaceOfMember } from '../../people/members.ts'
 import { sendPage } from '../../web/document.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { Table } from '../../web/parts/table.tsx'
 import { Code, Codes, Time } from '../../web/parts/values.tsx'
 import { sentence } from '../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { ConsolePage, type ViewedWorkspace, type Viewer } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { type Fields, formOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type MachineServices = Pick<ConsoleDependencies, 'machines' | 'oauth' | 'now'>
+type MachineServices = Pick<ConsoleDependencies, 'machines' | 'oauth' | 'oidcSignIn' | 'outbox' | 'config' | 'now'>
 type MachinePath = { Params: { machine: string } }
 
 /** A machine with the workspace that it belongs to. */
@@ -45,8 +44,9 @@ export async function machinesOf(
 type ShowList = (request: FastifyRequest, reply: FastifyReply, values: Fields, problem: string) => Promise<FastifyReply>
 
 /** @param showList answers with the page of the form, which was refused */
-export function machineRoutes(app: App, { machines, oauth, now }: MachineServices, showList: ShowList): void {
-  const by = (request: FastifyRequest) => byUser(sessionOf(request).user.id, request.ip)
+export function machineRoutes(app: App, services: MachineServices, showList: ShowList): void {
+  const { machines, oauth, now } = services
+  const by = actingOf
 
   async function requireMachine(request: FastifyRequest, id: string): Promise<ListedMachine> {
     const machine = (await machinesOf(viewerOf(request), machines)).find((one) => one.id === id)
@@ -54,7 +54,9 @@ export function machineRoutes(app: App, { machines, oauth, now }: MachineService
     return machine
   }
 
-  app.post(paths.machines, KEEPS_ALL, async (request, reply) => {
+  const fresh = { ...KEEPS_ALL, preHandler: freshSignInOnly(services) }
+
+  app.post(paths.machines, fresh, async (request, reply) => {
     const viewer = viewerOf(request)
     const values = formOf(request)
     const workspace = ownedBy(viewer.workspaces).find(({ id }) => id === values.workspace)
@@ -83,8 +85,9 @@ export function machineRoutes(app: App, { machines, oauth, now }: MachineService
   })
 }
 
-function ownedBy(workspaces: readonly WorkspaceOfMember[]): readonly WorkspaceOfMember[] {
-  return workspaces.filter(({ role }) => role === 'owner')
+/** Those in which the person can do something as they signed in. */
+function ownedBy(workspaces: readonly ViewedWorkspace[]): readonly ViewedWorkspace[] {
+  return workspaces.filter(({ role, isOpen }) => role === 'owner' && isOpen)
 }
 
 function fieldOf(scope: Scope): string {

@@ -1,11 +1,14 @@
 /** The parts of the members page: the name of the workspace, its members and open invitations. */
 import type { Instant } from '@claimcheck/core'
 import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
+import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import { Table } from '../../web/parts/table.tsx'
 import { Code, Time } from '../../web/parts/values.tsx'
+import type { ApiKey } from '../../workspaces/keys.ts'
 import type { Viewer } from '../page.tsx'
-import { Field, PostForm, RowForm, Select } from '../parts/form.tsx'
+import { Field, PostForm, RowForm, Select, Tick } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
+import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
 export interface MembersProps {
@@ -44,6 +47,77 @@ export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps
         </button>
       </PostForm>
     </>
+  )
+}
+
+export function SignInRules({ viewer, workspaceId }: MembersProps) {
+  return (
+    <>
+      <h2>Sign-in</h2>
+      <PostForm action={paths.signInRule(workspaceId)} csrf={viewer.csrf} class="inline">
+        <Select
+          name="rule"
+          label="Members need"
+          value={viewer.workspace!.signInRule}
+          options={SIGN_IN_RULES.map((rule) => [rule, RULE_WORDS[rule]])}
+        />
+        <button type="submit" class="quiet">
+          Save
+        </button>
+      </PostForm>
+      <p class="help">
+        Whoever signs in with less sees what to set up, and nothing of this workspace. Applications that members
+        connected have to be allowed again. Sign-ins with the OpenID provider of this service count as a second step:
+        whether it asks for one is up to the provider. API keys need no sign-in.
+      </p>
+    </>
+  )
+}
+
+export function Deletion({ workspaceId }: MembersProps) {
+  return (
+    <p>
+      <a class="button danger quiet" href={paths.deleteWorkspace(workspaceId)}>
+        Delete the workspace
+      </a>
+    </p>
+  )
+}
+
+/** The field of the keys that are revoked with a member. */
+export const REVOKE = 'revoke'
+
+/** A key, or a machine. */
+export interface MadeByMember extends Pick<ApiKey, 'id' | 'name' | 'createdAt' | 'lastUsedAt'> {
+  /** By which people know it, without its secret. */
+  readonly shown: string
+}
+
+interface KeysOfMemberProps {
+  readonly made: readonly MadeByMember[]
+  readonly isSelf: boolean
+  readonly now: Instant
+}
+
+/** What somebody made they may have kept: the keys of others are revoked unless an owner says that they stay. */
+export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
+  if (made.length === 0) return null
+  return (
+    <fieldset>
+      <legend>API keys and machines that {isSelf ? 'you' : 'they'} made: tick those to revoke</legend>
+      {made.map(({ id, name, shown, createdAt, lastUsedAt }) => (
+        <Tick field={REVOKE} value={id} isTicked={!isSelf}>
+          {name} <code>{shown}</code>{' '}
+          <small>
+            made <Time at={createdAt} now={now} />, last used <Time at={lastUsedAt} now={now} none="never" />
+          </small>
+        </Tick>
+      ))}
+      <p class="help">
+        The next request with a revoked one is refused. {isSelf ? 'You' : 'They'} may have a copy of each: make another
+        one for a program that still needs it.
+      </p>
+    </fieldset>
   )
 }
 

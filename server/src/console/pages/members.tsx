@@ -1,4 +1,5 @@
 /** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
+import type { Instant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { ServiceError } from '../../base/errors.ts'
@@ -6,22 +7,46 @@ import { isMailAddress } from '../../config/mail.ts'
 import type { App } from '../../http/instance.ts'
 import { invitation } from '../../mail/messages.ts'
 import type { MemberOfWorkspace, Role } from '../../people/members.ts'
+import { isSignInRule, meetsRule } from '../../people/sign-in-rules.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
+import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
-import { formOf, queryOf } from '../request-fields.ts'
-import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { formOf, listOf, queryOf } from '../request-fields.ts'
+import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
+import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
-import { Invitations, MemberList, type MembersProps, otherRole, WorkspaceName } from './members-parts.tsx'
+import {
+  Deletion,
+  Invitations,
+  KeysOfMember,
+  type MadeByMember,
+  MemberList,
+  type MembersProps,
+  otherRole,
+  REVOKE,
+  SignInRules,
+  WorkspaceName,
+} from './members-parts.tsx'
 
 type MembersServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'members' | 'workspaces' | 'ownAddress' | 'outbox' | 'now'
+  | 'accounts'
+  | 'members'
+  | 'workspaces'
+  | 'keys'
+  | 'machines'
+  | 'oidcSignIn'
+  | 'ownAddress'
+  | 'outbox'
+  | 'config'
+  | 'now'
 >
 
 type OfMember = { Params: { member: string } }
@@ -36,7 +61,10 @@ interface Asked {
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: MembersServices): void {
-  const { accounts, members, workspaces, ownAddress, outbox } = services
+  const { accounts, members, workspaces, keys, machines, ownAddress, outbox, now } = services
+  const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
+  const freshForOwner = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
+  const fresh = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
 
   async function requireMember(request: FastifyRequest<OfMember>): Promise<Asked> {
     const listed = await members.list(workspaceOf(request).id)
@@ -60,7 +88,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.get('/members', async (request, reply) => sendMembers(request, reply, services, { done: queryOf(request).done }))
 
-  app.post('/members/invitations', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/members/invitations', freshForOwner, async (request, reply) => {
     const role = readRole(formOf(request).role)
     const email = outbox.isOn ? (formOf(request).email?.trim().toLowerCase() ?? '') : ''
     try {
@@ -102,7 +130,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
     return sendPage(reply, <ChangeRole viewer={viewerOf(request)} member={member} isOnlyOwner={isOnlyOwner} />)
   })
 
-  app.post<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post<OfMember>('/members/:member/role', freshForOwner, async (request, reply) => {
     const { id } = workspaceOf(request)
     const role = readRole(formOf(request).role)
     const setRole = () => members.setRole(id, request.params.member, role)
@@ -111,15 +139,45 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.get<OfMember>('/members/:member/remove', async (request, reply) => {
     const { member, isOnlyOwner } = await requireMember(request)
-    return sendPage(reply, <Remove viewer={viewerOf(request)} member={member} isOnlyOwner={isOnlyOwner} />)
+    const props = { viewer: viewerOf(request), member, isOnlyOwner, made: await madeBy(request, member), now: now() }
+    return sendPage(reply, <Remove {...props} />)
   })
+
+  app.post('/sign-in-rule', fresh, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const { rule } = formOf(request)
+    const set = () => setRule(request, rule)
+    return change(request, reply, set, `${paths.members(id)}?done=sign-in-rule-changed`)
+  })
+
+  /** @throws ServiceError `bad_request`; `conflict` for a rule that would close the workspace to the one who sets it */
+  async function setRule(request: FastifyRequest, rule: string | undefined): Promise<void> {
+    if (!isSignInRule(rule)) throw new ServiceError('bad_request', 'choose one of the kinds of sign-in')
+    if (!meetsRule(rule, sessionOf(request).session.method)) {
+      const problem = `nothing is changed: sign in with ${RULE_WORDS[rule]} yourself first, or you could not come back`
+      throw new ServiceError('conflict', problem)
+    }
+    await members.setSignInRule(workspaceOf(request).id, rule, actingOf(request))
+  }
+
+  /** The keys and machines that a member made and that still work; to owners alone. */
+  async function madeBy(request: FastifyRequest, { userId }: MemberOfWorkspace): Promise<readonly MadeByMember[]> {
+    if (!isOwner(request)) return []
+    const { id } = workspaceOf(request)
+    const listed: readonly (MadeByMember & Pick<ApiKey, 'createdBy' | 'revokedAt'>)[] = [
+      ...(await keys.list(id)).map((key) => ({ ...key, shown: `${KEY_PREFIX}…${key.lastFour}` })),
+      ...(await machines.list(id)).map((machine) => ({ ...machine, shown: machine.id })),
+    ]
+    return listed.filter(({ createdBy, revokedAt }) => createdBy === userId && revokedAt === null)
+  }
 
   app.post<OfMember>('/members/:member/remove', async (request, reply) => {
     const { id } = workspaceOf(request)
     const { member } = await requireMember(request)
     const isSelf = member.userId === sessionOf(request).user.id
     const next = isSelf ? paths.home : `${paths.members(id)}?done=member-removed`
-    return change(request, reply, () => members.remove(id, member.id), next)
+    const revoked = isOwner(request) ? listOf(request, REVOKE) : []
+    return change(request, reply, () => members.remove(id, member.id, actingOf(request), revoked), next)
   })
 }
 
@@ -161,6 +219,12 @@ function Members(props: MembersProps) {
       <MemberList {...props} />
       {props.isOwner ? <Invitations {...props} /> : null}
       {props.isOwner ? <WorkspaceName {...props} /> : null}
+      <p>
+        <a href={paths.retention(props.workspaceId)}>Retention</a>: how long the workspace keeps the content of its
+        receipts.
+      </p>
+      {props.isOwner ? <SignInRules {...props} /> : null}
+      {props.isOwner ? <Deletion {...props} /> : null}
     </ConsolePage>
   )
 }
@@ -169,7 +233,12 @@ interface AskProps extends Asked {
   readonly viewer: Viewer
 }
 
-function Remove({ viewer, member, isOnlyOwner }: AskProps) {
+interface RemoveProps extends AskProps {
+  readonly made: readonly MadeByMember[]
+  readonly now: Instant
+}
+
+function Remove({ viewer, member, isOnlyOwner, made, now }: RemoveProps) {
   const workspace = viewer.workspace!
   const isSelf = member.userId === viewer.user.id
   return (
@@ -184,10 +253,11 @@ function Remove({ viewer, member, isOnlyOwner }: AskProps) {
           ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
           : undefined
       }
+      fields={<KeysOfMember made={made} isSelf={isSelf} now={now} />}
     >
       {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
-      invitations that {isSelf ? 'you' : 'they'} made end. Keys and connections stay. Only an invitation by an owner
-      lets {isSelf ? 'you' : 'them'} in again.
+      invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those that
+      you tick below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
     </Ask>
   )
 }
@@ -228,12 +298,13 @@ interface QuestionProps {
   readonly isDangerous: boolean
   /** Why it is not possible now. */
   readonly stays: string | undefined
+  readonly fields?: ComponentChildren
   /** What it means. */
   readonly children: ComponentChildren
 }
 
 /** Asks before a change, and says what it means. */
-function Ask({ viewer, title, action, button, value, isDangerous, stays, children }: QuestionProps) {
+function Ask({ viewer, title, action, button, value, isDangerous, stays, fields, children }: QuestionProps) {
   const list = paths.members(viewer.workspace!.id)
   if (stays !== undefined) {
     return (
@@ -248,14 +319,17 @@ function Ask({ viewer, title, action, button, value, isDangerous, stays, childre
   return (
     <ConsolePage title={title} viewer={viewer} section="members">
       <p>{children}</p>
-      <PostForm action={action} csrf={viewer.csrf} class="actions">
+      <PostForm action={action} csrf={viewer.csrf}>
         {value ? <input type="hidden" name={value[0]} value={value[1]} /> : null}
-        <button type="submit" class={isDangerous ? 'danger' : undefined}>
-          {button}
-        </button>
-        <a class="button quiet" href={list}>
-          Cancel
-        </a>
+        {fields}
+        <div class="actions">
+          <button type="submit" class={isDangerous ? 'danger' : undefined}>
+            {button}
+          </button>
+          <a class="button quiet" href={list}>
+            Cancel
+          </a>
+        </div>
       </PostForm>
     </ConsolePage>
   )

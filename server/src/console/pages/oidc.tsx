@@ -9,6 +9,7 @@ import { sendPage } from '../../web/document.tsx'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { PlainPage } from '../page.tsx'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
@@ -19,7 +20,7 @@ import { changeAccount } from './account.tsx'
 
 type OidcServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config' | 'ownAddress' | 'outbox'
+  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config' | 'ownAddress' | 'outbox' | 'now'
 >
 
 export function oidcRoutes(app: App, services: OidcServices): void {
@@ -31,7 +32,10 @@ export function oidcRoutes(app: App, services: OidcServices): void {
 
   const callbackUrl = () => ownAddress.url() + paths.oidcCallback
 
-  app.post(paths.oidc, async (request, reply) => {
+  const isLink = (request: FastifyRequest) => formOf(request).purpose === 'link'
+  const fresh = freshSignInOnly(services, isLink)
+
+  app.post(paths.oidc, { preHandler: fresh }, async (request, reply) => {
     await attempts.count(request, reply)
     const purpose = await readPurpose(request)
     const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl())
@@ -75,22 +79,25 @@ export function oidcRoutes(app: App, services: OidcServices): void {
     const entering = { request, reply, sessions, config }
     switch (purpose.kind) {
       case 'sign_in': {
-        const user = await identities.find(identity)
-        return user ? enter(entering, user.id, purpose.next) : sendPage(reply, <Unknown name={name} />, 403)
+        const user = await identities.signIn(identity)
+        return user
+          ? enter(entering, { user, method: 'outside' }, purpose.next)
+          : sendPage(reply, <Unknown name={name} />, 403)
       }
       case 'setup': {
-        const { userId } = await accounts.setUp(purpose.token, newUser, purpose.workspace)
-        return enter(entering, userId, paths.home)
+        const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace)
+        return enter(entering, { user, method: 'outside' }, paths.home)
       }
       case 'join': {
-        const { userId, workspaceId } = await accounts.join(purpose.token, newUser)
-        return enter(entering, userId, paths.claims(workspaceId))
+        const { user, workspaceId } = await accounts.join(purpose.token, newUser)
+        return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
       }
       case 'link': {
         // The person who began must be the one who comes back.
-        if (optionalSessionOf(request)?.user.id !== purpose.userId)
+        const session = optionalSessionOf(request)
+        if (session?.user.id !== purpose.userId)
           throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
-        await identities.add(purpose.userId, identity)
+        await identities.add(session.user, identity)
         return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
       }
     }

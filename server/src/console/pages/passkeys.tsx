@@ -2,15 +2,17 @@
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { requireParty } from '../relying-party.ts'
 import { formOf } from '../request-fields.ts'
-import { sessionOf } from '../session.ts'
+import { optionalSessionOf, sessionOf } from '../session.ts'
+import { sendSignIn } from '../sign-in-page.tsx'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm } from '../unsent.tsx'
 import { changeAccount } from './account.tsx'
-import { arrive, sendSignIn } from './sign-in.tsx'
+import { arrive } from './sign-in.tsx'
 
 type PasskeySignInServices = Pick<
   ConsoleDependencies,
@@ -37,12 +39,12 @@ export function passkeySignInRoutes(app: App, services: PasskeySignInServices): 
     const ticket = cookie.take(request, reply)
     try {
       const user = await passkeys.signIn({ party, ticket, credential })
-      return await arrive({ request, reply, sessions, config }, user.id, destination)
+      return await arrive({ request, reply, sessions, config }, { user, method: 'passkey' }, destination)
     } catch (error) {
       const problem = refusalOf(error)
       // A right passkey was counted when its options were asked for.
       await attempts.count(request, reply)
-      return sendSignIn(reply, services, { ...destination, problem })
+      return sendSignIn(reply, services, { ...destination, problem, session: optionalSessionOf(request) })
     }
   })
 }
@@ -50,15 +52,16 @@ export function passkeySignInRoutes(app: App, services: PasskeySignInServices): 
 export function passkeyRoutes(app: App, services: ConsoleDependencies): void {
   const { passkeys, config } = services
   const cookie = ticketCookie('passkey', config.publicUrl)
+  const fresh = { preHandler: freshSignInOnly(services) }
 
-  app.post(paths.passkeyOptions, async (request, reply) => {
+  app.post(paths.passkeyOptions, fresh, async (request, reply) => {
     const party = requireParty(request, config.publicUrl)
     const { options, ticket } = await passkeys.beginRegistration(sessionOf(request).user, party)
     cookie.give(reply, ticket)
     return reply.send(options)
   })
 
-  app.post(paths.passkeys, async (request, reply) => {
+  app.post(paths.passkeys, fresh, async (request, reply) => {
     const { credential = '', passkey_name: name = '' } = formOf(request)
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)

@@ -1,43 +1,73 @@
 /** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
+import type { Instant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { byNobody } from '../../base/actor.ts'
 import type { App } from '../../http/instance.ts'
-import { type Link, type NewUser, unusableLink } from '../../people/accounts.ts'
+import type { Link, NewUser } from '../../people/accounts.ts'
+import { unusableLink } from '../../people/links.ts'
+import type { Kept } from '../../people/new-passwords.ts'
+import type { User } from '../../people/sessions.ts'
 import { sendPage } from '../../web/document.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
+import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
-import { OidcEntry, OidcSignIn, PasskeySignIn } from '../parts/sign-in-methods.tsx'
+import { OidcEntry } from '../parts/sign-in-methods.tsx'
 import { paths, returnPath, signInPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import {
+  type Arrival,
   type ConsoleSession,
   type Entering,
-  enter as enterSession,
+  enter,
   optionalSessionOf,
   signOut,
   startSession,
 } from '../session.ts'
-import { CarriedForm, carriedForm, ResendForm, sendConfirmation, type UnsentForm, UnsentValues } from '../unsent.tsx'
+import { type Destination, sendCode, sendSignIn } from '../sign-in-page.tsx'
+import { ticketCookie } from '../ticket-cookie.ts'
+import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
-import { ForgottenHelp } from './forgotten.tsx'
 
 type SignInServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'sessions' | 'counters' | 'config' | 'oidcSignIn' | 'outbox'
+  | 'accounts'
+  | 'sessions'
+  | 'passkeys'
+  | 'identities'
+  | 'secondSteps'
+  | 'counters'
+  | 'config'
+  | 'oidcSignIn'
+  | 'outbox'
+  | 'now'
 >
 
 type Token = { Params: { token: string } }
 
 export function signInRoutes(app: App, services: SignInServices): void {
-  const { accounts, sessions, counters, config, oidcSignIn } = services
+  const { accounts, sessions, secondSteps, counters, config, oidcSignIn } = services
   const oidcName = oidcSignIn?.name
   const attempts = createAttempts(counters, config.signInLimit)
 
-  function enter(request: FastifyRequest, reply: FastifyReply, userId: string, next: string) {
-    return enterSession({ request, reply, sessions, config }, userId, next)
+  const codeCookie = ticketCookie('code', config.publicUrl)
+
+  /** After a right password: into the console, or to the second step. */
+  async function passPassword(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    user: Pick<User, 'id' | 'generation'>,
+    destination: Destination,
+  ): Promise<FastifyReply> {
+    const ticket = await secondSteps.ask(user)
+    if (ticket === undefined) {
+      return arrive({ request, reply, sessions, config }, { user, method: 'password' }, destination)
+    }
+    codeCookie.give(reply, ticket)
+    return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
   }
 
   async function requireLink<K extends Link['kind']>(token: string, kind: K): Promise<Extract<Link, { kind: K }>> {
@@ -58,9 +88,27 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply, email)
     const user = await accounts.byPassword(email, password)
     const unsent = carriedForm(values)
-    if (user) return arrive({ request, reply, sessions, config }, user.id, { next: returnPath(next), unsent })
+    if (user) return passPassword(request, reply, user, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
-    return sendSignIn(reply, services, { next: returnPath(next), email, problem, unsent })
+    const session = optionalSessionOf(request)
+    return sendSignIn(reply, services, { next: returnPath(next), email, problem, unsent, session })
+  })
+
+  app.post(paths.signInCode, async (request, reply) => {
+    const values = formOf(request)
+    const { code = '', next } = values
+    const destination = { next: returnPath(next), unsent: carriedForm(values) }
+    await attempts.count(request, reply)
+    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip))
+    if ('user' in outcome) {
+      const arrival = { user: outcome.user, method: 'password_and_code' } as const
+      return arrive({ request, reply, sessions, config }, arrival, destination)
+    }
+    const { problem, again } = outcome
+    const session = optionalSessionOf(request)
+    if (again === undefined) return sendSignIn(reply, services, { ...destination, problem, session })
+    codeCookie.give(reply, again)
+    return sendCode(reply, { ...destination, problem, csrf: session?.csrf })
   })
 
   app.post(paths.signOut, async (request, reply) => {
@@ -81,8 +129,8 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'setup')
     try {
-      const { userId } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '')
-      return enter(request, reply, userId, paths.home)
+      const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '')
+      return await enter({ request, reply, sessions, config }, { user, method: 'password' }, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
       const page = <SetUp token={token} link={link} values={values} oidcName={oidcName} problem={problem} />
@@ -104,10 +152,11 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'invitation')
     try {
-      const newUser = session ? { userId: session.user.id } : newUserOf(values)
-      const { userId, workspaceId } = await accounts.join(token, newUser)
+      const newUser = session ? { user: session.user } : newUserOf(values)
+      const { user, workspaceId } = await accounts.join(token, newUser)
       const next = paths.claims(workspaceId)
-      return session ? reply.redirect(next, 303) : enter(request, reply, userId, next)
+      if (session) return reply.redirect(next, 303)
+      return await enter({ request, reply, sessions, config }, { user, method: 'password' }, next)
     } catch (error) {
       const problem = refusalOf(error)
       const page = <Join {...{ token, link, values, session, oidcName, problem }} />
@@ -116,9 +165,8 @@ export function signInRoutes(app: App, services: SignInServices): void {
   })
 
   app.get<Token>('/console/reset/:token', async (request, reply) => {
-    const { token } = request.params
-    const link = await requireLink(token, 'reset')
-    return sendPage(reply, <Reset token={token} link={link} csrf={optionalSessionOf(request)?.csrf} />)
+    const link = await requireLink(request.params.token, 'reset')
+    return sendReset(request, reply, link)
   })
 
   app.post<Token>('/console/reset/:token', async (request, reply) => {
@@ -126,18 +174,29 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'reset')
     try {
-      const { userId } = await accounts.reset(token, formOf(request).password ?? '')
-      // An attacker who had the account may have added a way to sign in: this page lists all of them.
-      return enter(request, reply, userId, `${paths.account}?done=password-reset`)
+      const user = await accounts.reset(token, formOf(request).password ?? '', keptIn(request))
+      return await passPassword(request, reply, user, { next: `${paths.account}?done=password-reset` })
     } catch (error) {
-      const problem = refusalOf(error)
-      return sendPage(
-        reply,
-        <Reset token={token} link={link} csrf={optionalSessionOf(request)?.csrf} problem={problem} />,
-        422,
-      )
+      return sendReset(request, reply, link, refusalOf(error))
     }
   })
+
+  async function sendReset(request: FastifyRequest<Token>, reply: FastifyReply, link: ResetLink, problem?: string) {
+    const kept = keptIn(request)
+    const ways = await waysInOf(services, link.userId)
+    const hasSecondStep = (await secondSteps.find(link.userId)) !== undefined
+    const csrf = optionalSessionOf(request)?.csrf
+    const props: ResetProps = {
+      token: request.params.token,
+      link,
+      csrf,
+      ways,
+      kept,
+      hasSecondStep,
+      now: services.now(),
+    }
+    return sendPage(reply, <Reset {...props} problem={problem} />, problem === undefined ? 200 : 422)
+  }
 }
 
 type Values = Readonly<Record<string, string | undefined>>
@@ -146,66 +205,14 @@ function newUserOf({ name = '', email = '', password = '' }: Values): NewUser {
   return { name, email, proof: { password } }
 }
 
-interface Destination {
-  /** One of our own paths. */
-  readonly next: string
-  /** Shown in place of `next`. */
-  readonly unsent?: UnsentForm | undefined
-}
-
 /** Begins a session, and shows the unsent form or redirects to `next`. */
-export async function arrive(entering: Entering, userId: string, { next, unsent }: Destination): Promise<FastifyReply> {
-  if (!unsent) return enterSession(entering, userId, next)
-  return sendConfirmation(entering.reply, unsent, await startSession(entering, userId), 200)
-}
-
-interface SignInProps extends Destination {
-  readonly email?: string
-  readonly problem?: string
-  readonly done?: string | undefined
-}
-
-/** The page with all ways to sign in; with a problem, as the answer to a form. */
-export function sendSignIn(
-  reply: FastifyReply,
-  { oidcSignIn, outbox }: Pick<SignInServices, 'oidcSignIn' | 'outbox'>,
-  { status, ...props }: SignInProps & { readonly status?: number },
-): FastifyReply {
-  const page = <SignIn {...props} oidcName={oidcSignIn?.name} sendsMail={outbox.isOn} />
-  return sendPage(reply, page, status ?? (props.problem === undefined ? 200 : 422))
-}
-
-type SignInPageProps = SignInProps & { readonly oidcName: string | undefined; readonly sendsMail: boolean }
-
-function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: SignInPageProps) {
-  return (
-    <PlainPage
-      title={unsent ? 'Sign in to send your form' : 'Sign in'}
-      problem={problem}
-      done={done}
-      scripts={['passkeys']}
-    >
-      {unsent ? <UnsentValues unsent={unsent} /> : null}
-      <PostForm action={paths.signIn}>
-        <input type="hidden" name="next" value={next} />
-        <CarriedForm unsent={unsent} />
-        <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
-        <Field name="password" label="Password" type="password" required autocomplete="current-password" />
-        <button type="submit">Sign in</button>
-      </PostForm>
-      <PasskeySignIn next={next}>
-        <CarriedForm unsent={unsent} />
-      </PasskeySignIn>
-      {oidcName === undefined ? null : <OidcSignIn name={oidcName} next={next} inNewTab={unsent !== undefined} />}
-      {unsent ? (
-        <>
-          <p>If you have signed in in another tab, send your form from here:</p>
-          <ResendForm unsent={unsent} label="Send it again" />
-        </>
-      ) : null}
-      <ForgottenHelp sendsMail={sendsMail} />
-    </PlainPage>
-  )
+export async function arrive(
+  entering: Entering,
+  arrival: Arrival,
+  { next, unsent }: Destination,
+): Promise<FastifyReply> {
+  if (!unsent) return enter(entering, arrival, next)
+  return sendConfirmation(entering.reply, unsent, await startSession(entering, arrival), 200)
 }
 
 function NewAccountFields({ values }: { readonly values: Values }) {
@@ -294,24 +301,38 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
   )
 }
 
+type ResetLink = Extract<Link, { kind: 'reset' }>
+
 interface ResetProps {
   readonly token: string
-  readonly link: Extract<Link, { kind: 'reset' }>
+  readonly link: ResetLink
   /** Undefined when signed out. */
   readonly csrf: string | undefined
-  readonly problem?: string
+  readonly ways: WaysIn
+  readonly kept: Kept
+  readonly hasSecondStep: boolean
+  readonly now: Instant
+  readonly problem?: string | undefined
 }
 
-function Reset({ token, link, csrf, problem }: ResetProps) {
+function Reset({ token, link, csrf, ways, kept, hasSecondStep, now, problem }: ResetProps) {
   return (
     <PlainPage title="Choose a new password" problem={problem}>
       <p>
-        For the account <strong>{link.email}</strong>. All its sessions end.
+        For the account <strong>{link.email}</strong>. All its sessions end, and so do its connected applications, the
+        open links to a new password, and the open invitations that it made.
       </p>
       <PostForm action={paths.reset(token)} csrf={csrf}>
         <PasswordField />
+        <KeptWaysIn ways={ways} kept={kept} now={now} />
         <button type="submit">Save the password</button>
       </PostForm>
+      {hasSecondStep ? (
+        <p class="help">
+          Your second step stays: you are asked for a code next. If you have lost it, ask the operator of this service
+          for another link (<code>npx claimcheck user reset EMAIL --without-second-step</code>).
+        </p>
+      ) : null}
     </PlainPage>
   )
 }

@@ -1,14 +1,13 @@
 /** Answers to forms whose session has ended or was replaced. What was typed is kept where the route allows it. */
-import { parseUrl } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/errors.ts'
-import { originOf } from '../../web/origin.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { paths, returnPath } from '../paths.ts'
+import { paths } from '../paths.ts'
+import { refererPath } from '../referer.ts'
 import { formOf } from '../request-fields.ts'
 import { sessionOf } from '../session.ts'
+import { sendSignIn } from '../sign-in-page.tsx'
 import { carriedForm, sendConfirmation, unsentFormOf } from '../unsent.tsx'
-import { sendSignIn } from './sign-in.tsx'
 
 type SignedOutServices = Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox' | 'config'>
 
@@ -18,7 +17,7 @@ export function answerSignedOut({ oidcSignIn, outbox, config }: SignedOutService
     const problem = unsent
       ? 'nothing is saved yet, because your session has ended. Sign in: your form is kept on this page'
       : 'nothing was changed, because your session has ended. Sign in, and do it again'
-    const next = unsent ? paths.home : pageOf(request, config.publicUrl)
+    const next = unsent ? paths.home : refererPath(request, config.publicUrl)
     return sendSignIn(reply, { oidcSignIn, outbox }, { next, problem, unsent, status: 401 })
   }
 }
@@ -31,12 +30,4 @@ export function answerStale(request: FastifyRequest, reply: FastifyReply): Fasti
     403,
     'you signed in again after this page was loaded: go back, reload the page, and send it again',
   )
-}
-
-/** The page of the form, from the Referer, which our pages let browsers send. */
-function pageOf(request: FastifyRequest, publicUrl: string | undefined): string {
-  const { referer = '' } = request.headers
-  if (!parseUrl(referer)) return paths.home
-  const { origin, pathname, search } = new URL(referer)
-  return origin === originOf(request, publicUrl) ? returnPath(pathname + search) : paths.home
 }

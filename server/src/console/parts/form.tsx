@@ -76,6 +76,24 @@ export function Select({ name, label, options, value, help, problem }: SelectPro
   )
 }
 
+interface TickProps {
+  readonly field: string
+  readonly value: string
+  readonly isTicked: boolean
+  readonly children: ComponentChildren
+}
+
+/** A box of several with one name. */
+export function Tick({ field, value, isTicked, children }: TickProps) {
+  const id = `${field}-${value}`
+  return (
+    <div class="choice">
+      <input type="checkbox" id={id} name={field} value={value} checked={isTicked} />
+      <label for={id}>{children}</label>
+    </div>
+  )
+}
+
 type Notes = Pick<FieldProps, 'name' | 'help' | 'problem'>
 
 /** Whether a field of the form has the focus already: browsers give it to one. */

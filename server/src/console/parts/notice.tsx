@@ -2,10 +2,13 @@
 import { sentence } from '../../web/words.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
+  'account-closed': 'Your account is closed.',
   'signed-out': 'You are signed out.',
-  'password-changed': 'Your password is changed, and your other sessions are ended.',
+  'password-changed': 'Your password is changed. Your other sessions and your connected applications are ended.',
   'password-reset':
-    'Your password is changed, and all other sessions are ended. Now check your passkeys and connected applications, and remove those that are not yours.',
+    'Your password is changed. All other sessions and connected applications are ended. API keys that this account made still work: look through them under Developers.',
+  'second-step-off': 'Your second step is off. Your connected applications are ended.',
+  'sign-in-rule-changed': 'From now on members need this kind of sign-in here.',
   'session-ended': 'The session is ended.',
   connected: 'Connected. The destination can be read.',
   'connected-warned': 'Connected. The destination can be read, but see the warning at the connection.',
@@ -19,6 +22,7 @@ const DONE: Readonly<Record<string, string>> = {
   'connection-failed': 'Tested: the destination could not be read just now. The reason is at the connection.',
   'connection-renamed': 'The connection is renamed.',
   'workspace-renamed': 'The workspace is renamed.',
+  'retention-changed': 'Changed: the page says what holds now.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-changed': 'The key is changed. Its next request is held to what you set.',
   'agent-released': 'The agent is released. Every key that is not bound to other agents may claim for it now.',

@@ -1,16 +1,18 @@
 /** Ways to sign in other than a password: a passkey, and the OpenID provider of the operator. */
 import type { ComponentChildren } from 'preact'
 import { paths } from '../paths.ts'
-import { PostForm } from './form.tsx'
+import { CsrfField, PostForm } from './form.tsx'
 
 interface PasskeySignInProps {
   readonly next: string
+  /** Of the session that the browser has. */
+  readonly csrf?: string | undefined
   /** More fields. */
   readonly children?: ComponentChildren
 }
 
 /** Hidden until its script finds that the browser has passkeys. */
-export function PasskeySignIn({ next, children }: PasskeySignInProps) {
+export function PasskeySignIn({ next, csrf, children }: PasskeySignInProps) {
   return (
     <form
       method="post"
@@ -20,6 +22,7 @@ export function PasskeySignIn({ next, children }: PasskeySignInProps) {
       data-options={paths.passkeySignInOptions}
       hidden
     >
+      {csrf === undefined ? null : <CsrfField csrf={csrf} />}
       <input type="hidden" name="next" value={next} />
       <input type="hidden" name="credential" />
       {children}
@@ -34,13 +37,14 @@ export function PasskeySignIn({ next, children }: PasskeySignInProps) {
 interface OidcSignInProps {
   readonly name: string
   readonly next: string
+  readonly csrf?: string | undefined
   /** So that this page stays, with what it holds. */
   readonly inNewTab: boolean
 }
 
-export function OidcSignIn({ name, next, inNewTab }: OidcSignInProps) {
+export function OidcSignIn({ name, next, csrf, inNewTab }: OidcSignInProps) {
   return (
-    <PostForm action={paths.oidc} class="form way-in">
+    <PostForm action={paths.oidc} csrf={csrf} class="form way-in">
       <input type="hidden" name="purpose" value="sign_in" />
       <input type="hidden" name="next" value={next} />
       <button type="submit" class="quiet" formtarget={inNewTab ? '_blank' : undefined}>

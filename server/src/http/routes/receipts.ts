@@ -14,7 +14,7 @@ export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (rece
       tags: ['Receipts'],
       summary: 'Read a signed receipt with the proof that it is in the log',
       description: 'A client that prefers HTML to JSON, as browsers do, is sent to the page of the receipt.',
-      response: { 200: jsonText(Receipt), ...errors(404, 429, 503) },
+      response: { 200: jsonText(Receipt), ...errors(404, 410, 429, 503) },
     },
     handler: async (request, reply) => {
       const { receipt_id } = request.params
@@ -34,7 +34,7 @@ export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (rece
       tags: ['Receipts'],
       summary: 'Read the evidence of a receipt',
       description: 'The checks that the verdict follows from, byte for byte as the receipt signs their digest.',
-      response: { 200: jsonText(Evidence), ...errors(404, 429, 503) },
+      response: { 200: jsonText(Evidence), ...errors(404, 410, 429, 503) },
     },
     handler: async (request, reply) => {
       const { receipt_id } = request.params

@@ -15,6 +15,7 @@ import { type Validator, validator } from '../../base/validation.ts'
 import type { ClaimFilter, ClaimStatus } from '../../claims/claims.ts'
 import type { ClaimInput } from '../../claims/intake.ts'
 import { contentIssues, nestingIssues } from '../text.ts'
+import { toErasure } from './erasure.ts'
 
 /**
  * Reads a claim that did not arrive as the JSON of a request, by the same rules. The positions of issues begin with `body`.
@@ -61,7 +62,7 @@ export function fromClaimQuery({ limit, cursor, agent_id, action, verdict, state
 export function toClaimStatus(claim: ClaimStatus): wire.ClaimStatus {
   return {
     claim_id: claim.claimId,
-    client_claim_id: claim.clientClaimId,
+    client_claim_id: claim.erasure ? '' : claim.clientClaimId,
     agent_id: claim.agentId,
     action: claim.action,
     target: claim.target,
@@ -76,6 +77,7 @@ export function toClaimStatus(claim: ClaimStatus): wire.ClaimStatus {
     verdict: claim.verdict,
     reason_code: claim.reasonCode,
     last_check: claim.lastCheck && toLastCheck(claim.lastCheck),
+    ...(claim.erasure ? { erased: toErasure(claim.erasure) } : {}),
   }
 }
 

@@ -6,7 +6,9 @@ import type { OwnAddress } from '../../base/own-address.ts'
 import { plainText } from '../../base/plain-text.ts'
 import type { App } from '../../http/instance.ts'
 import type { Limiter } from '../../http/rate-limit.ts'
-import { isId } from '../../http/route.ts'
+import { isId, JSON_TYPE } from '../../http/route.ts'
+import { toErasedReceipt } from '../../http/wire/erasure.ts'
+import { ErasedError } from '../../log/erased.ts'
 import { bundleText } from '../../receipt/document.ts'
 import { uncheckedSteps } from '../../receipt/steps.ts'
 import { type ReceiptView, viewOf } from '../../receipt/view.ts'
@@ -15,6 +17,7 @@ import { assetPath, publicPaths } from '../../web/paths.ts'
 import { PublicPage } from '../../web/public-page.tsx'
 import { badgeOf, iconOf } from './badge.ts'
 import { type BundleSources, bundleOf } from './bundles.ts'
+import { ErasedPage } from './erased-page.tsx'
 import { rawDocuments } from './raw.ts'
 import { issuedAt, ReceiptArticle, type ReceiptLinks, titleOf } from './receipt-page.tsx'
 
@@ -28,29 +31,55 @@ interface ReceiptPath {
 }
 
 const SVG_TYPE = 'image/svg+xml'
+const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' }
 const BADGE_CACHE = 'public, max-age=300'
 
 export function receiptPageRoutes(app: App, services: ReceiptPageServices, limiter: Limiter): void {
   app.get<ReceiptPath>('/r/:file', { onRequest: limiter.count }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
-    const bundle = isId(id) ? await bundleOf(id, services) : undefined
+    const bundle = isId(id) ? await bundleOf(id, services).catch(orErased) : undefined
+    if (bundle instanceof ErasedError) return sendErased(reply, form, bundle)
     // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
     const view = bundle && viewOf(bundle, await checkBundle(bundle))
     // An unknown id answers like one that can be none.
     if (!bundle || !view)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
-    reply.headers({ 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' })
+    reply.headers(HEADERS)
     switch (form) {
       case 'svg':
         return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf(view.tone))
       case 'icon.svg':
         return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(iconOf(view.tone))
       case 'json':
-        return reply.type('application/json; charset=utf-8').send(bundleText(bundle))
+        return reply.type(JSON_TYPE).send(bundleText(bundle))
       default:
         return sendReceipt(reply, bundle, view, linksOf(id, services.ownAddress.origin()))
     }
   })
+}
+
+/** @throws any other error */
+function orErased(error: unknown): ErasedError {
+  if (error instanceof ErasedError) return error
+  throw error
+}
+
+function sendErased(reply: FastifyReply, form: string, { message, receipt }: ErasedError): FastifyReply {
+  reply.headers(HEADERS)
+  switch (form) {
+    // Programs that show images from elsewhere show none whose answer is an error.
+    case 'svg':
+      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf('erased'))
+    case 'icon.svg':
+      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(iconOf('erased'))
+    case 'json':
+      return reply
+        .code(410)
+        .type(JSON_TYPE)
+        .send({ detail: message, erased: toErasedReceipt(receipt) })
+    default:
+      return sendPage(reply, <ErasedPage receipt={receipt} />, 410)
+  }
 }
 
 function linksOf(receiptId: string, origin: string): ReceiptLinks {

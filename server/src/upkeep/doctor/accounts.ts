@@ -1,6 +1,7 @@
 /** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
 import { instantOf } from '../../base/ids.ts'
 import { readNetwork } from '../../base/networks.ts'
+import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import type { Row } from '../../storage/db.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { parseJson } from './check-record.ts'
@@ -12,6 +13,7 @@ const MAX_TIME_AFTER_ID_MS = 5 * 60_000
 const HASH = /^[0-9a-f]{64}$/
 const PASSWORD_HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 const ROLES = ['owner', 'member']
+const METHODS = ['password', 'password_and_code', 'passkey', 'outside']
 const LINK_COLUMNS = ['workspace_id', 'role', 'user_id']
 const LINKS: Readonly<Record<string, readonly string[]>> = {
   setup: [],
@@ -23,12 +25,13 @@ const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
 export async function checkAccounts(doctor: Reads['doctor'], problems: Problems): Promise<void> {
   const checks = {
-    users: (row: Row) => [...timeProblems(row, 'created_at'), ...userProblems(row)],
+    users: (row: Row) => [...timeProblems(row, 'created_at', 'closed_at'), ...userProblems(row)],
     members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],
     sessions: (row: Row) => [
       ...timeProblems(row, 'created_at', 'expires_at'),
       ...timeProblems(row, 'created_at', 'last_seen_at'),
       ...hashProblems(row, 'token_hash'),
+      ...oneOf(row, 'method', METHODS),
     ],
     links: (row: Row) => [
       ...timeProblems(row, 'created_at', 'expires_at'),
@@ -36,7 +39,10 @@ export async function checkAccounts(doctor: Reads['doctor'], problems: Problems)
       ...hashProblems(row, 'token_hash'),
       ...linkProblems(row),
     ],
-    workspaces: (row: Row) => timeProblems(row, 'created_at'),
+    workspaces: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'deleted_at'),
+      ...oneOf(row, 'sign_in_rule', SIGN_IN_RULES),
+    ],
     api_keys: (row: Row) => [
       ...timeProblems(row, 'created_at', 'revoked_at'),
       ...timeProblems(row, 'created_at', 'last_used_at'),

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { type CheckRecord, claimDigest, formatInstant, isJsonObject, type JsonObject } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
+import { isClientIdLeft } from '../../claims/erased-content.ts'
 import { parseJson, readRecord } from './check-record.ts'
 import { orderedJson } from './ordered-json.ts'
 import type { StoredClaim } from './stored.ts'
@@ -13,14 +14,36 @@ const ACCESSES_WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
   'unsupported_action',
 ])
 
-export function examineClaim({ fields, belongs, checks }: StoredClaim): string[] {
+export function examineClaim(claim: StoredClaim): string[] {
+  const { claim_id } = claim.fields
+  const digest = digestHolds(claim.fields) ? [] : [`claim ${claim_id}: claim_digest is not the digest of the claim`]
+  return [...examineRow(claim), ...digest, ...examineChecks(claim)]
+}
+
+/** The columns of a claim that hold its content, as they are once it is erased. */
+const ERASED = { agent_id: '', target: '', params: '{}', claim_digest: '', origin: '', last_check: '' } as const
+
+/** For a claim whose receipt is erased. */
+export function examineErasedClaim(claim: StoredClaim): string[] {
+  const { fields, checks } = claim
+  const problems = examineRow(claim)
+  const addProblem = (problem: string) => problems.push(`claim ${fields.claim_id}: it is erased, and ${problem}`)
+  for (const [column, left] of Object.entries(ERASED)) {
+    if (fields[column as keyof typeof ERASED] !== left) addProblem(`${column} has content`)
+  }
+  if (!isClientIdLeft(fields.client_claim_id)) addProblem('client_claim_id is not what an erasure leaves of it')
+  if (fields.state !== 'decided') addProblem('it is not decided')
+  if (checks.length > 0) addProblem('its checks are there')
+  return problems
+}
+
+function examineRow({ fields, belongs }: StoredClaim): string[] {
   const { claim_id, submitted_at, state } = fields
   const problems: string[] = []
   const addProblem = (problem: string) => problems.push(`claim ${claim_id}: ${problem}`)
 
   const madeAt = instantOf(claim_id)
   if (madeAt !== undefined && String(madeAt) !== submitted_at) addProblem('submitted_at is not the time in its id')
-  if (!digestHolds(fields)) addProblem('claim_digest is not the digest of the claim')
   if (!isConsistentAccess(fields)) addProblem('access contradicts connection_id or origin')
   if (!isFlag(fields.agent_bound)) addProblem('agent_bound is neither 0 nor 1')
   if (!belongs)
@@ -36,7 +59,7 @@ export function examineClaim({ fields, belongs, checks }: StoredClaim): string[]
   } else {
     addProblem('state is neither queued nor decided')
   }
-  return [...problems, ...examineChecks({ fields, belongs, checks })]
+  return problems
 }
 
 export function isFlag(text: string): boolean {

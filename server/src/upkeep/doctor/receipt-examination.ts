@@ -13,7 +13,7 @@ import {
   signedEvidence,
 } from '@claimcheck/core'
 import { parseJson } from './check-record.ts'
-import { examineClaim, paramsOf, recordsOf } from './claim-examination.ts'
+import { examineClaim, examineErasedClaim, paramsOf, recordsOf } from './claim-examination.ts'
 import { evidenceProblems, namesPlugin } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
@@ -39,10 +39,12 @@ export async function examineReceipt(
   bounds: HeadBounds,
   keys?: KeyRing,
 ): Promise<Examination> {
+  if (receipt.erased === '1') return examineErased(receipt, claim, bounds)
   const problems: string[] = []
   const addProblem = (problem: string) =>
     problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
   const leafHash = hashLeaf(receipt.entry)
+  if (receipt.entry === '') addProblem('its content is missing, and no erasure says why')
   if (leafHash !== receipt.leaf_hash) addProblem('leaf_hash is not the hash of the entry')
   const issuedAt = Number(receipt.issued_at)
   if (issuedAt < bounds.notBefore || issuedAt > bounds.notAfter)
@@ -67,6 +69,26 @@ export async function examineReceipt(
     for (const column of differingColumns(body, claim))
       addProblem(`claim ${claim.fields.claim_id} differs in ${column}`)
   return { leafHash, problems }
+}
+
+/** Of an erased receipt the leaf's hash is left: the tree and the signed roots tell whether it is the right one. */
+function examineErased(receipt: StoredReceipt, claim: StoredClaim | undefined, bounds: HeadBounds): Examination {
+  const problems: string[] = []
+  const addProblem = (problem: string) =>
+    problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
+  const issuedAt = Number(receipt.issued_at)
+  if (!(issuedAt >= bounds.notBefore && issuedAt <= bounds.notAfter))
+    addProblem('issued_at is not between its tree head and the one before')
+  if (receipt.evidence !== '') addProblem('it is erased, and its evidence is there')
+  if (!claim) addProblem('its claim is missing')
+  else {
+    if (claim.fields.receipt_id !== receipt.receipt_id)
+      addProblem(`claim ${claim.fields.claim_id} differs in receipt_id`)
+    problems.push(...examineErasedClaim(claim))
+  }
+  const isHash = /^[0-9a-f]{64}$/.test(receipt.leaf_hash)
+  if (!isHash) addProblem('leaf_hash is not a hash')
+  return { leafHash: isHash ? receipt.leaf_hash : hashLeaf(''), problems }
 }
 
 /** Returns hex. The NUL is the prefix of a leaf in RFC 6962. */

@@ -33,7 +33,7 @@ export interface StoredCheck {
 export function readReceiptLine(line: string): ReceiptLine | undefined {
   const values = line.split(SEPARATORS.field)
   if (values.length !== RECEIPT_FIELDS.length + CLAIM_FIELDS.length) return undefined
-  const [leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence] = values as unknown as Values<
+  const [leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence, erased] = values as unknown as Values<
     typeof RECEIPT_FIELDS
   >
   return {
@@ -43,6 +43,7 @@ export function readReceiptLine(line: string): ReceiptLine | undefined {
     issued_at,
     entry,
     evidence,
+    erased,
     claim: toClaimLine(values.slice(RECEIPT_FIELDS.length)),
   }
 }
@@ -64,10 +65,10 @@ export function claimOfLine({ belongs, checks, ...fields }: ClaimLine): StoredCl
 }
 
 export function receiptOfRow(row: Row): StoredReceipt {
-  const [leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence] = RECEIPT_FIELDS.map((name) =>
+  const [leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence, erased] = RECEIPT_FIELDS.map((name) =>
     textOf(row[name]),
   ) as unknown as Values<typeof RECEIPT_FIELDS>
-  return { leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence }
+  return { leaf_index, receipt_id, leaf_hash, issued_at, entry, evidence, erased }
 }
 
 export function claimOfRow(row: Row, checks: readonly Row[]): StoredClaim {

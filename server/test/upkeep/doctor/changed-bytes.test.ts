@@ -104,7 +104,7 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
   'claims of an unknown action': ['origin', 'submitted_by'],
   'claims decided in three looks': ['origin', 'submitted_by'],
   'checks the first of three': ['record'],
-  'users with a password': ['email', 'name', 'password_hash', 'created_at'],
+  'users with a password': ['email', 'name', 'password_hash', 'created_at', 'generation'],
   'members owner': ['id', 'created_at'],
   'sessions open': ['id', 'token_hash', 'created_at', 'last_seen_at', 'expires_at', 'user_agent', 'address'],
   'links invitation': ['id', 'token_hash', 'created_by', 'created_at', 'expires_at'],

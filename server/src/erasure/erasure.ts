@@ -1,0 +1,114 @@
+/** Erases the content of receipts for the operator. The log keeps their leaves, so that proofs, heads and anchors stay as they are. */
+import { formatInstant, type Instant } from '@claimcheck/core'
+import type { Acting } from '../base/actor.ts'
+import { type ErasureRule, isOperatorRule, OPERATOR_RULES, type OperatorRule } from '../base/erasure-rules.ts'
+import { ServiceError } from '../base/errors.ts'
+import { isReadable } from '../base/names.ts'
+import { contentLeft } from '../claims/erased-content.ts'
+import type { ClaimRow } from '../storage/claim-row.ts'
+import type { ErasedReceipt, SameOutcome } from '../storage/erasures.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
+
+/** Why something is erased. */
+export interface Reason {
+  readonly rule: ErasureRule
+  /** Such as a file number; empty: there is none. */
+  readonly reference: string
+}
+
+/** What would be erased. */
+export interface Candidate {
+  readonly claim: ClaimRow
+  readonly receiptId: string
+  /** When it was erased already. */
+  readonly erased: ErasedReceipt | undefined
+  /** Claims with the same target and params, whose receipts say the same. */
+  readonly same: readonly SameOutcome[]
+}
+
+export interface Erased {
+  readonly receipt: ErasedReceipt
+  /** False: it was erased before, by the rule that the receipt names. */
+  readonly isNew: boolean
+  /** False: files beside the database still hold the content for a while, because a reader was in the way. */
+  readonly isForgotten: boolean
+}
+
+export interface ErasureService {
+  /** @param id of a receipt, or of its claim @throws ServiceError `not_found`; `conflict` for a claim that is not decided */
+  find(id: string): Promise<Candidate>
+  /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found` */
+  erase(receiptId: string, reason: Reason, by: Acting): Promise<Erased>
+  /** The latest first. */
+  list(limit: number): Promise<readonly ErasedReceipt[]>
+}
+
+const MOST_SAME = 100
+const LONGEST_REFERENCE = 200
+
+export function createErasureService({ storage, now }: { storage: Storage; now: () => Instant }): ErasureService {
+  const { erasures } = storage.read
+
+  async function claimOf(id: string): Promise<ClaimRow> {
+    const claim = (await erasures.claimOf(id)) ?? (await erasures.claim(id))
+    if (!claim) throw new ServiceError('not_found', `there is no receipt ${id}`)
+    return claim
+  }
+
+  return {
+    async find(id) {
+      const claim = await claimOf(id)
+      const { claimId, receiptId, deadlineAt } = claim
+      if (receiptId === null) {
+        const until = formatInstant(deadlineAt)
+        const detail = `the claim ${claimId} is not decided yet, so there is nothing to erase: wait until its deadline, ${until}, and erase its receipt then`
+        throw new ServiceError('conflict', detail)
+      }
+      const [erased] = await erasures.byReceiptIds([receiptId])
+      return { claim, receiptId, erased, same: erased ? [] : await erasures.sameOutcome(claim, MOST_SAME) }
+    },
+    async erase(receiptId, reason, by) {
+      const at = now()
+      const isNew = await storage.write(async (tx) => {
+        const [claim] = await eraseIn(tx, [receiptId], reason, at)
+        if (!claim) return false
+        const { workspaceId } = claim
+        const details = { rule: reason.rule, reference: reason.reference }
+        tx.audit.record({ event: 'receipt.erased', at, by, workspaceId, subject: receiptId, details })
+        return true
+      })
+      const [receipt] = await erasures.byReceiptIds([receiptId])
+      if (!receipt) throw new ServiceError('not_found', `there is no receipt ${receiptId}`)
+      return { receipt, isNew, isForgotten: await storage.forgetDeleted() }
+    },
+    list: (limit) => erasures.list(limit),
+  }
+}
+
+/** Erases those of these receipts that are not erased yet, and returns their claims as they were. */
+export async function eraseIn(
+  tx: Pick<Writes, 'erasures'>,
+  receiptIds: readonly string[],
+  { rule, reference }: Reason,
+  erasedAt: Instant,
+): Promise<readonly ClaimRow[]> {
+  const claims = await tx.erasures.lock(receiptIds)
+  if (claims.length === 0) return []
+  const rows = claims.map(({ receiptId, claimId }) => ({ receiptId: receiptId!, claimId, erasedAt, rule, reference }))
+  await tx.erasures.erase(rows, claims.map(contentLeft))
+  return claims
+}
+
+/** @throws ServiceError `bad_request` */
+export function readReason(rule: string, reference = ''): { readonly rule: OperatorRule; readonly reference: string } {
+  if (!isOperatorRule(rule)) {
+    const rules = Object.keys(OPERATOR_RULES).join(', ')
+    throw new ServiceError('bad_request', `${rule} is no rule by which receipts are erased: name one of ${rules}`)
+  }
+  const trimmed = reference.trim()
+  if (trimmed.length > LONGEST_REFERENCE || !isReadable(trimmed)) {
+    const detail = `the reference is not valid: use at most ${LONGEST_REFERENCE} characters, without invisible ones`
+    throw new ServiceError('bad_request', detail)
+  }
+  return { rule, reference: trimmed }
+}

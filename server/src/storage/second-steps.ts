@@ -1,0 +1,78 @@
+/** Second steps at signing in, and the codes that stand in for them, as rows. */
+import type { Instant } from '@claimcheck/core'
+import type { Db } from './db.ts'
+import { insertRows, selectRow } from './rows.ts'
+import { bigint, instant, integer, nullable, type RowOf, table, text } from './table.ts'
+
+export const secondSteps = table('second_steps', ['userId'], {
+  userId: text('user_id'),
+  /** Sealed. */
+  secret: text('secret'),
+  /** The number of the last 30 seconds whose code was used: none of them works again, nor an earlier one. */
+  lastCounter: bigint('last_counter'),
+  /** Wrong codes since the last right one. */
+  failures: integer('failures'),
+  failedAt: nullable(instant('failed_at')),
+  createdAt: instant('created_at'),
+  lastUsedAt: nullable(instant('last_used_at')),
+})
+
+export const recoveryCodes = table('recovery_codes', ['userId', 'codeHash'], {
+  userId: text('user_id'),
+  codeHash: text('code_hash'),
+})
+
+export type SecondStepRow = RowOf<typeof secondSteps>
+
+export function secondStepReads(db: Db) {
+  return {
+    async ofUser(userId: string): Promise<SecondStepRow | undefined> {
+      return selectRow(db, secondSteps, 'WHERE user_id = ?', [userId])
+    },
+    async codesLeft(userId: string): Promise<number> {
+      const [row] = await db.query('SELECT count(*) AS n FROM recovery_codes WHERE user_id = ?', [userId])
+      return Number(row!.n)
+    },
+  }
+}
+
+export function secondStepWrites(db: Db) {
+  return {
+    ...secondStepReads(db),
+    /** Locked until this transaction ends: of two uses of one code, one comes first. */
+    async lock(userId: string): Promise<SecondStepRow | undefined> {
+      return selectRow(db, secondSteps, `WHERE user_id = ? ${db.dialect.forUpdate}`, [userId])
+    },
+    /** False when this person has one. */
+    async insert(row: SecondStepRow): Promise<boolean> {
+      const suffix = 'ON CONFLICT (user_id) DO NOTHING RETURNING user_id'
+      return (await insertRows(db, secondSteps, [row], suffix)).length === 1
+    },
+    async used(userId: string, lastCounter: number, at: Instant): Promise<void> {
+      const changes = { last_counter: lastCounter, failures: 0, failed_at: null, last_used_at: at }
+      await db.table('second_steps').where({ user_id: userId }).update(changes)
+    },
+    async failed(userId: string, failures: number, at: Instant): Promise<void> {
+      await db.table('second_steps').where({ user_id: userId }).update({ failures, failed_at: at })
+    },
+    /** With its recovery codes. False when there is none. */
+    async remove(userId: string): Promise<boolean> {
+      await db.table('recovery_codes').where({ user_id: userId }).delete()
+      return (await db.table('second_steps').where({ user_id: userId }).delete()) === 1
+    },
+    /** In place of all others. */
+    async setCodes(userId: string, codeHashes: readonly string[]): Promise<void> {
+      await db.table('recovery_codes').where({ user_id: userId }).delete()
+      await insertRows(
+        db,
+        recoveryCodes,
+        codeHashes.map((codeHash) => ({ userId, codeHash })),
+      )
+    },
+    /** Uses it up. False when there is no such code. */
+    async useCode(userId: string, codeHash: string): Promise<boolean> {
+      const which = { user_id: userId, code_hash: codeHash }
+      return (await db.table('recovery_codes').where(which).delete()) === 1
+    },
+  }
+}

@@ -1,0 +1,136 @@
+/** Closing accounts and deleting workspaces: what goes, what stays, and what refuses. */
+import { byUser } from '@claimcheck/server/base/actor'
+import { openPostgres } from '@claimcheck/server/storage/postgres'
+import t from 'tap'
+import { createDatabase } from '../../../test/support/database.ts'
+import { first, newUser, openPeople, PASSWORD, type People, VISITOR } from './people.ts'
+
+async function joining({ accounts }: People, workspaceId: string, role: 'owner' | 'member', name: string) {
+  return (await accounts.join(await accounts.inviteToken(workspaceId, role, null), newUser(name))).user
+}
+
+t.test('of a closed account nothing personal is left, and what others refer to stays', async (t) => {
+  const people = await openPeople(t)
+  const { storage, accounts, sessions, members, identities, closing, keys } = people
+  const { user, workspaceId } = await first(people)
+  const bob = await joining(people, workspaceId, 'owner', 'bob')
+  const { id: key } = await keys.create(workspaceId, 'by bob', {}, byUser(bob.id, '::1'))
+  await identities.add(bob, { issuer: 'https://id.example.com', subject: 'bobs-subject' })
+  const passkey = { publicKey: 'AA', counter: 0, transports: [], name: "bob's phone", createdAt: 0, lastUsedAt: null }
+  await storage.write((tx) => tx.passkeys.insert({ id: 'bobs-passkey', userId: bob.id, ...passkey }))
+  const token = await sessions.start(bob, 'password', { ...VISITOR, userAgent: "bob's browser" })
+  const invitation = await accounts.inviteToken(workspaceId, 'member', bob.id)
+  const reset = await accounts.resetToken('bob@example.com')
+
+  await closing.close(bob)
+  t.equal(await sessions.find(token), undefined)
+  t.equal(await accounts.byPassword('bob@example.com', PASSWORD), undefined)
+  for (const link of [invitation, reset]) t.equal(await accounts.link(link), undefined)
+  t.strictSame(
+    (await members.list(workspaceId)).map(({ userId }) => userId),
+    [user.id],
+  )
+  t.strictSame(
+    (await accounts.list()).map(({ id }) => id),
+    [user.id],
+  )
+  const { doctor, passkeys, secondSteps } = storage.read
+  const rows = (['users', 'sessions', 'links', 'members'] as const).map((table) => doctor.rows(table, '', 100))
+  const tables = await Promise.all([...rows, passkeys.ofUser(bob.id), storage.read.identities.ofUser(bob.id)])
+  t.equal(await secondSteps.ofUser(bob.id), undefined)
+  t.notMatch(JSON.stringify(tables), /bob|192\.0\.2\.1/i)
+  t.same([...(await members.namesOf([bob.id])).values()], ['closed account'])
+  t.match(await keys.list(workspaceId), [{ id: key, createdBy: bob.id, revokedAt: null }])
+
+  const again = await joining(people, workspaceId, 'member', 'bob')
+  t.not(again.id, bob.id, 'the address is free')
+  await t.rejects(closing.close(bob), { code: 'conflict' })
+  await t.rejects(closing.closeByEmail(`${bob.id.toLowerCase()}@closed.invalid`, { withWorkspaces: true }), {
+    code: 'not_found',
+  })
+  await t.rejects(accounts.resetToken(`${bob.id.toLowerCase()}@closed.invalid`), { code: 'not_found' })
+})
+
+t.test('the only owner of a workspace with other members stays, and is told what to do', async (t) => {
+  const people = await openPeople(t)
+  const { members, closing, accounts } = people
+  const { user, workspaceId } = await first(people)
+  const bob = await joining(people, workspaceId, 'member', 'bob')
+  const message = /only owner of acme, which has other members: make one of them an owner, or delete the workspace/
+  await t.rejects(closing.close(user), { code: 'conflict', message })
+  t.match(await closing.ownedAlone(user.id), [{ id: workspaceId, hasOthers: true }])
+  t.ok(await accounts.byPassword('ann@example.com', PASSWORD), 'nothing happened')
+  const { id } = (await members.list(workspaceId)).find(({ userId }) => userId === bob.id)!
+  await members.setRole(workspaceId, id, 'owner')
+  await closing.close(user)
+  t.match(await members.list(workspaceId), [{ userId: bob.id, role: 'owner' }])
+})
+
+t.test('what nobody else is in goes with the account; an operator has to say so', async (t) => {
+  const people = await openPeople(t)
+  const { closing, keys, workspaces, accounts } = people
+  const { user, workspaceId } = await first(people)
+  const { key } = await keys.create(workspaceId, 'key')
+  t.match(await closing.ownedAlone(user.id), [{ name: 'acme', hasOthers: false }])
+  const asked = closing.closeByEmail('ann@example.com', { withWorkspaces: false })
+  await t.rejects(asked, { code: 'conflict', message: /nobody else is in acme: invite another owner first/ })
+  t.ok(await keys.authenticate(key, '::1'))
+  t.strictSame(await closing.closeByEmail(' ANN@example.com', { withWorkspaces: true }), ['acme'])
+  t.equal(await keys.authenticate(key, '::1'), undefined)
+  await t.rejects(workspaces.find('acme'), { code: 'not_found' })
+  t.ok(await accounts.setupToken(), 'without any account somebody can set the service up again')
+})
+
+t.test('a deleted workspace lets nobody in, keeps its rows, and gives its name away', async (t) => {
+  const people = await openPeople(t)
+  const { storage, accounts, members, keys, workspaces } = people
+  const { user, workspaceId } = await first(people)
+  await joining(people, workspaceId, 'member', 'bob')
+  const { key } = await keys.create(workspaceId, 'key')
+  const invitation = await accounts.inviteToken(workspaceId, 'owner', null)
+  await workspaces.delete(workspaceId)
+  t.equal(await keys.authenticate(key, '::1'), undefined)
+  t.equal(await accounts.link(invitation), undefined)
+  t.strictSame(await members.workspacesOf(user.id), [])
+  for (const name of ['acme', workspaceId]) await t.rejects(workspaces.find(name), { code: 'not_found' })
+  await t.rejects(workspaces.delete(workspaceId), { code: 'not_found' })
+  await t.rejects(keys.create(workspaceId, 'late'), { code: 'not_found' })
+  await t.rejects(accounts.inviteToken(workspaceId, 'owner', null), { code: 'not_found' })
+  await t.rejects(members.setSignInRule(workspaceId, 'passkey'), { code: 'not_found' })
+  const other = await members.createWorkspace(user.id, 'acme')
+  t.not(other.id, workspaceId)
+  const rows = await storage.read.doctor.rows('workspaces', '', 100)
+  t.equal(rows.length, 2)
+})
+
+t.test('nothing comes into a workspace that is deleted at the same moment', async (t) => {
+  const database = await createDatabase('postgres')
+  const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })
+  t.teardown(() => database.remove())
+  const { accounts, members, keys, workspaces } = people
+  const { user } = await first(people)
+  for (let round = 0; round < 5; round++) {
+    const { id } = await members.createWorkspace(user.id, `w${round}`)
+    const invitation = await accounts.inviteToken(id, 'owner', null)
+    const [, key, joined] = await Promise.allSettled([
+      workspaces.delete(id),
+      keys.create(id, 'late'),
+      accounts.join(invitation, newUser(`bob${round}`)),
+    ])
+    if (key.status === 'fulfilled') t.equal(await keys.authenticate(key.value.key, '::1'), undefined)
+    t.strictSame(await members.list(id), [], joined.status)
+  }
+})
+
+t.test('of two owners who close their accounts at once, one stays for the others', async (t) => {
+  const database = await createDatabase('postgres')
+  const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })
+  t.teardown(() => database.remove())
+  const { members, closing } = people
+  const { user: ann, workspaceId } = await first(people)
+  await joining(people, workspaceId, 'member', 'mia')
+  const bob = await joining(people, workspaceId, 'owner', 'bob')
+  const outcomes = await Promise.allSettled([ann, bob].map((user) => closing.close(user)))
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1, JSON.stringify(outcomes))
+  t.strictSame((await members.list(workspaceId)).filter(({ role }) => role === 'owner').length, 1)
+})

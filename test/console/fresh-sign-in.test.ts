@@ -1,0 +1,185 @@
+/** What changes who can get in needs a sign-in of the last ten minutes, and goes on afterwards as it was typed. */
+import t, { type Test } from 'tap'
+import { afterFile } from '../support/after-file.ts'
+import { filled, routesOf } from '../support/console-routes.ts'
+import { sharedInstallation } from '../support/installation.ts'
+import { OpenIdProvider } from '../support/openid-provider.ts'
+import { signedInBefore } from '../support/time-passes.ts'
+import { PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
+
+const MINUTES_MS = 60_000
+
+const provider = await OpenIdProvider.start()
+afterFile(() => provider.close())
+const shared = sharedInstallation({
+  env: provider.env,
+  file: { sign_in: provider.section, rate_limits: { sign_in: 0 } },
+})
+
+/** Every route that needs it, with a form that would change something. */
+const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string, string>>])[] = [
+  ['POST /console/account/passkeys/options', {}],
+  ['POST /console/account/passkeys', { passkey_name: 'laptop', credential: '{}' }],
+  ['GET /console/account/second-step', {}],
+  ['POST /console/account/second-step', { code: '123456' }],
+  ['POST /console/account/second-step/codes', {}],
+  ['POST /console/account/second-step/off', {}],
+  ['GET /console/account/close', {}],
+  ['POST /console/account/close', { email: 'nobody@example.com' }],
+  ['POST /console/sign-in/outside', { purpose: 'link' }],
+  ['POST /console/w/:workspace/developers/keys', { name: 'planted' }],
+  ['POST /console/w/:workspace/developers/keys/:key', { name: 'wider' }],
+  ['POST /console/w/:workspace/developers/keys/:key/rotate', {}],
+  ['POST /console/account/machines', { name: 'planted' }],
+  ['POST /console/w/:workspace/members/invitations', { role: 'owner' }],
+  ['POST /console/w/:workspace/members/:member/role', { role: 'owner' }],
+  ['POST /console/w/:workspace/sign-in-rule', { rule: 'any' }],
+  ['GET /console/w/:workspace/delete', {}],
+  ['POST /console/w/:workspace/delete', { name: 'x' }],
+]
+/** Only of an account without a password: below. */
+const FIRST_PASSWORD = 'POST /console/account/password'
+
+async function acme() {
+  const installation = await shared()
+  const { host } = installation
+  const owner = await Visitor.owner(host)
+  const workspace = await owner.workspaceId()
+  const mia = await Visitor.joining(host, workspace, 'member', 'Mia')
+  const members = await host.claimcheck.members.list(workspace)
+  const member = members.find(({ email }) => email === mia.email)!.id
+  await owner.get('/console/account')
+  return { installation, host, owner, workspace, member, base: `/console/w/${workspace}` }
+}
+
+/** The fields that the form to this path carries by itself. */
+function hiddenFields({ html }: Page, action: string): Record<string, string> {
+  const form = html.split('<form').find((part) => part.includes(`action="${action}"`)) ?? ''
+  const inputs = form.split('</form>')[0]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)
+  return Object.fromEntries(
+    [...inputs].map(([, name, value]) => [name!, value!.replaceAll('&quot;', '"').replaceAll('&amp;', '&')]),
+  )
+}
+
+async function stateOf({ host, workspace }: Awaited<ReturnType<typeof acme>>) {
+  const { keys, members, accounts, workspaces } = host.claimcheck
+  return {
+    keys: await keys.list(workspace),
+    members: await members.list(workspace),
+    invitations: await members.invitations(workspace),
+    workspace: await workspaces.find(workspace),
+    users: await accounts.list(),
+  }
+}
+
+function ask(visitor: Visitor, route: string, values: Readonly<Record<string, string>>, fields = {}) {
+  const [method, url] = route.split(' ') as ['GET' | 'POST', string]
+  const path = filled({ url }, values)
+  return method === 'GET' ? visitor.get(path) : visitor.post(path, fields)
+}
+
+t.test('the table is whole: a route that needs a fresh sign-in is tested here', async (t) => {
+  const { host } = await shared()
+  const guarded = (await routesOf(host.claimcheck)).filter(({ isFresh }) => isFresh)
+  const named = guarded.map(({ method, url }) => `${method} ${url}`)
+  t.strictSame(named.sort(), [...ROUTES.map(([route]) => route), FIRST_PASSWORD].sort())
+})
+
+t.test('ten minutes after signing in, each of them asks who it is, and changes nothing', async (t) => {
+  const world = await acme()
+  const { installation, owner, workspace, member } = world
+  await signedInBefore(installation, owner, 10 * MINUTES_MS)
+  const before = await stateOf(world)
+  for (const [route, fields] of ROUTES) {
+    const page = await ask(owner, route, { workspace, member, key: 'key_none' }, fields)
+    t.equal(page.status, route.startsWith('GET') ? 200 : 403, route)
+    t.match(textOf(page.html), /Confirm that it is you .* needs a sign-in of the last ten minutes/, route)
+    t.match(page.html, `action="/console/sign-in"`, route)
+    t.match(page.html, 'Continue with Example', route)
+  }
+  t.strictSame(await stateOf(world), before)
+})
+
+t.test('within ten minutes none of them asks', async (t) => {
+  const { installation, owner, workspace, member } = await acme()
+  await signedInBefore(installation, owner, 9 * MINUTES_MS)
+  for (const [route, fields] of ROUTES) {
+    const page = await ask(owner, route, { workspace, member, key: 'key_none' }, fields)
+    t.notMatch(textOf(page.html), /Confirm that it is you/, route)
+  }
+})
+
+t.test('what makes no owner needs none', async (t) => {
+  const { installation, owner, base, member } = await acme()
+  await signedInBefore(installation, owner, 60 * MINUTES_MS)
+  t.equal((await owner.post(`${base}/members/invitations`, { role: 'member' })).status, 200)
+  t.match((await owner.post(`${base}/members/${member}/role`, { role: 'member' })).path, /done=role-changed/)
+})
+
+t.test('the form goes on as it was typed once they have signed in again, in a session that begins anew', async (t) => {
+  const { installation, host, owner, workspace, base } = await acme()
+  await signedInBefore(installation, owner, 11 * MINUTES_MS)
+  const action = `${base}/developers/keys`
+  const asked = await owner.post(action, { name: 'build "server" & more' })
+  t.match(textOf(asked.html), /build "server" & more/)
+  const cookie = owner.cookies.get('claimcheck')
+
+  const fields = hiddenFields(asked, '/console/sign-in')
+  const wrong = await owner.post('/console/sign-in', { ...fields, password: 'not the password' })
+  t.equal(wrong.status, 422)
+  t.match(textOf(wrong.html), /Confirm that it is you .*password is not right/)
+  const confirmed = await owner.post('/console/sign-in', {
+    ...hiddenFields(wrong, '/console/sign-in'),
+    password: PASSWORD,
+  })
+  t.match(textOf(confirmed.html), /Send your form\? .*build "server" & more/)
+  t.not(owner.cookies.get('claimcheck'), cookie)
+  t.strictSame(await host.claimcheck.keys.list(workspace), [])
+  const made = await owner.post(action, { ...hiddenFields(confirmed, action), name: 'build "server" & more' })
+  t.equal(made.status, 201)
+  t.match(await host.claimcheck.keys.list(workspace), [{ name: 'build "server" & more' }])
+  const [{ id } = { id: '' }] = (await host.claimcheck.accounts.list()).filter(({ email }) => email === owner.email)
+  t.equal((await host.claimcheck.sessions.list(id)).length, 1, 'the old session is over')
+})
+
+t.test('the account page leads to the sign-in in place of forms that would be refused', async (t: Test) => {
+  const { installation, owner } = await acme()
+  t.match((await owner.get('/console/account')).html, /value="link"/)
+  await signedInBefore(installation, owner, 10 * MINUTES_MS)
+  const page = await owner.get('/console/account')
+  t.notMatch(page.html, /value="link"/)
+  t.match(page.html, /To link it, <a href="\/console\/confirm\?next=%2Fconsole%2Faccount">confirm that it is you<\/a>/)
+  const confirm = await owner.get('/console/confirm?next=%2Fconsole%2Faccount')
+  const back = { ...hiddenFields(confirm, '/console/sign-in'), password: PASSWORD }
+  const after = await owner.post('/console/sign-in', back)
+  t.equal(after.path, '/console/account')
+  t.match(after.html, /value="link"/)
+})
+
+t.test('a first password needs it, and one in place of another does not', async (t) => {
+  const { installation, host, owner, workspace } = await acme()
+  provider.open(`${host.url}/console/sign-in/outside/callback`)
+  const token = await host.claimcheck.accounts.inviteToken(workspace, 'member', null)
+  const newcomer = new Visitor(host, 'newcomer@example.com')
+  const begun = await newcomer.post('/console/sign-in/outside', { purpose: 'join', token })
+  const url = /^0;url=(.*)$/.exec(begun.headers.get('refresh') ?? '')![1]!
+  const back = await provider.signIn(url, 'newcomer')
+  await newcomer.get(back.pathname + back.search)
+  await newcomer.get('/console/account')
+  await signedInBefore(installation, newcomer, 10 * MINUTES_MS)
+  const next = 'quite another password'
+  const form = { next, keep_identity: provider.issuer }
+  const asked = await newcomer.post('/console/account/password', form)
+  t.equal(asked.status, 403)
+  t.match(textOf(asked.html), /Confirm that it is you/)
+  t.notMatch(asked.html, next)
+  t.notMatch(asked.html, 'name="password"', 'there is none to ask for')
+  t.match(
+    textOf((await newcomer.get('/console/account')).html),
+    /To choose one , confirm that it is you|To choose one, confirm/,
+  )
+
+  await signedInBefore(installation, owner, 10 * MINUTES_MS)
+  const changed = await owner.post('/console/account/password', { current: PASSWORD, next })
+  t.match(changed.path, /done=password-changed/)
+})
