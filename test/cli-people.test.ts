@@ -1,5 +1,6 @@
 /** The commands about people: links that work on a running server, and nothing printed that is kept. */
 import t, { type Test } from 'tap'
+import { setUpSecondStep } from './support/authenticator.ts'
 import { runClaimcheck } from './support/command.ts'
 import { Installation } from './support/installation.ts'
 import { emailOf, PASSWORD, textOf, Visitor } from './support/visitor.ts'
@@ -58,6 +59,53 @@ t.test('an invitation that the command prints makes one member, of the role that
   t.match((await run('workspace', 'invite', 'acme')).stdout, /\/console\/join\/[\w-]{43}\n/)
   t.match(await run('workspace', 'invite', 'nobody'), { code: 1, stderr: /nobody/ })
   t.match(await run('workspace', 'invite', 'acme', '--role', 'king'), { code: 2 })
+})
+
+t.test('a reset can switch the second step off for who has lost it', async (t) => {
+  const { host, run, json } = await installed(t)
+  const owner = await Visitor.first(host)
+  await setUpSecondStep(owner)
+  t.match(await json('user', 'reset', owner.email), { second_step_removed: false })
+  const off = await json('user', 'reset', owner.email, '--without-second-step')
+  t.match(off, { second_step_removed: true })
+  t.match((await run('user', 'reset', owner.email, '--without-second-step')).stdout, /The account has no second step\./)
+  const page = await new Visitor(host).post(new URL(off.url).pathname, { password: 'another password altogether' })
+  t.equal(page.path, '/console/account?done=password-reset', 'no code is asked for')
+})
+
+t.test(
+  'an account is closed once that is confirmed, with the workspaces that nobody else is in if that is said',
+  async (t) => {
+    const { host, run, json } = await installed(t)
+    const owner = await Visitor.first(host)
+    const mia = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
+    t.match(await run('user', 'close', mia.email), { code: 1, stdout: '', stderr: /cannot be undone.*Add --yes/s })
+    t.equal((await mia.get('/console/account')).status, 200)
+    t.match(await run('user', 'close', owner.email, '--yes'), {
+      code: 1,
+      stderr: /only owner of acme, which has other members/,
+    })
+    t.strictSame(await json('user', 'close', mia.email, '--yes'), { email: mia.email, deleted_workspaces: [] })
+    t.match((await mia.get('/console/account')).path, /sign-in/)
+    t.match(await run('user', 'close', mia.email, '--yes'), { code: 1, stderr: /there is no account/ })
+    t.match(await run('user', 'close', owner.email, '--yes'), { code: 1, stderr: /nobody else is in acme/ })
+    const closed = await json('user', 'close', owner.email, '--yes', '--with-workspaces')
+    t.strictSame(closed, { email: owner.email, deleted_workspaces: ['acme'] })
+    t.strictSame(await json('user', 'list'), [])
+  },
+)
+
+t.test('a workspace is deleted once that is confirmed, and its name is free', async (t) => {
+  const { host, run, json } = await installed(t)
+  const { id } = await json('workspace', 'create', 'acme')
+  const { key } = await json('key', 'create', '--workspace', 'acme')
+  const headers = { authorization: `Bearer ${key}` }
+  t.match(await run('workspace', 'delete', 'acme'), { code: 1, stdout: '', stderr: /cannot be undone.*Add --yes/s })
+  t.equal((await host.request('/v1/whoami', { headers })).status, 200)
+  t.strictSame(await json('workspace', 'delete', 'acme', '--yes'), { id, name: 'acme' })
+  t.equal((await host.request('/v1/whoami', { headers })).status, 401)
+  t.match(await run('workspace', 'delete', id, '--yes'), { code: 1, stderr: /there is no workspace/ })
+  t.not((await json('workspace', 'create', 'acme')).id, id)
 })
 
 t.test('a workspace is renamed, and keeps its id', async (t) => {

@@ -1,4 +1,4 @@
-/** `claimcheck verify` over evidence: what it shows, what it refuses, and where a receipt was read. */
+/** `claimcheck verify` over evidence: what it shows, what it refuses, and where a receipt was read. Threats W1 and O4 of `security.md`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** What an installation consists of: the lockfile keeps its rules, and the bill of materials names all of it. */
+/** What an installation consists of: the lockfile keeps its rules, and the bill of materials names all of it. Threat P6 of `security.md`. */
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { sbomOf } from '../scripts/sbom.ts'

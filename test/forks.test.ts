@@ -1,3 +1,4 @@
+/** No host continues a log behind what it has signed. Threat O6 of `security.md`. */
 import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'

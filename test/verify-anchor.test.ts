@@ -1,4 +1,4 @@
-/** What `claimcheck verify --rpc` finds of a receipt's anchor, for a stranger with a node of the chain. */
+/** What `claimcheck verify --rpc` finds of a receipt's anchor, for a stranger with a node of the chain. Threat O5 of `security.md`. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

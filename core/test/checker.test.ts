@@ -1,4 +1,4 @@
-/** The checker with changed, edited and arbitrary texts, and with anchors. */
+/** The checker with changed, edited and arbitrary texts, and with anchors. Threat O7 of `security.md`. */
 import { readFileSync } from 'node:fs'
 import { type AnchorFinding, checkReceipt, parseKeySet, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'

@@ -1,4 +1,7 @@
-/** Whether a receipt follows from its evidence. The vectors have the ways to cheat; here is what no file can show. */
+/**
+ * Whether a receipt follows from its evidence. The vectors have the ways to cheat; here is what no file can show.
+ * Threats D1 and O4 of `security.md`.
+ */
 import {
   type Case,
   type CheckRecord,

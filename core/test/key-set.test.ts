@@ -1,4 +1,4 @@
-/** Reading key documents. */
+/** Reading key documents. Threat K6 of `security.md`. */
 import {
   createNobleSigner,
   type KeyEntry,

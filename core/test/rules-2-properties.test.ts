@@ -1,3 +1,4 @@
+/** What holds for every verdict of rules 2, in simulated worlds and for arbitrary records. Threat D2 of `security.md`. */
 import {
   type CheckRecord,
   CLOSING,

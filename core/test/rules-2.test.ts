@@ -1,3 +1,4 @@
+/** Version 2 of the verdict rules, one row for each case. Threat A1 of `security.md`. */
 import {
   type CheckRecord,
   CLOSING,

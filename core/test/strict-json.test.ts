@@ -1,4 +1,4 @@
-/** Strict JSON, compared with JSON.parse. */
+/** Strict JSON, compared with JSON.parse. Threat A6 of `security.md`. */
 import { isDeepStrictEqual } from 'node:util'
 import { JsonError, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'

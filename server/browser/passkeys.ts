@@ -19,6 +19,7 @@ async function askForOptions(form: HTMLFormElement): Promise<never> {
   const body = new URLSearchParams(csrf === undefined ? {} : { _csrf: csrf })
   const response = await fetch(form.dataset.options!, { method: 'POST', body, redirect: 'error' })
   if (response.status === 429) throw new Error('Too many attempts. Try again in a minute.')
+  if (response.status === 403) throw new Error('Your sign-in is more than ten minutes old. Load the page again.')
   if (!response.ok) throw new Error('The request failed. Load the page again, then try once more.')
   return (await response.json()) as never
 }

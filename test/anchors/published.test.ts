@@ -1,3 +1,4 @@
+/** Anchors as readers of receipts see them, and as operators do. Threat O2 of `security.md`. */
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'

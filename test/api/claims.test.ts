@@ -1,3 +1,4 @@
+/** Claims over the API: each is made once, and listed where it belongs. Threat A5 of `security.md`. */
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Installation } from '../support/installation.ts'

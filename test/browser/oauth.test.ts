@@ -1,4 +1,4 @@
-/** An application that a person lets in, in a real browser: from its link over signing in and consent to whoami. */
+/** An application that a person lets in, in a real browser: from its link over signing in and consent to whoami. Threat S4 of `security.md`. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test as TapTest } from 'tap'

@@ -1,4 +1,7 @@
-/** Every page of the console in a real browser: nothing that axe finds, as wide as the screen, markup as text, and readable without scripts. */
+/**
+ * Every page of the console in a real browser: nothing that axe finds, as wide as the screen, markup as text, and readable without scripts.
+ * Threat W6 of `security.md`.
+ */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'

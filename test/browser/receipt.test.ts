@@ -1,4 +1,7 @@
-/** The page of a receipt and the offline checker in a real browser: they check by themselves, and say what the library and the command line say. */
+/**
+ * The page of a receipt and the offline checker in a real browser: they check by themselves, and say what the library and the command line say.
+ * Threat O7 of `security.md`.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** One's own account: name, password, and sessions that end where they are told to. */
+/** One's own account: name, password, and sessions that end where they are told to. Threat K2 of `security.md`. */
 import { inspect } from 'node:util'
 import t, { type Test as TapTest } from 'tap'
 import { createDatabase, TEST_DATABASE } from '../support/database.ts'

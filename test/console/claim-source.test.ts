@@ -1,4 +1,7 @@
-/** What a claim's page says of where it was read, of what its verdict vouches for, and of several connections that fit. */
+/**
+ * What a claim's page says of where it was read, of what its verdict vouches for, and of several connections that fit.
+ * Threat W1 of `security.md`.
+ */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,4 +1,7 @@
-/** Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential. */
+/**
+ * Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential.
+ * Threats W3 and W4 of `security.md`.
+ */
 import { resolve } from 'node:path'
 import { CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test as TapTest } from 'tap'
@@ -31,7 +34,7 @@ const CONFIGURED: readonly string[] = [
 async function twoWorkspaces() {
   const installation = await shared()
   const { host, claimcheck } = installation
-  const us = await Visitor.owner(host, 'ours')
+  const us = await Visitor.owner(host, 'our-workspace')
   const workspace = await us.workspaceId()
   const member = await Visitor.joining(host, workspace, 'member', OURS.member)
   const { id: key, key: secret } = await claimcheck.keys.create(workspace, OURS.key)
@@ -48,6 +51,7 @@ async function twoWorkspaces() {
   const { userId } = members.find(({ role }) => role === 'owner')!
   const [grant] = await claimcheck.applications.list(userId)
   const [session] = await claimcheck.sessions.list(userId)
+  const machine = await claimcheck.machines.create(workspace, 'our-machine', ['claims:read'])
   const ids = {
     workspace,
     key,
@@ -60,6 +64,7 @@ async function twoWorkspaces() {
     token: 'none',
     uid: consent.slice(consent.lastIndexOf('/') + 1),
     grant: grant!.grantId,
+    machine: machine.clientId,
   }
   const them = await Visitor.owner(host, 'theirs')
   const theirs = await them.workspaceId()
@@ -83,7 +88,7 @@ async function twoWorkspaces() {
 type World = Awaited<ReturnType<typeof twoWorkspaces>>
 
 /** What changes with every use, by whomever, and with every read of the destination. */
-const OF_USE = /^(last_(used|seen)_at|expires_at|attempts|due_at|next_check_at|last_check|moment_at)$/
+const OF_USE = /^(last_(used_at|seen_at|address)|attempts|due_at|next_check_at|last_check|moment_at)$/
 
 /** Every row of the database that names our workspace, or somebody in it: what somebody else could have changed. */
 async function stateOf({ installation, claimcheck, ids }: World) {
@@ -112,7 +117,7 @@ async function stateOf({ installation, claimcheck, ids }: World) {
 /** @param asked what they named themselves, which an answer may repeat */
 function tellsNothing(t: TapTest, world: World, text: string, where: string, asked = ''): void {
   const { ids, member, claim, queued, invitation } = world
-  const known = [OURS.key, OURS.target, OURS.agent, member.email, 'our-token', 'ours']
+  const known = [OURS.key, OURS.target, OURS.agent, member.email, 'our-token', 'our-workspace']
   const { workspace: _, provider: __, token: ___, uid: ____, grant: _____, ...rest } = ids
   const said = [...known, ...Object.values(rest), claim.receipt_id, queued.claim_id, invitation.id]
   t.strictSame(
@@ -179,10 +184,14 @@ t.test('the console shows nothing of a workspace to the people of another, and d
       t.equal(page.html, absent.html, `${name}: as if it were not there`)
     }
   }
-  for (const { method, url } of consoleRoutesFor('account').filter(
-    ({ url }) => url.endsWith('/end') || url.endsWith('/remove'),
-  ))
-    tellsNothing(t, world, (await sendTo(them, method, url, { id: session.id })).html, `${method} ${url}`)
+  // What is named in a form, and in no address.
+  const named = { id: session.id, workspace: ids.workspace, 'scope:claims:read': 'on', name: 'theirs too' }
+  for (const { method, url } of consoleRoutesFor('account').filter(({ url }) => !url.includes(':'))) {
+    for (const id of [session.id, ids.grant, ids.machine, ids.member]) {
+      const page = await sendTo(them, method, url, { ...named, id })
+      tellsNothing(t, world, page.html, `${method} ${url}`, JSON.stringify(named))
+    }
+  }
   t.strictSame(await stateOf(world), before)
 })
 

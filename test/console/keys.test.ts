@@ -1,4 +1,4 @@
-/** The developers screen: keys are made, shown once, listed for ever, and revoked at once. */
+/** The developers screen: keys are made, shown once, listed for ever, and revoked at once. Threat K1 of `security.md`. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { MACHINE_SECRET_PATTERN } from '@claimcheck/server/oauth/machines'

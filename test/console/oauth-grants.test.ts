@@ -1,4 +1,4 @@
-/** What was allowed, afterwards: refreshed, taken back, and bound to what the person may do themselves. */
+/** What was allowed, afterwards: refreshed, taken back, and bound to what the person may do themselves. Threat K3 of `security.md`. */
 import t, { type Test as TapTest } from 'tap'
 import { Application, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'

@@ -1,4 +1,4 @@
-/** What applications are refused, where they are told, and what people are shown in place of being led on. */
+/** What applications are refused, where they are told, and what people are shown in place of being led on. Threat S4 of `security.md`. */
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, returned, whoami } from '../support/application.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'

@@ -1,4 +1,7 @@
-/** Passkeys: what is refused of an answer, whoever sends it. That browsers and these pages understand each other is tested with one. */
+/**
+ * Passkeys: what is refused of an answer, whoever sends it. That browsers and these pages understand each other is tested with one.
+ * Threat K8 of `security.md`.
+ */
 import t, { type Test as TapTest } from 'tap'
 import { createDatabase } from '../support/database.ts'
 import { Device } from '../support/device.ts'

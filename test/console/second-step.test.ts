@@ -146,7 +146,7 @@ t.test(
       t.equal(page.status, 403, `${route.method} ${route.url}`)
       t.match(textOf(page.html), /asks for more .* You signed in with a password alone/, route.url)
     }
-    t.match((await mia.get(base + '/claims')).html, /href="\/console\/account\/second-step"/)
+    t.match((await mia.get(`${base}/claims`)).html, /href="\/console\/account\/second-step"/)
 
     t.equal((await whoami(host, tokens.access_token)).status, 401, 'what was allowed before is allowed again')
     const consent = await application.consentPage(mia)

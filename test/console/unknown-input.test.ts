@@ -1,4 +1,4 @@
-/** Whatever is sent to the console, and however slowly: it is refused in words, and is no fault of ours. */
+/** Whatever is sent to the console, and however slowly: it is refused in words, and is no fault of ours. Threat S1 of `security.md`. */
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** A host whose clock is off says so to monitoring. */
+/** A host whose clock is off says so to monitoring. Threat D6 of `security.md`. */
 import t from 'tap'
 import { Installation } from '../support/installation.ts'
 

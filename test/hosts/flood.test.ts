@@ -1,4 +1,7 @@
-/** A workspace that floods destinations that hang takes nothing from another one. The bounds are generous: `npm run bench` has the figures. */
+/**
+ * A workspace that floods destinations that hang takes nothing from another one. The bounds are generous: `npm run bench` has the figures.
+ * Threat A7 of `security.md`.
+ */
 import t from 'tap'
 import { TEST_DATABASE } from '../support/database.ts'
 import { IS_THOROUGH } from '../support/thorough.ts'

@@ -1,3 +1,4 @@
+/** Limits that count over several hosts. Threat S5 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { createCounters } from '@claimcheck/server/hosts/counters'
 import pg from 'pg'

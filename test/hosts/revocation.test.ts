@@ -1,3 +1,4 @@
+/** What is revoked on one host is so on all. Threat K1 of `security.md`. */
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from '../support/command.ts'

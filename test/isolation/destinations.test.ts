@@ -1,4 +1,7 @@
-/** Where a plugin says that a claim is read: through the whole service, for plugins in its process and in one of their own. */
+/**
+ * Where a plugin says that a claim is read: through the whole service, for plugins in its process and in one of their own.
+ * Threat P3 of `security.md`.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** What a claim that ends its plugin's process costs: through the whole service, and over its restarts. */
+/** What a claim that ends its plugin's process costs: through the whole service, and over its restarts. Threat P4 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import t from 'tap'

@@ -1,4 +1,7 @@
-/** Whatever is sent to the service, by whomever: no answer is a fault of ours. `npm run fuzz` sends ten times as much. */
+/**
+ * Whatever is sent to the service, by whomever: no answer is a fault of ours. `npm run fuzz` sends ten times as much.
+ * Threats A6, W6 and S1 of `security.md`.
+ */
 import t from 'tap'
 import { runFuzz } from '../fuzz/run.ts'
 import { IS_THOROUGH } from '../support/thorough.ts'

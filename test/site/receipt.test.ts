@@ -1,4 +1,4 @@
-/** The page of a receipt over HTTP: what it says, what it keeps to itself, and what can be taken along. */
+/** The page of a receipt over HTTP: what it says, what it keeps to itself, and what can be taken along. Threat S3 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'

@@ -1,3 +1,4 @@
+/** Git servers and GitHub: no false verified, no false blame. Threats A1 and D2 of `security.md`. */
 import t from 'tap'
 import { shareOf } from '../support/thorough.ts'
 import { gitTraps } from './git.ts'

@@ -1,4 +1,4 @@
-/** The anchor check, with attestations on a local chain with the real contracts. */
+/** The anchor check, with attestations on a local chain with the real contracts. Threat O2 of `security.md`. */
 import { type Checks, checkReceipt, type ProofAnchor, toBase64url } from '@claimcheck/core'
 import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
 import t, { type Test } from 'tap'

@@ -1,4 +1,4 @@
-/** The marks of reads that do not show the commit, each at a real git server or at the stand-in for GitHub. */
+/** The marks of reads that do not show the commit, each at a real git server or at the stand-in for GitHub. Threat A3 of `security.md`. */
 import type { Observation } from '@claimcheck/core'
 import t from 'tap'
 import { atGitServer } from './git-fixture.ts'

@@ -1,4 +1,4 @@
-/** What a git server can make this host spend: memory, time, places and the main thread. */
+/** What a git server can make this host spend: memory, time, places and the main thread. Threat D3 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { silence } from '../../../test/destinations/faults.ts'

@@ -1,4 +1,4 @@
-/** Checks at a stand-in for GitHub. */
+/** Checks at a stand-in for GitHub. Threat A2 of `security.md`. */
 import t from 'tap'
 import { json } from '../../../test/destinations/faults.ts'
 import type { ForgeRepository } from '../../../test/destinations/forge/model.ts'

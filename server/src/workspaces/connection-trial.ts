@@ -7,7 +7,7 @@ import {
   type JsonObject,
   withoutSecretValues,
 } from '@claimcheck/core'
-import { requireOrigin } from '../base/base-address.ts'
+import { originOf } from '../base/base-address.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { LeakFinder } from '../base/leaks.ts'
 import { withinTime } from '../base/time-limit.ts'
@@ -58,7 +58,8 @@ export function createTrial({ registry, outbound, now, config }: TrialOptions): 
     const probing = async () => {
       const baseUrl = await type.baseUrl(options)
       const { secrets } = withoutSecretValues(type, options)
-      const origin = requireOrigin(baseUrl)
+      const origin = originOf(baseUrl)
+      if (origin === undefined) throw new DestinationError('misconfigured')
       const { reach } = type
       const requests = outbound.forCheck({ timer, now, origin, baseUrl, secrets, reach, throughConnection: true })
       const probed = await type.probe(options, { requests, timer })

@@ -1,3 +1,4 @@
+/** What is sealed under `SECRET_KEY`, and where that key comes from. Threat K5 of `security.md`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

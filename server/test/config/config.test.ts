@@ -30,6 +30,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     plugins: [],
     rateLimits: { key: 600, receipts: 120, log: 300, refusals: 30 },
     oidcSignIn: undefined,
+    retention: { byOwners: true, leastDays: 30 },
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
     securityContact: undefined,
@@ -40,6 +41,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
   const file = {
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rate_limits: { key: 0, log: 7 },
+    retention: { by_owners: false, least_days: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
     security_contact: 'mailto:security@example.com',
@@ -70,6 +72,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     pluginDir: join(folder, 'elsewhere'),
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
+    retention: { byOwners: false, leastDays: 7 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
     securityContact: 'mailto:security@example.com',
@@ -269,5 +272,24 @@ t.test('every problem of an outside provider is told, and no secret', async (t) 
     t.match(found, expected)
     t.equal(found.length, expected.length)
     t.notMatch(found.join(), /hush/)
+  }
+})
+
+t.test('sessions end after a day without a request and after two weeks, or when the file says', async (t) => {
+  const HOUR_MS = 60 * 60_000
+  const ends = (sign_in: object) => {
+    const folder = t.testdir({ 'claimcheck.config.json': JSON.stringify({ sign_in }) })
+    return loadConfig({}, folder).sessionEnds
+  }
+  t.strictSame(ends({}), { idleMs: 24 * HOUR_MS, longestMs: 14 * 24 * HOUR_MS })
+  t.strictSame(ends({ session_idle_hours: 1, session_days: 1 }), { idleMs: HOUR_MS, longestMs: 24 * HOUR_MS })
+  const rows: readonly (readonly [object, RegExp])[] = [
+    [{ session_idle_hours: 48, session_days: 1 }, /sign_in\.session_idle_hours: 48 hours are longer than session_days/],
+    [{ session_idle_hours: 0 }, /sign_in\.session_idle_hours/],
+    [{ session_days: 366 }, /sign_in\.session_days/],
+    [{ session_days: 1.5 }, /sign_in\.session_days/],
+  ]
+  for (const [sign_in, expected] of rows) {
+    t.match(problems(t, {}, JSON.stringify({ sign_in })), [expected], JSON.stringify(sign_in))
   }
 })

@@ -1,3 +1,4 @@
+/** Claims that are refused, and how each mistake is named. Threats A3 and A6 of `security.md`. */
 import t from 'tap'
 import { afterFile } from '../../../test/support/after-file.ts'
 import { CLAIM, startApp } from './support/server.ts'

@@ -1,3 +1,4 @@
+/** By which network requests are counted, and which proxies are believed about it. Threat N3 of `security.md`. */
 import { networkOf } from '@claimcheck/server/http/network'
 import t from 'tap'
 

@@ -1,3 +1,4 @@
+/** The limits of requests: what each counts, and what it answers beyond. Threat S5 of `security.md`. */
 import type { Counters } from '@claimcheck/server/hosts/counters'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'

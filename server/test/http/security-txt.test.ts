@@ -1,4 +1,4 @@
-/** Where to report a weakness: a file that programs look for, where the operator says whom to tell. */
+/** Where to report a weakness: a file that programs look for, where the operator says whom to tell. Threat S6 of `security.md`. */
 import t, { type Test } from 'tap'
 import { startApp } from './support/server.ts'
 

@@ -1,4 +1,4 @@
-/** Bounds on the bodies of answers: in bytes after decompression, in the memory that a bomb costs, and in time. */
+/** Bounds on the bodies of answers: in bytes after decompression, in the memory that a bomb costs, and in time. Threat D3 of `security.md`. */
 import type { RequestListener } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'

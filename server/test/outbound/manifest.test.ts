@@ -1,4 +1,4 @@
-/** What a manifest allows a plugin's checks to ask, and what no manifest allows. */
+/** What a manifest allows a plugin's checks to ask, and what no manifest allows. Threat P2 of `security.md`. */
 import { basic, bearer, header } from '@claimcheck/core/plugin'
 import { grantOf } from '@claimcheck/server/outbound/declared'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'

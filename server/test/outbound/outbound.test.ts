@@ -1,3 +1,4 @@
+/** The requests of checks: where they go, and what bounds them. Threat W2 of `security.md`. */
 import { createServer as createHttpsServer } from 'node:https'
 import { inspect } from 'node:util'
 import { clockOffset } from '@claimcheck/core'

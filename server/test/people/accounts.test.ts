@@ -1,3 +1,4 @@
+/** Accounts and the links into them. Threats K4, K7 and S3 of `security.md`. */
 import t from 'tap'
 import { first, NONE_KEPT, NOON, newUser, openPeople, PASSWORD, VISITOR } from './people.ts'
 

@@ -103,6 +103,33 @@ t.test('a deleted workspace lets nobody in, keeps its rows, and gives its name a
   t.equal(rows.length, 2)
 })
 
+t.test('the audit trail has what was closed, deleted, revoked and asked for, and by whom', async (t) => {
+  const people = await openPeople(t)
+  const { storage, members, keys, closing } = people
+  const { user, workspaceId } = await first(people)
+  const bob = await joining(people, workspaceId, 'owner', 'bob')
+  const by = byUser(user.id, '192.0.2.1')
+  const { id: key } = await keys.create(workspaceId, 'bobs', {}, byUser(bob.id, '192.0.2.2'))
+  const { id } = (await members.list(workspaceId)).find(({ userId }) => userId === bob.id)!
+  await members.setSignInRule(workspaceId, 'second_step', by)
+  await members.remove(workspaceId, id, by, [key])
+  await closing.close(user, by)
+  const entries = await storage.read.audit.after(0, 100)
+  const actor = { actorKind: 'user', actorId: user.id, address: '192.0.2.1' }
+  for (const expected of [
+    { event: 'workspace.sign_in_rule_changed', workspaceId, details: { from: 'any', to: 'second_step' } },
+    { event: 'key.revoked', workspaceId, subject: key },
+    { event: 'workspace.deleted', workspaceId, details: { name: 'acme' } },
+    { event: 'account.closed', userId: user.id },
+  ]) {
+    t.match(
+      entries.filter(({ event }) => event === expected.event),
+      [{ ...expected, ...actor }],
+      expected.event,
+    )
+  }
+})
+
 t.test('nothing comes into a workspace that is deleted at the same moment', async (t) => {
   const database = await createDatabase('postgres')
   const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })

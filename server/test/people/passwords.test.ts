@@ -1,3 +1,4 @@
+/** Passwords: which are taken, and how they are kept. Threat K4 of `security.md`. */
 import { hashPassword, isPassword } from '@claimcheck/server/people/passwords'
 import t from 'tap'
 

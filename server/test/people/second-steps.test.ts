@@ -155,6 +155,22 @@ t.test('the database holds neither the secret nor a recovery code', async (t) =>
   t.equal(await storage.write((tx) => tx.secondSteps.useCode(user.id, codes[0]!)), false)
 })
 
+t.test('the audit trail has it switched on and off, its wrong codes, and the use of a recovery code', async (t) => {
+  const { storage, secondSteps, user, enter, codes, secret, clock } = await withSecondStep(t)
+  await enter(wrongCode(secret, clock.now))
+  await enter('not-a-recovery-code')
+  await enter(codes[0]!)
+  await secondSteps.replaceCodes(user)
+  await secondSteps.switchOff(user)
+  const entries = (await storage.read.audit.after(0, 100)).filter(({ event }) => event.startsWith('second_step.'))
+  t.strictSame(
+    entries.map(({ event }) => event.slice('second_step.'.length)),
+    ['on', 'failed', 'failed', 'code_used', 'codes_replaced', 'off'],
+  )
+  t.ok(entries.every(({ userId }) => userId === user.id))
+  for (const text of [secret, ...codes]) t.notMatch(JSON.stringify(entries), text)
+})
+
 t.test('it stands beside a password only, and for who is current', async (t) => {
   const people = await openPeople(t)
   const { accounts, secondSteps, sessions } = people

@@ -1,3 +1,5 @@
+/** Sessions: when they end, and what the database knows of them. Threat K2 of `security.md`. */
+import { createSessionService } from '@claimcheck/server/people/sessions'
 import t from 'tap'
 import { first, NOON, openPeople, SESSION_ENDS, VISITOR } from './people.ts'
 
@@ -51,4 +53,20 @@ t.test('a session is ended by the one whose it is', async (t) => {
   t.ok(await sessions.find(token))
   t.equal(await sessions.end(user.id, session!.id), true)
   t.equal(await sessions.find(token), undefined)
+})
+
+t.test('a shorter time that is configured holds for sessions of before as well', async (t) => {
+  const long = await openPeople(t, { config: { oidcSignIn: undefined, sessionEnds: { idleMs: 9e9, longestMs: 9e9 } } })
+  const { user } = await first(long)
+  const token = await long.sessions.start(user, 'password', VISITOR)
+  const { storage, clock } = long
+  const config = { sessionEnds: SESSION_ENDS }
+  const sessions = createSessionService({ storage, now: () => clock.now, config })
+  clock.now = NOON + idleMs - 1
+  t.ok(await long.sessions.find(token))
+  t.match(await sessions.find(token), { session: { method: 'password', endsAt: clock.now + idleMs } })
+  clock.now += idleMs
+  t.equal(await sessions.find(token), undefined)
+  t.strictSame(await sessions.list(user.id), [])
+  t.ok(await long.sessions.find(token))
 })

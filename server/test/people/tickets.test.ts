@@ -1,3 +1,4 @@
+/** What is remembered between two requests of one browser. Threat K5 of `security.md`. */
 import t from 'tap'
 import { NOON, openPeople } from './people.ts'
 

@@ -1,4 +1,4 @@
-/** What a plugin logs: bounded, in its own name, and without the secrets that it saw. */
+/** What a plugin logs: bounded, in its own name, and without the secrets that it saw. Threat D5 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { leakFinder } from '@claimcheck/server/base/leaks'
 import { createPluginLogger } from '@claimcheck/server/plugins/plugin-logger'

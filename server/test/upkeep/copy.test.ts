@@ -1,3 +1,5 @@
+import { BY_SERVICE } from '@claimcheck/server/base/actor'
+import { contentLeft } from '@claimcheck/server/claims/erased-content'
 import { checks } from '@claimcheck/server/storage/claim-row'
 import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/copy'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
@@ -90,6 +92,11 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const landing = { uid: '0x3', txHash: '0x2', blockNumber: 1, blockTime: 1, cost: '9'.repeat(30), gasUsed: 1 }
     await tx.anchors.replace(planned, { ...planned, state: 'final', signed: [signed], sentAt: NOON, landing })
     await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
+    await tx.retentions.set({ workspaceId: 'ws_1', days: 90, changedAt: NOON, erasedBefore: 0 })
+    const erased = { receiptId: `rcpt_${CLAIMS - 7}`, claimId: 'clm_7', erasedAt: NOON, rule: 'secret' } as const
+    await tx.erasures.erase([{ ...erased, reference: text }], [contentLeft(claim(7))])
+    tx.audit.record({ event: 'receipt.erased', at: NOON, by: BY_SERVICE, subject: text, details: { text } })
+    await tx.audit.flush()
   })
 }
 

@@ -10,6 +10,7 @@ import { CARRIED, NOT_CARRIED } from '@claimcheck/server/storage/tables'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import { createSecretRotation } from '@claimcheck/server/upkeep/secret-rotation'
 import t, { type Test } from 'tap'
+import { codeOf } from '../../../test/support/authenticator.ts'
 import { connect } from '../../../test/support/connect.ts'
 import { createDatabase, type Dialect } from '../../../test/support/database.ts'
 import { query } from '../../../test/support/sql.ts'
@@ -56,6 +57,15 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
   await connect(claimcheck, id, 'cave', { token: 'open sesame' })
   await Promise.all(Array.from({ length: tickets }, (_, n) => claimcheck.tickets.issue('passkey_challenge', { n })))
   await claimcheck.oauthRecords.put('Grant', 'g', { accountId: 'mem_1' }, undefined)
+  await withSecondStep(claimcheck)
+}
+
+async function withSecondStep({ accounts, secondSteps, sessions, now }: Claimcheck): Promise<void> {
+  const newUser = { name: 'Ann', email: 'ann@example.com', proof: { password: 'correct horse battery' } }
+  const { user } = await accounts.setUp((await accounts.setupToken())!, newUser, '')
+  const { session } = (await sessions.find(await sessions.start(user, 'password', { userAgent: '', address: '' })))!
+  const { secret, ticket } = await secondSteps.begin(user)
+  await secondSteps.confirm(user, session.id, { ticket, code: codeOf(secret, now()) })
 }
 
 async function doctorFinds({ storage, secrets, config }: Claimcheck): Promise<readonly string[]> {
@@ -296,6 +306,7 @@ t.test('only the files that are known to seal do, so that the table of sealed co
     'log/signing/key-files.ts',
     'log/signing/sealed-keys.ts',
     'oauth/records.ts',
+    'people/second-steps.ts',
     'people/tickets.ts',
     'workspaces/connection-secrets.ts',
   ])

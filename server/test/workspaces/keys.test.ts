@@ -1,3 +1,4 @@
+/** API keys: made, held to what they are for, rotated and revoked. Threats A4, O8 and K1 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'

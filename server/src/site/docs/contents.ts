@@ -35,6 +35,8 @@ export const CHAPTERS: readonly Chapter[] = [
     about: 'How to run Claimcheck for others, on one machine or on many.',
     pages: [
       'self-hosting',
+      'security',
+      'asvs',
       'configuration',
       'commands',
       'console',
@@ -45,6 +47,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'scaling',
       'durability',
       'secret-keys',
+      'erasure',
       'monitoring',
     ].map(own),
   },

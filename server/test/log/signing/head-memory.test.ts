@@ -1,3 +1,4 @@
+/** What a host remembers of the head that it signed last. Threat O6 of `security.md`. */
 import { mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHeadMemory, type Head } from '@claimcheck/server/log/signing/head-memory'

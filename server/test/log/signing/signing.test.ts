@@ -1,3 +1,4 @@
+/** The keys of the log: made, kept, sealed, rotated and revoked. Threat K6 of `security.md`. */
 import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+/** What a plugin in a process of its own can do, and what comes of it. Threat P1 of `security.md`. */
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** What a process says that is written to harm its host, and not by mistake. */
+/** What a process says that is written to harm its host, and not by mistake. Threat P4 of `security.md`. */
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import t from 'tap'
 import { IS_THOROUGH } from '../../../../test/support/thorough.ts'

@@ -1,3 +1,4 @@
+/** The doctor: what it finds in a database that is sound, damaged, or goes away. Threat O1 of `security.md`. */
 import { join } from 'node:path'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'

@@ -1,4 +1,4 @@
-/** What the doctor says of evidence: of what was changed in the database, and of what an issuer signed. */
+/** What the doctor says of evidence: of what was changed in the database, and of what an issuer signed. Threat O3 of `security.md`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EvidenceFinding } from '@claimcheck/core'

@@ -1,0 +1,76 @@
+/** The page about ASVS answers every requirement of its chapters once, and names tests that are there. */
+import { existsSync, readFileSync } from 'node:fs'
+import t from 'tap'
+
+const PAGE = readFileSync('server/docs/asvs.md', 'utf8')
+const ANSWERS = ['yes', 'partly', 'no', 'not here']
+
+/** How many requirements of levels 1 and 2 each section of ASVS 4.0.3 has, or which, where it has withdrawn one. */
+const SECTIONS: Readonly<Record<string, number | readonly number[]>> = {
+  '2.1': 12,
+  '2.2': 3,
+  '2.3': 3,
+  '2.4': 5,
+  '2.5': 7,
+  '2.6': 3,
+  '2.7': 6,
+  '2.8': 7,
+  '2.9': 3,
+  '2.10': 4,
+  '3.1': 1,
+  '3.2': 4,
+  '3.3': 4,
+  '3.4': 5,
+  '3.5': 3,
+  '3.7': 1,
+  '4.1': [1, 2, 3, 5],
+  '4.2': 2,
+  '4.3': 3,
+  '5.1': 5,
+  '5.2': 8,
+  '5.3': 10,
+  '5.4': 3,
+  '5.5': 4,
+  '6.1': 3,
+  '6.2': 6,
+  '6.3': 2,
+  '6.4': 2,
+  '7.1': 4,
+  '7.2': 2,
+  '7.3': [1, 3, 4],
+  '7.4': 3,
+}
+
+const ROW = /^\| (\d+\.\d+\.\d+) \| ([12]) \| ([^|]+) \| ([^|]+) \| ([^|]*) \| ([^|]*) \|$/gm
+const rows = [...PAGE.matchAll(ROW)].map(([, number, , , answer, how, tests]) => ({
+  number: number!,
+  answer: answer!.trim(),
+  how: how!.trim(),
+  tests: [...tests!.matchAll(/`([^`]+)`/g)].map(([, file]) => file!),
+}))
+
+t.test('every requirement is answered once', async (t) => {
+  const expected = Object.entries(SECTIONS).flatMap(([section, those]) => {
+    const numbers = typeof those === 'number' ? Array.from({ length: those }, (_, index) => index + 1) : those
+    return numbers.map((number) => `${section}.${number}`)
+  })
+  t.strictSame(
+    rows.map(({ number }) => number),
+    expected,
+  )
+})
+
+t.test('each answer is shown by tests that are there, or has a reason', async (t) => {
+  for (const { number, answer, how, tests } of rows) {
+    t.ok(ANSWERS.includes(answer), `${number}: ${answer}`)
+    t.ok(how !== '' || (answer === 'yes' && tests.length > 0), `${number} has a test or a reason`)
+    for (const file of tests) t.ok(existsSync(file), `${number}: ${file}`)
+  }
+})
+
+t.test('the page counts its answers as they are', async (t) => {
+  for (const answer of ANSWERS) {
+    const [, count] = new RegExp(`^\\| ${answer} \\|.*\\| (\\d+) \\|$`, 'm').exec(PAGE) ?? []
+    t.equal(Number(count), rows.filter((row) => row.answer === answer).length, answer)
+  }
+})
