@@ -1,4 +1,5 @@
 /** Mails about what happened to an account or a workspace. They follow from the entries of the audit trail, in the same transaction. */
+import { hash } from 'node:crypto'
 import type { OwnAddress } from '../base/own-address.ts'
 import type { NewAuditEntry } from '../storage/audit-trail.ts'
 import type { Writes } from '../storage/storage.ts'
@@ -18,8 +19,10 @@ interface Rule {
   readonly advice: string
   readonly path: string
   /** Only of such entries. */
-  readonly when?: (entry: NewAuditEntry) => boolean
+  readonly when?: (entry: NewAuditEntry, tx: Writes) => boolean | Promise<boolean>
 }
+
+const CLOSED: string = 'account.closed'
 
 const ACCOUNT = { to: 'person', path: '/console/account' } as const
 const KEYS = { to: 'owners', advice: 'revoke it', path: '/console' } as const
@@ -31,9 +34,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'sign_in.succeeded': {
     ...ACCOUNT,
     subject: 'A new sign-in to your Claimcheck account',
-    happened: () => 'Somebody signed in to your account with a browser that was not seen before.',
+    happened: () => 'Somebody signed in to your account with a browser, or from a network, that was not seen before.',
     advice: CHECK_ACCOUNT,
-    when: ({ details = {} }) => details.new_browser === true,
+    when: isNewBrowser,
   },
   'passkey.added': {
     ...ACCOUNT,
@@ -102,7 +105,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     happened: (_, workspace) => `A member of the workspace ${workspace} was made an owner.`,
     advice: 'look at its members, and remove who does not belong there',
     path: '/console',
-    when: ({ details = {} }) => details.role === 'owner',
+    when: ({ details = {} }) => details.to === 'owner',
   },
 }
 
@@ -114,7 +117,8 @@ interface NoticesOptions {
 export function createNotices({ outbox, ownAddress }: NoticesOptions): Notices {
   async function queueOne(tx: Writes, entry: NewAuditEntry): Promise<void> {
     const rule = Object.hasOwn(RULES, entry.event) ? RULES[entry.event]! : undefined
-    if (!rule || rule.when?.(entry) === false) return
+    if (!rule || (await rule.when?.(entry, tx)) === false) return
+    const recipients = await recipientsOf(tx, rule, entry)
     const { subject, happened, advice, path } = rule
     const workspace = entry.workspaceId ? await tx.workspaces.byIdOrName(entry.workspaceId) : undefined
     const { at, by } = entry
@@ -126,15 +130,34 @@ export function createNotices({ outbox, ownAddress }: NoticesOptions): Notices {
       advice,
       link: ownAddress.url() + path,
     }
-    await outbox.add(tx, await recipientsOf(tx, rule, entry), notice(text))
+    if (recipients.length > 0) await outbox.add(tx, recipients, notice(text))
   }
 
   return {
     async queue(tx, entries) {
       if (!outbox.isOn) return
-      for (const entry of entries) await queueOne(tx, entry)
+      for (const entry of entries) {
+        if (entry.event === CLOSED && entry.userId) await tx.mails.forgetBrowsers(entry.userId)
+        await queueOne(tx, entry)
+      }
     },
   }
+}
+
+/** Whether the session that this sign-in began is with a browser, by name and system, and from a network that were not seen together before. */
+async function isNewBrowser({ userId, subject, at, by }: NewAuditEntry, tx: Writes): Promise<boolean> {
+  const sessions = userId ? await tx.sessions.ofUser(userId, at) : []
+  const session = sessions.find(({ id }) => id === subject)
+  if (!userId || !session) return false
+  const kind = session.userAgent.replaceAll(/[\d._]+/g, '')
+  const browser = hash('sha256', JSON.stringify([userId, kind, wideNetworkOf(by.address ?? '')]))
+  return tx.mails.isNewBrowser(userId, browser, at)
+}
+
+/** Wide enough that a provider's change of address is no news: three bytes of IPv4, three groups of IPv6. */
+function wideNetworkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  return plain.split(plain.includes(':') ? ':' : '.', 3).join('.')
 }
 
 async function recipientsOf(tx: Writes, { to }: Rule, { userId, workspaceId }: NewAuditEntry): Promise<string[]> {

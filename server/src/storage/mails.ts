@@ -1,7 +1,7 @@
 /** Mails that wait to be sent, as rows: every host may take them, and each is handed to one host at a time. */
 import type { Instant } from '@claimcheck/core'
 import type { Db } from './db.ts'
-import { insertRows } from './rows.ts'
+import { insertRows, selectRows } from './rows.ts'
 import { instant, integer, nullable, type RowOf, table, text } from './table.ts'
 
 export const mails = table('mails', ['id'], {
@@ -21,6 +21,16 @@ export const mails = table('mails', ['id'], {
 })
 
 export type MailRow = RowOf<typeof mails>
+
+const MOST_BROWSERS = 50
+
+/** The browsers with which a person has signed in. */
+export const seenBrowsers = table('seen_browsers', ['userId', 'browser'], {
+  userId: text('user_id'),
+  /** A hash. */
+  browser: text('browser'),
+  seenAt: instant('seen_at'),
+})
 
 export function mailReads(db: Db) {
   return {
@@ -52,6 +62,22 @@ export function mailWrites(db: Db) {
       const row = db.table(mails.name).where({ id })
       if (once === null) await row.delete()
       else await row.update({ sent_at: at, content: null })
+    },
+    /** True when this person was seen before, and never with this browser. Of each person the newest browsers are remembered. */
+    async isNewBrowser(userId: string, browser: string, at: Instant): Promise<boolean> {
+      const seen = await selectRows(db, seenBrowsers, 'WHERE user_id = ?', [userId])
+      const suffix = 'ON CONFLICT (user_id, browser) DO UPDATE SET seen_at = excluded.seen_at'
+      await insertRows(db, seenBrowsers, [{ userId, browser, seenAt: at }], suffix)
+      const kept = 'SELECT browser FROM seen_browsers WHERE user_id = ? ORDER BY seen_at DESC LIMIT ?'
+      await db.query(`DELETE FROM seen_browsers WHERE user_id = ? AND browser NOT IN (${kept})`, [
+        userId,
+        userId,
+        MOST_BROWSERS,
+      ])
+      return seen.length > 0 && seen.every((one) => one.browser !== browser)
+    },
+    async forgetBrowsers(userId: string): Promise<void> {
+      await db.query('DELETE FROM seen_browsers WHERE user_id = ?', [userId])
     },
     async removeSent(before: Instant): Promise<void> {
       await db.query('DELETE FROM mails WHERE sent_at IS NOT NULL AND created_at < ?', [before])

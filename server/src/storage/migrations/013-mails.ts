@@ -17,5 +17,13 @@ export async function up(db: Knex): Promise<void> {
     // Only where `once` keeps the row.
     table.bigInteger('sent_at')
   })
+  // From where each person has signed in, so that a sign-in from elsewhere is told.
+  await db.schema.createTable('seen_browsers', (table) => {
+    table.text('user_id').notNullable().references('users.id')
+    // A hash.
+    table.text('browser').notNullable()
+    table.bigInteger('seen_at').notNullable()
+    table.primary(['user_id', 'browser'])
+  })
   await db.raw('CREATE INDEX mails_due ON mails (due_at) WHERE sent_at IS NULL')
 }
