@@ -37,6 +37,59 @@ t.test('workspaces and keys are made, listed and revoked', async (t) => {
   t.notOk((await dump(cli.databaseUrl)).includes(key.key), 'nor kept')
 })
 
+t.test('keys are held to a time, networks and agents, changed, and replaced with an overlap', async (t) => {
+  const cli = await commandLine(t)
+  await cli.json('workspace', 'create', 'acme')
+  const limits = ['--expires', '90d', '--network', '10.1.2.3/8', '--network', '2001:db8::1', '--agent', 'bot']
+  const { id } = await cli.json('key', 'create', '--workspace', 'acme', '--name', 'ci', ...limits)
+  const [listed] = await cli.json('key', 'list')
+  t.match(listed, { id, networks: ['10.0.0.0/8', '2001:db8::1/128'], agent_ids: ['bot'], last_address: null })
+  const days = (Date.parse(listed.expires_at) - Date.now()) / 86_400_000
+  t.ok(days > 89.9 && days <= 90)
+  t.match(
+    (await cli.run(['key', 'list'])).stdout,
+    /active, expires .*10\.0\.0\.0\/8, 2001:db8::1\/128, agent bot +never/,
+  )
+  t.match(await cli.json('key', 'agents'), [{ agent_id: 'bot', keys: [id] }])
+
+  const made = await cli.json('key', 'rotate', id, '--overlap', '2h')
+  t.match(made, { id: /^key_/, key: /^svc_sk_/, replaces: id })
+  t.match(await cli.run(['key', 'rotate', id]), { code: 1, stderr: /replaced already/ })
+  t.match(await cli.json('key', 'change', id, '--any-network', '--any-agent', '--expires', 'never', '--name', 'old'), {
+    name: 'old',
+    networks: [],
+    agent_ids: null,
+    expires_at: null,
+    replaced_by: made.id,
+  })
+  t.match(await cli.run(['key', 'release', 'bot', '--workspace', 'acme']), { code: 1, stderr: new RegExp(made.id) })
+  await cli.json('key', 'revoke', made.id)
+  t.match(await cli.json('key', 'release', 'bot', '--workspace', 'acme'), { released: 'bot' })
+  t.match(await cli.json('key', 'change', id, '--expires', '2099-01-31T00:00:00+01:00'), {
+    expires_at: '2099-01-30T23:00:00.000Z',
+  })
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--expires', 'soon'], /not a length of time/],
+    [['--expires', '2020-01-01T00:00:00Z'], /in the future/],
+    [['--network', '10.0.0.0/40'], /not a network/],
+    [['--network', '10.0.0.0/8', '--any-network'], /not both/],
+  ]
+  for (const [options, stderr] of wrong) t.match(await cli.run(['key', 'change', id, ...options]), { code: 1, stderr })
+})
+
+t.test('machines are made, listed and revoked', async (t) => {
+  const cli = await commandLine(t)
+  await cli.json('workspace', 'create', 'acme')
+  const scopes = ['--scope', 'claims:read', 'connections:read']
+  const machine = await cli.json('machine', 'create', '--workspace', 'acme', '--name', 'nightly', ...scopes)
+  t.match(machine, { client_id: /^machine_/, client_secret: /^svc_cs_/ })
+  t.match(await cli.run(['machine', 'create', '--workspace', 'acme', '--scope', 'all']), { code: 1, stderr: /scopes/ })
+  t.match(await cli.json('machine', 'revoke', machine.client_id), { revoked_at: /Z$/ })
+  const listed = await cli.json('machine', 'list')
+  t.match(listed, [{ client_id: machine.client_id, scopes: ['claims:read', 'connections:read'], revoked_at: /Z$/ }])
+  t.notMatch(await dump(cli.databaseUrl), machine.client_secret.slice(7))
+})
+
 t.test('connections keep their secrets sealed, and are listed until they are removed', async (t) => {
   const plugin = createRequire(join(process.cwd(), 'x.js')).resolve('@claimcheck/plugin-codehost')
   const cli = await commandLine(t, { plugins: [{ use: plugin }], checks: { timeout_ms: 300 } })

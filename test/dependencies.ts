@@ -23,6 +23,7 @@ const LICENCES: ReadonlySet<string> = new Set([
   'BlueOak-1.0.0',
   'ISC',
   'MIT',
+  'MIT-0',
   '(BSD-2-Clause OR MIT OR Apache-2.0)',
   '(MIT OR WTFPL)',
   'MIT OR Apache-2.0',

@@ -13,6 +13,7 @@ export const ROOMS = [
   'audit-trail',
   'workspaces',
   'people',
+  'mail',
   'log',
   'claims',
   'erasure',

@@ -6,6 +6,7 @@ import { createAnchorWorker } from './anchoring/anchor-worker.ts'
 import { type Anchoring, createAnchoring } from './anchoring/anchoring.ts'
 import { type AuditTrailService, createAuditTrail } from './audit-trail/audit-trail.ts'
 import { createAuditRetention } from './audit-trail/retention.ts'
+import { createOwnAddress, type OwnAddress } from './base/own-address.ts'
 import { openSecrets, type Secrets } from './base/secrets.ts'
 import type { Worker } from './base/worker.ts'
 import { type Adjudication, createAdjudication } from './claims/adjudication.ts'
@@ -18,6 +19,7 @@ import { createDueClaims, type DueClaims } from './claims/due-claims.ts'
 import { createLateness, type Lateness } from './claims/lateness.ts'
 import { createQuotas, type Quotas } from './claims/quotas.ts'
 import { createRecheckWorker } from './claims/recheck-worker.ts'
+import { listeningUrl } from './config/address.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
 import { createErasureService, type ErasureService } from './erasure/erasure.ts'
@@ -35,6 +37,9 @@ import { createHeadMemory, type HeadMemory } from './log/signing/head-memory.ts'
 import { createKeyVault } from './log/signing/key-vault.ts'
 import { createSigningKeys, type KeyVault, type SigningKeys } from './log/signing/signing-keys.ts'
 import { startSequencerThread } from './log/thread/sequencer-thread.ts'
+import { createMailWorker } from './mail/mail-worker.ts'
+import { createNotices, type Notices } from './mail/notices.ts'
+import { createOutbox, type Outbox } from './mail/outbox.ts'
 import { type ApplicationService, createApplicationService } from './oauth/applications.ts'
 import { createMachineService, type MachineService } from './oauth/machines.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
@@ -75,6 +80,10 @@ export interface Claimcheck {
   readonly registry: Registry
 
   readonly secrets: Secrets
+  readonly ownAddress: OwnAddress
+  readonly outbox: Outbox
+  readonly notices: Notices
+  readonly mailWorker: Worker
   readonly outbound: Outbound
   readonly destinations: Destinations
   readonly allowances: Allowances
@@ -166,10 +175,16 @@ export async function openClaimcheck(
     config: asValue(config),
     logger: asValue(logger),
     now: asValue(now),
-    storage: asValue(storage),
+    storage: asValue(config.mail ? withNotices(storage, () => container.cradle.notices) : storage),
     registry: asValue(registry),
 
     secrets: asFunction(() => openSecrets(config)).singleton(),
+    ownAddress: asFunction(() =>
+      createOwnAddress({ publicUrl: config.publicUrl, listening: listeningUrl(config) }),
+    ).singleton(),
+    outbox: asFunction(createOutbox).singleton(),
+    notices: asFunction(createNotices).singleton(),
+    mailWorker: asFunction(createMailWorker).singleton(),
     outbound: asFunction(() => createOutbound(config))
       .singleton()
       .disposer((outbound) => outbound.close()),
@@ -246,6 +261,19 @@ export async function openClaimcheck(
   })
 
   return container.cradle
+}
+
+/** Storage whose transactions also queue the mails that tell of what they record. */
+function withNotices(storage: Storage, notices: () => Notices): Storage {
+  return {
+    ...storage,
+    write: (work) =>
+      storage.write(async (tx) => {
+        const result = await work(tx)
+        await notices().queue(tx, tx.audit.entries())
+        return result
+      }),
+  }
 }
 
 /** Closes the parts that are already open, and rethrows the error. */

@@ -35,7 +35,7 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   await app.register(backgroundWork(claimcheck))
   await sequencer.ready()
   const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
-  claimcheck.oauth.setListeningOrigin(url)
+  claimcheck.ownAddress.listensAt(url)
   await app.listen({ host: config.host, port: config.port })
   const ofMetrics = config.metrics.listen
   const metricsApp = ofMetrics && buildMetricsApp({ ...config.metrics, metrics: createMetrics(claimcheck), logger })
@@ -71,8 +71,8 @@ function metricsReader({ metrics: { listen, token }, publicUrl, trustProxy }: Co
 }
 
 function workersOf(claimcheck: Claimcheck): readonly Worker[] {
-  const { recheckWorker, anchorWorker, retentionWorker, auditRetention } = claimcheck
-  return [recheckWorker, anchorWorker, retentionWorker, auditRetention]
+  const { recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention } = claimcheck
+  return [recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention]
 }
 
 function backgroundWork(claimcheck: Claimcheck) {

@@ -77,6 +77,9 @@ t.test('a bound agent speaks through its own keys alone, and its receipts say th
     verdict: 'verified',
   })
 
+  const page = await fetch(`${installation.url}/r/${receipt.body.receipt_id}`)
+  t.match(await page.text(), /The agent is bound: its workspace lets only certain API keys speak for it/)
+
   t.match(await free.submit({ agent_id: 'release-bot' }), {
     status: 403,
     body: { detail: /is bound to certain API keys/ },

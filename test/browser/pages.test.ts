@@ -40,6 +40,9 @@ async function fullWorkspace(t: TapTest) {
   await member.post('/console/account/name', { name: MARKUP })
   const { id: key, key: secret } = await claimcheck.keys.create(workspace, MARKUP)
   await claimcheck.keys.revoke((await claimcheck.keys.create(workspace, 'old')).id)
+  const limits = { expiresAt: Date.now() + 1_000_000, networks: ['::/0', '0.0.0.0/0'], agentIds: [`${MARKUP} bound`] }
+  await claimcheck.keys.revoke((await claimcheck.keys.create(workspace, MARKUP, limits)).id)
+  const { clientId: machine } = await claimcheck.machines.create(workspace, MARKUP, ['claims:read'])
   const { id: connection } = await connect(claimcheck, workspace, 'mailbox', { token: 'secret' })
   const client = new Client(host, workspace, secret)
   const fields = { agent_id: MARKUP, target: MARKUP }
@@ -54,7 +57,6 @@ async function fullWorkspace(t: TapTest) {
   const ids = []
   for (const claim of claims) ids.push((await client.submit({ ...fields, ...claim })).body.claim_id as string)
   const mia = (await members.list(workspace)).find(({ email }) => email === emailOf('Mia'))!.id
-  const { clientId: machine } = await claimcheck.machines.create(workspace, MARKUP, ['claims:read'])
   const values = {
     workspace,
     key,
@@ -85,6 +87,7 @@ async function insidePages({ claimcheck, values, claimIds }: World): Promise<str
     ...claimIds.map((id) => `${claims}/${id}`),
     `${claims}?verdict=unverifiable&q=x&from=2026-01-01`,
     `${claims}/new?action=test.outcome.reach`,
+    `/console/w/${values.workspace}/developers/agents/release?${new URLSearchParams({ agent: `${MARKUP} bound` })}`,
   ]
 }
 

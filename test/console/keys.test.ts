@@ -1,5 +1,8 @@
 /** The developers screen: keys are made, shown once, listed for ever, and revoked at once. Threat K1 of `security.md`. */
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { MACHINE_SECRET_PATTERN } from '@claimcheck/server/oauth/machines'
+import { KEY_PATTERN } from '@claimcheck/server/workspaces/keys'
 import t from 'tap'
 import { createDatabase } from '../support/database.ts'
 import { Installation, sharedInstallation } from '../support/installation.ts'
@@ -168,4 +171,97 @@ t.test('markup in names comes out as text', async (t) => {
   const refused = await owner.post(`${path}/keys`, { name: `${name.repeat(10)}` })
   t.equal(refused.status, 422)
   t.notMatch(refused.html, '<img')
+})
+
+t.test(
+  'a key is held to what the form says, and shows it; the rest of the form stays when a part is wrong',
+  async (t) => {
+    const { host, owner, path, workspaceId } = await developers(await shared())
+    const limits = { expires: '2099-12-31', networks: '10.1.2.3/8\r\n 2001:db8::1 \r\n', agents: 'release-bot\n' }
+    t.equal((await owner.post(`${path}/keys`, { name: 'held', ...limits })).status, 201)
+    const [key] = await host.claimcheck.keys.list(workspaceId)
+    t.match(key, {
+      expiresAt: Date.UTC(2100, 0, 1),
+      networks: ['10.0.0.0/8', '2001:db8::1/128'],
+      agentIds: ['release-bot'],
+    })
+    const page = textOf((await owner.get(path)).html)
+    t.match(page, /active, expires .* agents release-bot networks 10\.0\.0\.0\/8 , 2001:db8::1\/128/)
+    t.match(page, /Bound agents .*release-bot held/)
+
+    const wrong: readonly (readonly [object, RegExp])[] = [
+      [{ expires: '2020-01-01' }, /must be in the future/],
+      [{ expires: 'tomorrow' }, /the last day is not a date/],
+      [{ networks: 'office' }, /is not a network/],
+      [{ agents: 'x'.repeat(257) }, /the agent id .* is not valid/],
+    ]
+    for (const [field, problem] of wrong) {
+      const refused = await owner.post(`${path}/keys`, { name: 'typed', ...limits, ...field })
+      t.match([refused.status, textOf(refused.html)], [422, problem])
+      t.match(refused.html, 'value="typed"')
+      t.match(refused.html, '<details open')
+      const unchanged = await owner.post(`${path}/keys/${key!.id}`, { name: 'held', ...limits, ...field })
+      t.match([unchanged.status, textOf(unchanged.html)], [422, problem])
+    }
+    t.strictSame(await host.claimcheck.keys.list(workspaceId), [key])
+  },
+)
+
+t.test('a key is changed in place; an end within a day stays when the day does', async (t) => {
+  const { host, owner, path, workspaceId } = await developers(await shared())
+  const { keys } = host.claimcheck
+  const expiresAt = Date.UTC(2099, 5, 1, 13, 30)
+  const { id } = await keys.create(workspaceId, 'ci', { expiresAt, networks: ['10.0.0.0/8'], agentIds: ['bot'] })
+  const form = await owner.get(`${path}/keys/${id}`)
+  t.match(form.html, 'value="2099-06-01"')
+  const fields = { name: 'ci 2', expires: '2099-06-01', networks: '', agents: '' }
+  const changed = await owner.post(`${path}/keys/${id}`, fields)
+  t.equal(changed.path, `${path}?done=key-changed`)
+  t.match(await keys.list(workspaceId), [{ name: 'ci 2', expiresAt, networks: [], agentIds: null }])
+  await owner.post(`${path}/keys/${id}`, { ...fields, expires: '' })
+  t.match(await keys.list(workspaceId), [{ expiresAt: null }])
+
+  t.match(textOf(changed.html), /bot no key: nobody/, 'the agent stays bound')
+  const release = `${path}/agents/release?agent=bot`
+  t.match(textOf((await owner.get(release)).html), /Release this agent\? bot has no key left/)
+  const released = await owner.post(`${path}/agents/release`, { agent: 'bot' })
+  t.equal(released.path, `${path}?done=agent-released`)
+  t.strictSame(await keys.boundAgents(workspaceId), [])
+  t.equal((await owner.get(release)).status, 404)
+  await keys.create(workspaceId, 'holder', { agentIds: ['bot'] })
+  const held = await owner.post(`${path}/agents/release`, { agent: 'bot' })
+  t.match([held.status, textOf(held.html)], [422, /bound to the key holder/])
+})
+
+t.test('replacing a key asks first, shows the new one, and tells when the old one ends', async (t) => {
+  const { host, owner, path, workspaceId } = await developers(await shared())
+  const { id } = await host.claimcheck.keys.create(workspaceId, 'old')
+  t.match(textOf((await owner.get(`${path}/keys/${id}/rotate`)).html), /Replace this key\? .*old/)
+  t.equal((await host.claimcheck.keys.list(workspaceId)).length, 1, 'asking changes nothing')
+  const made = await owner.post(`${path}/keys/${id}/rotate`, { overlap: '1h' })
+  t.equal(made.status, 201)
+  t.match(copied(made)[0], /^svc_sk_[A-Za-z0-9_-]{43}$/)
+  t.match(textOf(made.html), /That key expires in (60 min|1 hr)/)
+  t.match(textOf((await owner.get(path)).html), /active, expires in .*, replaced by svc_sk_/)
+  for (const overlap of ['', 'soon', '1000d', '1h']) {
+    const refused = await owner.post(`${path}/keys/${id}/rotate`, { overlap })
+    t.match([refused.status, textOf(refused.html)], [422, /No key was made/])
+  }
+  const member = await Visitor.joining(host, workspaceId, 'member', 'Max')
+  for (const rest of [`/keys/${id}`, `/keys/${id}/rotate`, '/agents/release']) {
+    t.equal((await member.get(path + rest)).status, 403)
+    t.equal((await member.post(path + rest)).status, 403)
+  }
+  const stranger = await Visitor.owner(host)
+  await stranger.get('/console')
+  const theirs = `/console/w/${await stranger.workspaceId()}/developers`
+  for (const rest of [`/keys/${id}`, `/keys/${id}/rotate`]) {
+    t.equal((await stranger.get(theirs + rest)).status, 404)
+    t.equal((await stranger.post(theirs + rest, { overlap: '1h' })).status, 404)
+  }
+})
+
+t.test('the documentation tells scanners the patterns of keys and of secrets', async (t) => {
+  const page = readFileSync('server/docs/keys.md', 'utf8')
+  for (const pattern of [KEY_PATTERN, MACHINE_SECRET_PATTERN]) t.ok(page.includes(`\`${pattern}\``), pattern)
 })

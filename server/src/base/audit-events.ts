@@ -64,6 +64,7 @@ export const AUDIT_EVENTS = {
   'workspace.renamed': 'renamed the workspace',
   'workspace.retention_changed': 'changed how long a workspace keeps the content of its receipts',
   'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
+  'mail.dropped': 'gave up sending a mail',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS

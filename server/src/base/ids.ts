@@ -11,7 +11,7 @@ const RANDOM_LETTERS = 16
 const random = new Uint8Array(256 * RANDOM_LETTERS)
 let usedBytes = random.length
 
-type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_'
+type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_' | 'mail_'
 
 /** 48 bits of time and 80 random bits. The random bits are never counted up, so an id does not reveal its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {

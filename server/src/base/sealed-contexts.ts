@@ -1,5 +1,10 @@
 /** The contexts under which values are sealed. Each names the place of its value: moved to another place, the value does not open. */
 
+/** The text of a mail that waits to be sent. */
+export function mailContext(mailId: string): string {
+  return `mail:${mailId}`
+}
+
 export function secretContext(connectionId: string, name: string): string {
   return `connection:${connectionId}:${name}`
 }

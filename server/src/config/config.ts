@@ -6,6 +6,7 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
+import { type MailSettings, readMail } from './mail.ts'
 import { type MetricsSettings, readMetrics } from './metrics.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
@@ -85,6 +86,8 @@ export interface Config {
   readonly oidcSignIn: OidcProvider | undefined
   readonly quotas: QuotaSettings
   readonly checks: CheckSettings
+  /** Undefined: no mail is sent. */
+  readonly mail: MailSettings | undefined
   readonly retention: RetentionSettings
   readonly issuerName: string | undefined
   /** The PKCS#11 token whose keys sign the log, if the file names one. */
@@ -272,6 +275,7 @@ export function loadConfig(env: Env, cwd: string): Config {
       waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
     },
     checks: readChecks(file.checks ?? {}),
+    mail: readMail(env, report),
     retention: {
       byOwners: file.retention?.by_owners ?? DEFAULT_RETENTION.byOwners,
       leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,

@@ -20,6 +20,7 @@ import { confirmRoutes } from './pages/confirm.ts'
 import { connectionRoutes } from './pages/connections.tsx'
 import { deletionRoutes } from './pages/deletion.tsx'
 import { developerRoutes } from './pages/developers.tsx'
+import { forgottenRoutes } from './pages/forgotten.tsx'
 import { homeRoutes } from './pages/home.tsx'
 import { memberRoutes } from './pages/members.tsx'
 import { newClaimRoutes } from './pages/new-claim.tsx'
@@ -53,6 +54,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
     readSessions(pages, services, answerStale)
     rememberBrowsers(pages, services)
     signInRoutes(pages, services)
+    forgottenRoutes(pages, services)
     passkeySignInRoutes(pages, services)
     oidcRoutes(pages, services)
     pages.all('/console/*', async () => {

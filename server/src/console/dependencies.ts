@@ -1,6 +1,7 @@
 /** What the console needs of the installation. */
 import type { Instant } from '@claimcheck/core'
 import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
+import type { OwnAddress } from '../base/own-address.ts'
 import type { AgentService } from '../claims/agents.ts'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
 import type { ClaimService } from '../claims/claims.ts'
@@ -10,6 +11,7 @@ import type { RetentionService } from '../erasure/retention.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
+import type { Outbox } from '../mail/outbox.ts'
 import type { ApplicationService } from '../oauth/applications.ts'
 import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
@@ -57,6 +59,8 @@ export interface ConsoleDependencies {
   readonly counters: Counters
   readonly guesses: Guesses
   readonly knownBrowsers: KnownBrowsers
+  readonly ownAddress: OwnAddress
+  readonly outbox: Outbox
   readonly now: () => Instant
   readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
 }

@@ -23,6 +23,7 @@ export const paths = {
   invitation: (token: string) => `${ROOT}/join/${encodeURIComponent(token)}`,
   reset: (token: string) => `${ROOT}/reset/${encodeURIComponent(token)}`,
   signIn: `${ROOT}/sign-in`,
+  forgotten: `${ROOT}/forgotten`,
   signInCode: `${ROOT}/sign-in/code`,
   confirm: `${ROOT}/confirm`,
   signOut: `${ROOT}/sign-out`,

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { sendPage } from '../web/document.tsx'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { PlainPage } from './page.tsx'
+import { ForgottenHelp } from './parts/forgotten-help.tsx'
 import { Field, PostForm } from './parts/form.tsx'
 import { OidcSignIn, PasskeySignIn } from './parts/sign-in-methods.tsx'
 import { paths } from './paths.ts'
@@ -28,17 +29,17 @@ export interface SignInProps extends Destination {
 /** The page with all ways to sign in; with a problem, as the answer to a form. */
 export function sendSignIn(
   reply: FastifyReply,
-  { oidcSignIn }: Pick<ConsoleDependencies, 'oidcSignIn'>,
+  { oidcSignIn, outbox }: Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox'>,
   { status, ...props }: SignInProps & { readonly status?: number },
 ): FastifyReply {
   const Page = props.session ? Confirm : SignIn
-  const page = <Page {...props} oidcName={oidcSignIn?.name} />
+  const page = <Page {...props} oidcName={oidcSignIn?.name} sendsMail={outbox.isOn} />
   return sendPage(reply, page, status ?? (props.problem === undefined ? 200 : 422))
 }
 
-type SignInPageProps = SignInProps & { readonly oidcName: string | undefined }
+type SignInPageProps = SignInProps & { readonly oidcName: string | undefined; readonly sendsMail: boolean }
 
-function SignIn({ next, unsent, email, problem, done, oidcName }: SignInPageProps) {
+function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: SignInPageProps) {
   return (
     <PlainPage
       title={unsent ? 'Sign in to send your form' : 'Sign in'}
@@ -55,10 +56,7 @@ function SignIn({ next, unsent, email, problem, done, oidcName }: SignInPageProp
         <button type="submit">Sign in</button>
       </PostForm>
       <OtherWays next={next} unsent={unsent} oidcName={oidcName} />
-      <p class="help">
-        Forgotten your password? Ask the operator of this service for a link to a new one (
-        <code>npx claimcheck user reset EMAIL</code>).
-      </p>
+      <ForgottenHelp sendsMail={sendsMail} />
     </PlainPage>
   )
 }

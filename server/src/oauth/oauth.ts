@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
 import { type Acting, BY_SERVICE, byUser } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
+import type { OwnAddress } from '../base/own-address.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { newToken } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
@@ -45,8 +46,6 @@ export interface Allowed {
 }
 
 export interface OAuth {
-  /** Sets the origin on which the service listens, which is the issuer when PUBLIC_URL is not set. The port is known late. */
-  setListeningOrigin(origin: () => string): void
   /** The name of this service towards applications. */
   issuer(): string
   audiences(): Audiences
@@ -66,7 +65,8 @@ export interface OAuth {
 }
 
 interface OAuthOptions {
-  readonly config: Pick<Config, 'publicUrl' | 'oauth'>
+  readonly config: Pick<Config, 'oauth'>
+  readonly ownAddress: OwnAddress
   readonly storage: Storage
   readonly secrets: Secrets
   readonly oauthPages: OAuthPages
@@ -76,24 +76,16 @@ interface OAuthOptions {
 }
 
 export function createOAuth(options: OAuthOptions): OAuth {
-  const { config, oauthPages, oauthRecords: records } = options
-  const { publicUrl } = config
+  const { config, oauthPages, oauthRecords: records, ownAddress } = options
   /** The addresses of requests that the library handles. */
   const addresses = new WeakMap<IncomingMessage, string>()
   /** What is told of grants that are being stored. */
   const granting = new Map<string, Tell>()
-  let listeningOrigin: (() => string) | undefined
   let providerPromise: Promise<Provider> | undefined
   let handlerPromise: Promise<Handler> | undefined
 
-  function ownUrl(): string {
-    if (publicUrl !== undefined) return publicUrl
-    if (!listeningOrigin) throw new Error('the service does not listen yet')
-    return listeningOrigin()
-  }
-
-  const issuer = () => new URL(ownUrl()).origin
-  const audiences = () => createAudiences(ownUrl(), config.oauth.resources)
+  const issuer = () => ownAddress.origin()
+  const audiences = () => createAudiences(ownAddress.url(), config.oauth.resources)
 
   function provider(): Promise<Provider> {
     providerPromise ??= createProvider({
@@ -149,9 +141,6 @@ export function createOAuth(options: OAuthOptions): OAuth {
   }
 
   return {
-    setListeningOrigin(origin) {
-      listeningOrigin = origin
-    },
     issuer,
     audiences,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,

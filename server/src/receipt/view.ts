@@ -49,6 +49,8 @@ export interface ReceiptView {
   readonly place: Place
   readonly timeline: Timeline
   readonly agent: string
+  /** True where the workspace lets only certain keys speak for the agent. */
+  readonly agentBound: boolean
   readonly action: string
   /** Its name; undefined where it gives none. */
   readonly issuer: string | undefined
@@ -91,6 +93,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     place,
     timeline: timelineOf(receipt, evidence),
     agent: body.agent.id,
+    agentBound: body.agent.bound === true,
     action: claim.action,
     issuer: body.issuer.name,
     keyId: body.issuer.key_id,

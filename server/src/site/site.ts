@@ -1,5 +1,4 @@
 /** The pages for everybody, without a session. */
-import type { Config } from '../config/config.ts'
 import type { App } from '../http/instance.ts'
 import type { Limiters } from '../http/rate-limit.ts'
 import { profileList } from '../http/routes/profiles.ts'
@@ -7,7 +6,6 @@ import type { ReceiptService } from '../log/receipts.ts'
 import type { SigningKeys } from '../log/signing/signing-keys.ts'
 import type { Registry } from '../plugins/registry.ts'
 import { pageHeaders } from '../web/headers.ts'
-import { originOf } from '../web/origin.ts'
 import { checkerRoutes } from './checker/routes.ts'
 import { docsRoutes } from './docs/routes.tsx'
 import { answerErrorsWithPages } from './error-page.tsx'
@@ -18,11 +16,10 @@ export interface SiteDependencies extends LogPagesDependencies {
   readonly receipts: ReceiptService
   readonly registry: Registry
   readonly signingKeys: Pick<SigningKeys, 'document'>
-  readonly config: Pick<Config, 'publicUrl'>
 }
 
 export async function siteRoutes(app: App, services: SiteDependencies, limiters: Limiters): Promise<void> {
-  const { receipts, log, registry, signingKeys, config } = services
+  const { receipts, log, registry, signingKeys } = services
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }
   })
@@ -39,7 +36,7 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
     log,
     keyDocument: () => signingKeys.document(),
     profiles: profileList(registry.allProfiles()),
-    originOf: (request: Parameters<typeof originOf>[0]) => originOf(request, config.publicUrl),
+    ownAddress: services.ownAddress,
   }
   receiptPageRoutes(app, receiptPages, limiters.receipts)
 }

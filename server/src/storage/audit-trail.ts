@@ -105,6 +105,10 @@ export function auditTrailWrites(db: Db) {
     record(entry: NewAuditEntry): void {
       collected.push(entry)
     },
+    /** What was recorded so far. */
+    entries(): readonly NewAuditEntry[] {
+      return [...collected]
+    },
     /** At the end of the transaction: who waits for the head holds it last, so that no two wait for each other. */
     async flush(): Promise<void> {
       if (collected.length === 0) return

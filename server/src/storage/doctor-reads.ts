@@ -7,6 +7,7 @@ import { erasures } from './erasures.ts'
 import { linesOf, readLines, SEPARATORS } from './lines.ts'
 import { evidence, receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
 import { machines } from './machines.ts'
+import { seenBrowsers } from './mails.ts'
 import { members, users } from './people.ts'
 import { retentions } from './retentions.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
@@ -79,6 +80,7 @@ const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner:
   [apiKeys, 'workspace_id', workspaces],
   [boundAgents, 'workspace_id', workspaces],
   [machines, 'workspace_id', workspaces],
+  [seenBrowsers, 'user_id', users],
   [connections, 'workspace_id', workspaces],
   [members, 'workspace_id', workspaces],
   [members, 'user_id', users],

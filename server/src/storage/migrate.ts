@@ -14,6 +14,7 @@ import * as leafHashes from './migrations/010-leaf-hashes.ts'
 import * as auditTrail from './migrations/011-audit-trail.ts'
 import * as recovery from './migrations/012-recovery.ts'
 import * as keys from './migrations/013-keys.ts'
+import * as mails from './migrations/013-mails.ts'
 import * as erasures from './migrations/014-erasures.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
 import * as tallies from './migrations/016-tallies.ts'
@@ -38,6 +39,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '011-audit-trail': auditTrail,
   '012-recovery': recovery,
   '013-keys': keys,
+  '013-mails': mails,
   '014-erasures': erasures,
   '015-source-keys': sourceKeys,
   '016-tallies': tallies,

@@ -1,8 +1,15 @@
 /** Every column that holds sealed values, with the context of each value. Who seals into another column names it here. */
-import { secondStepContext, secretContext, signingKeyContext, sourceKeyContext } from '../base/sealed-contexts.ts'
+import {
+  mailContext,
+  secondStepContext,
+  secretContext,
+  signingKeyContext,
+  sourceKeyContext,
+} from '../base/sealed-contexts.ts'
 import { recordContext } from '../base/tokens.ts'
 import type { Db } from './db.ts'
 import { sealedSigningKeys } from './log.ts'
+import { mails } from './mails.ts'
 import { records } from './records.ts'
 import { secondSteps } from './second-steps.ts'
 import type { Table } from './table.ts'
@@ -18,6 +25,7 @@ export interface SealedColumn {
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: connections, column: 'sealed_secrets', context: ([id], name) => secretContext(id!, name) },
   { table: connections, column: 'source_key', context: ([id]) => sourceKeyContext(id!) },
+  { table: mails, column: 'content', context: ([id]) => mailContext(id!) },
   { table: records, column: 'payload', context: ([kind, idHash]) => recordContext(kind!, idHash!) },
   { table: secondSteps, column: 'secret', context: ([userId]) => secondStepContext(userId!) },
   { table: sealedSigningKeys, column: 'sealed', context: ([keyId]) => signingKeyContext(keyId!) },

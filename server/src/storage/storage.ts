@@ -12,6 +12,7 @@ import { erasureReads, erasureWrites } from './erasures.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { machineReads, machineWrites } from './machines.ts'
+import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { retentionReads, retentionWrites } from './retentions.ts'
@@ -90,6 +91,7 @@ export function reads(db: Db) {
     workspaces: workspaceReads(db),
     keys: keyReads(db),
     machines: machineReads(db),
+    mails: mailReads(db),
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
@@ -115,6 +117,7 @@ export function writes(tx: Db) {
     workspaces: workspaceWrites(tx),
     keys: keyWrites(tx),
     machines: machineWrites(tx),
+    mails: mailWrites(tx),
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),

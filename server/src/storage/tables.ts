@@ -9,6 +9,7 @@ import { leases } from './leases.ts'
 import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
 import { log } from './log-state.ts'
 import { machines } from './machines.ts'
+import { mails, seenBrowsers } from './mails.ts'
 import { members, users } from './people.ts'
 import { records } from './records.ts'
 import { retentions } from './retentions.ts'
@@ -33,6 +34,8 @@ export const CARRIED: readonly Table<unknown>[] = [
   apiKeys,
   boundAgents,
   machines,
+  mails,
+  seenBrowsers,
   connections,
   retentions,
   claims,

@@ -35,6 +35,7 @@ const MIGRATIONS = [
   '011-audit-trail',
   '012-recovery',
   '013-keys',
+  '013-mails',
   '014-erasures',
   '015-source-keys',
   '016-tallies',

@@ -35,6 +35,11 @@ async function fill(storage: OpenedStorage): Promise<void> {
     await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: text.replaceAll('\n', ''), boundAt: NOON }])
     const secret = { secretHash: 'hash', lastFour: 'abcd', scopes: ['claims:read'], revokedAt: null }
     const machine = { ...secret, id: 'machine_1', workspaceId: 'ws_1', name: text, createdAt: NOON }
+    const times = { createdAt: NOON, dueAt: NOON, attempts: 0, sentAt: null }
+    await tx.mails.isNewBrowser('usr_1', 'hash', NOON)
+    await tx.mails.insert([
+      { ...times, id: 'mail_1', kind: 'message', recipient: text, content: 'v1.sealed', once: null },
+    ])
     await tx.machines.insert({ ...machine, createdBy: null, lastUsedAt: null })
     await tx.connections.insert({
       id: 'conn_1',

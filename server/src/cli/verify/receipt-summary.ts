@@ -10,7 +10,7 @@ import {
 } from '@claimcheck/core'
 import { pluginWords } from '../../base/plugin-words.ts'
 import { sourceWords } from '../../base/source-words.ts'
-import { REASON_WORDS, VERDICT_WORDS, vouchedFor } from '../../base/verdict-words.ts'
+import { BOUND_WORDS, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '../../base/verdict-words.ts'
 import type { Fact } from './facts.ts'
 
 export interface Summary {
@@ -34,7 +34,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
   return {
     heading: `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
     facts: [
-      ['agent', agent.id],
+      ['agent', agent.bound === true ? `${agent.id} (bound)` : agent.id],
       ['action', issuerWords ? `${issuerWords.words.words.title} (${claim.action})` : claim.action],
       ['target', claim.target],
       ['read at', observation.source && sourceWords(observation.source)],
@@ -53,9 +53,11 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       { heading: 'Params', facts: named(claim.params, titles?.params) },
       { heading: 'Facts', facts: named(observation.facts, titles?.facts) },
     ].filter(({ facts }) => facts.length > 0),
-    sentences: [...(issuerWords ? toldBy(issuerWords, body) : []), vouchedFor(value)].filter(
-      (sentence) => sentence !== undefined,
-    ),
+    sentences: [
+      ...(issuerWords ? toldBy(issuerWords, body) : []),
+      agent.bound === true ? BOUND_WORDS : undefined,
+      vouchedFor(value),
+    ].filter((sentence) => sentence !== undefined),
   }
 }
 

@@ -30,7 +30,10 @@ import {
 } from './account-parts.tsx'
 
 type AccountServices = GuessServices &
-  Pick<ConsoleDependencies, 'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'oidcSignIn' | 'now'>
+  Pick<
+    ConsoleDependencies,
+    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'oidcSignIn' | 'outbox' | 'now'
+  >
 
 export function accountRoutes(app: App, services: AccountServices): void {
   const { accounts, sessions } = services

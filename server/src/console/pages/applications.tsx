@@ -17,7 +17,7 @@ import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machi
 
 type ApplicationServices = Pick<
   ConsoleDependencies,
-  'applications' | 'machines' | 'oauth' | 'oidcSignIn' | 'config' | 'now'
+  'applications' | 'machines' | 'oauth' | 'oidcSignIn' | 'outbox' | 'config' | 'now'
 >
 
 export function applicationRoutes(app: App, services: ApplicationServices): void {

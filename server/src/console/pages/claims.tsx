@@ -8,7 +8,6 @@ import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
 import type { App } from '../../http/instance.ts'
 import { isId } from '../../http/route.ts'
 import { sendPage } from '../../web/document.tsx'
-import { originOf } from '../../web/origin.ts'
 import { profilesOf } from '../claims/claim-words.ts'
 import { exported, exportType } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
@@ -34,14 +33,14 @@ type ClaimServices = Pick<
   | 'registry'
   | 'sources'
   | 'now'
-  | 'config'
+  | 'ownAddress'
 >
 
 /** A page of so many weighs less than 60 kB, with its style and its scripts. */
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ClaimServices): void {
-  const { auditTrail, claims, claimCounts, receipts, log, connections, registry, sources, now, config } = services
+  const { auditTrail, claims, claimCounts, receipts, log, connections, registry, sources, now, ownAddress } = services
 
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
@@ -71,9 +70,7 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         actions={[...new Set([...loadedActions, ...claimedActions])]}
         titleOf={(action) => actionTitle(registry, action)}
         profileOf={profilesOf(registry)}
-        firstSteps={
-          hasNone ? await firstStepsOf(workspaceId, originOf(request, config.publicUrl), services) : undefined
-        }
+        firstSteps={hasNone ? await firstStepsOf(workspaceId, ownAddress.origin(), services) : undefined}
         now={now()}
         isOwner={isOwner(request)}
         done={queryOf(request).done}
@@ -92,7 +89,7 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         const details = { format, ...filter }
         await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
       }
-      const origin = originOf(request, config.publicUrl)
+      const origin = ownAddress.origin()
       const rows = exported(format, claimChoiceOf(filter), {
         list: (choice) => claims.list(workspaceId, choice),
         decidedAt: (claimIds) => claims.decidedAt(claimIds),
@@ -137,7 +134,7 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         receipt={receipt}
         titleOf={(name) => registry.connectionType(name)?.title ?? name}
         story={story}
-        origin={originOf(request, config.publicUrl)}
+        origin={ownAddress.origin()}
         now={now()}
         done={queryOf(request).done}
       />,

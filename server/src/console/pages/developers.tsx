@@ -6,7 +6,6 @@ import { ServiceError } from '../../base/errors.ts'
 import type { QuotaState } from '../../claims/quotas.ts'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
-import { originOf } from '../../web/origin.ts'
 import { Empty } from '../../web/parts/table.tsx'
 import type { ApiKey, BoundAgent } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -26,13 +25,13 @@ import { KeyTable } from './developers/key-table.tsx'
 
 type DeveloperServices = Pick<
   ConsoleDependencies,
-  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'oidcSignIn' | 'now' | 'config'
+  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'oidcSignIn' | 'outbox' | 'now' | 'config' | 'ownAddress'
 >
 
 type KeyPath = { Params: { key: string } }
 
 export function developerRoutes(app: App, services: DeveloperServices): void {
-  const { keys, quotas, members, connections, registry, now, config } = services
+  const { keys, quotas, members, connections, registry, now, ownAddress } = services
   const ownerNow = { preHandler: [ownersOnly, freshSignInOnly(services)] }
 
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
@@ -53,7 +52,7 @@ export function developerRoutes(app: App, services: DeveloperServices): void {
   async function sendNewKey(request: FastifyRequest, reply: FastifyReply, key: string, replaced?: ApiKey) {
     const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
     const profile = firstProfile(registry, providers)
-    const command = firstClaimCommand({ origin: originOf(request, config.publicUrl), key, profile })
+    const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile })
     const props = { viewer: viewerOf(request), secret: key, command, now: now(), ...(replaced ? { replaced } : {}) }
     return sendPage(reply, <NewKey {...props} />, 201)
   }
@@ -136,7 +135,7 @@ export function developerRoutes(app: App, services: DeveloperServices): void {
     return sendPage(reply, <ReleaseAgent viewer={viewerOf(request)} agentId={agent} />)
   })
 
-  app.post('/developers/agents/release', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/developers/agents/release', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
     const workspaceId = workspaceOf(request).id
     const { agent = '' } = formOf(request)
     try {

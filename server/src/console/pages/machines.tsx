@@ -22,7 +22,7 @@ import { type Fields, formOf } from '../request-fields.ts'
 import { actingOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type MachineServices = Pick<ConsoleDependencies, 'machines' | 'oauth' | 'oidcSignIn' | 'config' | 'now'>
+type MachineServices = Pick<ConsoleDependencies, 'machines' | 'oauth' | 'oidcSignIn' | 'outbox' | 'config' | 'now'>
 type MachinePath = { Params: { machine: string } }
 
 /** A machine with the workspace that it belongs to. */

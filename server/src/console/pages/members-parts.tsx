@@ -19,7 +19,9 @@ export interface MembersProps {
   readonly members: readonly MemberOfWorkspace[]
   readonly invitations: readonly Invitation[]
   /** Just made, and shown only now. */
-  readonly invitation?: { readonly link: string; readonly role: Role }
+  readonly invitation?: { readonly role: Role } & ({ readonly link: string } | { readonly sentTo: string })
+  /** True where an invitation can go by mail. */
+  readonly sendsMail: boolean
   readonly problem?: string
   /** A new name for the workspace that was refused, and why. */
   readonly refusedName?: { readonly name: string; readonly problem: string }
@@ -185,12 +187,17 @@ function RemoveLink({
   )
 }
 
-export function Invitations({ viewer, workspaceId, now, invitations, invitation }: MembersProps) {
+export function Invitations({ viewer, workspaceId, now, invitations, invitation, sendsMail }: MembersProps) {
   const action = `${paths.members(workspaceId)}/invitations`
   return (
     <>
       <h2>Invite</h2>
-      {invitation ? (
+      {invitation && 'sentTo' in invitation ? (
+        <p class="notice" role="status">
+          The invitation as {ROLE_WORDS[invitation.role]} is on its way to {invitation.sentTo}. It works for 7 days.
+        </p>
+      ) : null}
+      {invitation && 'link' in invitation ? (
         <div class="card" role="status">
           <p>
             Copy this link now, and send it to the person that you invite as {ROLE_WORDS[invitation.role]}. It lets one
@@ -208,7 +215,16 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation 
             ['owner', 'Owner'],
           ]}
         />
-        <button type="submit">Make a link</button>
+        {sendsMail ? (
+          <Field
+            name="email"
+            label="Send it to"
+            type="email"
+            autocomplete="off"
+            help="Leave it empty to get a link that you pass on."
+          />
+        ) : null}
+        <button type="submit">{sendsMail ? 'Invite' : 'Make a link'}</button>
       </PostForm>
       {invitations.length === 0 ? null : (
         <>

@@ -3,11 +3,12 @@ import type { Instant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { ServiceError } from '../../base/errors.ts'
+import { isMailAddress } from '../../config/mail.ts'
 import type { App } from '../../http/instance.ts'
+import { invitation } from '../../mail/messages.ts'
 import type { MemberOfWorkspace, Role } from '../../people/members.ts'
 import { isSignInRule, meetsRule } from '../../people/sign-in-rules.ts'
 import { sendPage } from '../../web/document.tsx'
-import { originOf } from '../../web/origin.ts'
 import { sentence } from '../../web/words.tsx'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -36,7 +37,16 @@ import {
 
 type MembersServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'members' | 'workspaces' | 'keys' | 'machines' | 'oidcSignIn' | 'config' | 'now'
+  | 'accounts'
+  | 'members'
+  | 'workspaces'
+  | 'keys'
+  | 'machines'
+  | 'oidcSignIn'
+  | 'ownAddress'
+  | 'outbox'
+  | 'config'
+  | 'now'
 >
 
 type OfMember = { Params: { member: string } }
@@ -51,7 +61,7 @@ interface Asked {
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: MembersServices): void {
-  const { accounts, members, workspaces, keys, machines, config, now } = services
+  const { accounts, members, workspaces, keys, machines, ownAddress, outbox, now } = services
   const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
   const freshForOwner = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
   const fresh = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
@@ -80,16 +90,19 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.post('/members/invitations', freshForOwner, async (request, reply) => {
     const role = readRole(formOf(request).role)
+    const email = outbox.isOn ? (formOf(request).email?.trim().toLowerCase() ?? '') : ''
     try {
-      const token = await accounts.inviteToken(
-        workspaceOf(request).id,
-        role,
-        sessionOf(request).user.id,
-        actingOf(request),
-      )
-      const base = config.publicUrl ?? originOf(request, undefined)
+      if (email !== '' && !isMailAddress(email))
+        throw new ServiceError('bad_request', 'the e-mail address is not valid')
+      const inviter = sessionOf(request).user.id
+      const token = await accounts.inviteToken(workspaceOf(request).id, role, inviter, actingOf(request))
+      const link = ownAddress.url() + paths.invitation(token)
       // Only this answer has the link: its hash is stored.
-      return await sendMembers(request, reply, services, { invitation: { link: base + paths.invitation(token), role } })
+      if (email === '') return await sendMembers(request, reply, services, { invitation: { link, role } })
+      const { name: workspaceName } = workspaceOf(request)
+      const { name: inviterName } = sessionOf(request).user
+      await outbox.send(email, invitation({ workspaceName, inviterName, role, link }))
+      return await sendMembers(request, reply, services, { invitation: { sentTo: email, role } })
     } catch (error) {
       return sendMembers(request, reply, services, { problem: refusalOf(error) })
     }
@@ -178,7 +191,7 @@ function readRole(text: string | undefined): Role {
 async function sendMembers(
   request: FastifyRequest,
   reply: FastifyReply,
-  { members, now }: MembersServices,
+  { members, outbox, now }: MembersServices,
   shown: Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>,
 ): Promise<FastifyReply> {
   const { id } = workspaceOf(request)
@@ -188,6 +201,7 @@ async function sendMembers(
     workspaceId: id,
     isOwner: isOwner(request),
     now: now(),
+    sendsMail: outbox.isOn,
     members: await members.list(id),
     invitations: isOwner(request) ? await members.invitations(id) : [],
   }

@@ -6,7 +6,6 @@ import type { App } from '../../http/instance.ts'
 import type { NewUser } from '../../people/accounts.ts'
 import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { sendPage } from '../../web/document.tsx'
-import { originOf } from '../../web/origin.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -21,19 +20,26 @@ import { changeAccount } from './account.tsx'
 
 type OidcServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config' | 'now' | 'auditTrail'
+  | 'accounts'
+  | 'identities'
+  | 'sessions'
+  | 'oidcSignIn'
+  | 'counters'
+  | 'config'
+  | 'ownAddress'
+  | 'outbox'
+  | 'now'
+  | 'auditTrail'
 >
 
 export function oidcRoutes(app: App, services: OidcServices): void {
-  const { accounts, identities, sessions, oidcSignIn, counters, config, auditTrail } = services
+  const { accounts, identities, sessions, oidcSignIn, counters, config, ownAddress, auditTrail } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
   const cookie = ticketCookie('outside', config.publicUrl)
   const { name } = oidcSignIn
 
-  function callbackUrl(request: FastifyRequest): string {
-    return (config.publicUrl ?? originOf(request, undefined)) + paths.oidcCallback
-  }
+  const callbackUrl = () => ownAddress.url() + paths.oidcCallback
 
   const isLink = (request: FastifyRequest) => formOf(request).purpose === 'link'
   const fresh = freshSignInOnly(services, isLink)
@@ -41,7 +47,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
   app.post(paths.oidc, { preHandler: fresh }, async (request, reply) => {
     await attempts.count(request, reply)
     const purpose = await readPurpose(request)
-    const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl(request))
+    const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl())
     cookie.give(reply, ticket)
     // Not a redirect: the policy of our pages lets forms lead to our origin only. The browser follows `refresh`.
     reply.header('refresh', `0;url=${url}`)
@@ -49,7 +55,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
   })
 
   app.get(paths.oidcCallback, async (request, reply) => {
-    const arrivedAt = new URL(callbackUrl(request))
+    const arrivedAt = new URL(callbackUrl())
     arrivedAt.search = new URL(request.url, arrivedAt).search
     try {
       const returned = await oidcSignIn.finish(cookie.take(request, reply), arrivedAt)

@@ -15,7 +15,10 @@ import { carriedForm } from '../unsent.tsx'
 import { changeAccount } from './account.tsx'
 import { arrive } from './sign-in.tsx'
 
-type PasskeySignInServices = Pick<ConsoleDependencies, 'passkeys' | 'sessions' | 'counters' | 'config' | 'oidcSignIn'>
+type PasskeySignInServices = Pick<
+  ConsoleDependencies,
+  'passkeys' | 'sessions' | 'counters' | 'config' | 'oidcSignIn' | 'outbox'
+>
 
 export function passkeySignInRoutes(app: App, services: PasskeySignInServices): void {
   const { passkeys, sessions, counters, config } = services

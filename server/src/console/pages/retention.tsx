@@ -15,7 +15,7 @@ import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type RetentionServices = Pick<ConsoleDependencies, 'retention' | 'oidcSignIn' | 'config' | 'now'>
+type RetentionServices = Pick<ConsoleDependencies, 'retention' | 'oidcSignIn' | 'outbox' | 'config' | 'now'>
 
 const MOST_COUNTED = 10_000
 

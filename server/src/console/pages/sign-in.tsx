@@ -37,7 +37,7 @@ import { ROLE_WORDS } from '../words.ts'
 type SignInServices = GuessServices &
   Pick<
     ConsoleDependencies,
-    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'counters' | 'oidcSignIn' | 'now'
+    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'counters' | 'oidcSignIn' | 'outbox' | 'now'
   >
 
 type Token = { Params: { token: string } }

@@ -2,7 +2,7 @@
 import type { Instant, SignedTreeHead } from '@claimcheck/core'
 import type { FastifyError } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import type { Config } from '../../config/config.ts'
+import type { OwnAddress } from '../../base/own-address.ts'
 import { prepareRefusal } from '../../http/errors.ts'
 import { cachePublicly } from '../../http/hooks.ts'
 import type { App } from '../../http/instance.ts'
@@ -11,7 +11,6 @@ import { createLogGrowth } from '../../log/growth.ts'
 import type { EntriesPage, LogService } from '../../log/log.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { sendPage } from '../../web/document.tsx'
-import { originOf } from '../../web/origin.ts'
 import { publicPaths } from '../../web/paths.ts'
 import { sentence } from '../../web/words.tsx'
 import { FailedPage, LogPage, ProofPage, RefusedPage } from './pages.tsx'
@@ -22,7 +21,7 @@ export interface LogPagesDependencies {
   readonly log: LogService
   readonly storage: Storage
   readonly now: () => Instant
-  readonly config: Pick<Config, 'publicUrl'>
+  readonly ownAddress: OwnAddress
 }
 
 const SHOWN_ENTRIES = 20
@@ -32,7 +31,7 @@ const SHOWN_DAYS = 30
 type Query = Readonly<Record<string, unknown>>
 
 export function logRoutes(app: App, services: LogPagesDependencies, limit: Limiter): void {
-  const { log, now, config } = services
+  const { log, now, ownAddress } = services
   const growth = createLogGrowth(services)
 
   app.addHook('onRequest', limit.count)
@@ -65,7 +64,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     try {
       const proof = await answer(log, typed)
       const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leafIndex} is in the log` : 'The log only grew'
-      const props = { title, proof, typed, treeSize, origin: originOf(request, config.publicUrl) }
+      const props = { title, proof, typed, treeSize, origin: ownAddress.origin() }
       return sendPage(reply, <ProofPage {...props} />)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
@@ -85,7 +84,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     const [entry] = (await log.entries(index, 1)).entries
     const typed = { leaf: String(index) }
     const props = { title: `Entry ${index}`, proof, entry: entry!, typed, treeSize }
-    return sendPage(reply, <ProofPage {...props} origin={originOf(request, config.publicUrl)} />)
+    return sendPage(reply, <ProofPage {...props} origin={ownAddress.origin()} />)
   })
 }
 

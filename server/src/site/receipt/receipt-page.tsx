@@ -2,6 +2,7 @@
 import { formatInstant } from '@claimcheck/core'
 import type { ComponentChildren } from 'preact'
 import { plainText } from '../../base/plain-text.ts'
+import { BOUND_WORDS } from '../../base/verdict-words.ts'
 import type { Step } from '../../receipt/steps.ts'
 import type { ReceiptView, Tone } from '../../receipt/view.ts'
 import { utc } from '../../receipt/when.ts'
@@ -81,6 +82,7 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
             ? `Claimed by the agent ${plainText(view.agent)}.`
             : `The agent ${plainText(view.agent)} says: ${plainText(view.claimed)}`}
         </p>
+        {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
         <Comparison fields={view.fields} />
         {view.told.length > 0 ? (
           <ul>

@@ -1,7 +1,8 @@
 /** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
 import { type Bundle, checkBundle } from '@claimcheck/core'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import type { OwnAddress } from '../../base/own-address.ts'
 import { plainText } from '../../base/plain-text.ts'
 import type { App } from '../../http/instance.ts'
 import type { Limiter } from '../../http/rate-limit.ts'
@@ -22,7 +23,7 @@ import { issuedAt, ReceiptArticle, type ReceiptLinks, titleOf } from './receipt-
 
 export interface ReceiptPageServices extends BundleSources {
   /** The origin of this service, as the reader's browser names it. */
-  readonly originOf: (request: FastifyRequest) => string
+  readonly ownAddress: OwnAddress
 }
 
 interface ReceiptPath {
@@ -52,7 +53,7 @@ export function receiptPageRoutes(app: App, services: ReceiptPageServices, limit
       case 'json':
         return reply.type(JSON_TYPE).send(bundleText(bundle))
       default:
-        return sendReceipt(reply, bundle, view, linksOf(id, services.originOf(request)))
+        return sendReceipt(reply, bundle, view, linksOf(id, services.ownAddress.origin()))
     }
   })
 }
