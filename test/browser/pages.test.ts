@@ -54,7 +54,17 @@ async function fullWorkspace(t: TapTest) {
   const ids = []
   for (const claim of claims) ids.push((await client.submit({ ...fields, ...claim })).body.claim_id as string)
   const mia = (await members.list(workspace)).find(({ email }) => email === emailOf('Mia'))!.id
-  const values = { workspace, key, connection, provider: 'mailbox', member: mia, claim_id: ids[0]!, agent_id: MARKUP }
+  const { clientId: machine } = await claimcheck.machines.create(workspace, MARKUP, ['claims:read'])
+  const values = {
+    workspace,
+    key,
+    machine,
+    connection,
+    provider: 'mailbox',
+    member: mia,
+    claim_id: ids[0]!,
+    agent_id: MARKUP,
+  }
   return { installation, claimcheck, owner, values, claimIds: ids }
 }
 
@@ -65,7 +75,9 @@ async function insidePages({ claimcheck, values, claimIds }: World): Promise<str
   const routes = (await routesOf(claimcheck)).filter(
     ({ method, url }) =>
       method === 'GET' &&
-      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/keys$|\.(csv|json)$/.test(url),
+      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/(keys|agents\/release)$|\/retention\/change$|\/machines$|\.(csv|json)$/.test(
+        url,
+      ),
   )
   const claims = `/console/w/${values.workspace}/claims`
   return [

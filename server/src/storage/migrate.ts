@@ -16,6 +16,7 @@ import * as recovery from './migrations/012-recovery.ts'
 import * as keys from './migrations/013-keys.ts'
 import * as erasures from './migrations/014-erasures.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
+import * as tallies from './migrations/016-tallies.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -39,6 +40,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '013-keys': keys,
   '014-erasures': erasures,
   '015-source-keys': sourceKeys,
+  '016-tallies': tallies,
 }
 
 const TABLE = 'migrations'

@@ -81,7 +81,12 @@ export function memberRoutes(app: App, services: MembersServices): void {
   app.post('/members/invitations', freshForOwner, async (request, reply) => {
     const role = readRole(formOf(request).role)
     try {
-      const token = await accounts.inviteToken(workspaceOf(request).id, role, sessionOf(request).user.id)
+      const token = await accounts.inviteToken(
+        workspaceOf(request).id,
+        role,
+        sessionOf(request).user.id,
+        actingOf(request),
+      )
       const base = config.publicUrl ?? originOf(request, undefined)
       // Only this answer has the link: its hash is stored.
       return await sendMembers(request, reply, services, { invitation: { link: base + paths.invitation(token), role } })
@@ -92,7 +97,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.post('/members/invitations/withdraw', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
-    const withdraw = () => members.withdraw(id, formOf(request).id ?? '')
+    const withdraw = () => members.withdraw(id, formOf(request).id ?? '', actingOf(request))
     return change(request, reply, withdraw, `${paths.members(id)}?done=invitation-withdrawn`)
   })
 
@@ -100,7 +105,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
     const { id } = workspaceOf(request)
     const name = formOf(request).name?.trim() ?? ''
     try {
-      await workspaces.rename(id, name)
+      await workspaces.rename(id, name, actingOf(request))
     } catch (error) {
       const refusedName = { name, problem: sentence(refusalOf(error)) }
       return sendMembers(request, reply, services, { refusedName })
@@ -116,7 +121,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
   app.post<OfMember>('/members/:member/role', freshForOwner, async (request, reply) => {
     const { id } = workspaceOf(request)
     const role = readRole(formOf(request).role)
-    const setRole = () => members.setRole(id, request.params.member, role)
+    const setRole = () => members.setRole(id, request.params.member, role, actingOf(request))
     return change(request, reply, setRole, `${paths.members(id)}?done=role-changed`)
   })
 
