@@ -11,6 +11,8 @@ const API_VERSION = '0.1.0'
 
 type Json = Record<string, unknown>
 
+const SCOPE_WORDS = Object.fromEntries(SCOPES.map((scope) => [scope, scopeWords(scope)]))
+
 /** Call it before the routes are declared, because it records them as they are. */
 export async function describeApi(app: App, publicUrl: string | undefined): Promise<void> {
   await app.register(swagger, {
@@ -28,14 +30,15 @@ export async function describeApi(app: App, publicUrl: string | undefined): Prom
           apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_sk_...' },
           oauth: {
             type: 'oauth2',
-            description: 'A token of an application that a member of the workspace allowed.',
+            description: 'A token of an application that a member of the workspace allowed, or of a machine.',
             flows: {
               authorizationCode: {
                 authorizationUrl: (publicUrl ?? '') + OAUTH_PATHS.authorize,
                 tokenUrl: (publicUrl ?? '') + OAUTH_PATHS.token,
                 refreshUrl: (publicUrl ?? '') + OAUTH_PATHS.token,
-                scopes: Object.fromEntries(SCOPES.map((scope) => [scope, scopeWords(scope)])),
+                scopes: SCOPE_WORDS,
               },
+              clientCredentials: { tokenUrl: (publicUrl ?? '') + OAUTH_PATHS.token, scopes: SCOPE_WORDS },
             },
           },
         },
