@@ -2,21 +2,23 @@
 import { runFuzz } from '../test/fuzz/run.ts'
 import { readOptions } from './options.ts'
 
-const USAGE = 'npm run fuzz -- [--requests N] [--seed N]'
+const USAGE = 'npm run fuzz -- [--requests N] [--seed N] [--database sqlite|postgres]'
 
 const values = readOptions(USAGE, {
   requests: { type: 'string', default: '20000' },
   seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
+  database: { type: 'string', default: 'sqlite' },
 })
 const [requests, seed] = [values.requests, values.seed].map(Number) as [number, number]
-if (!(requests >= 1) || !(seed >= 0)) {
+const { database } = values
+if (!(requests >= 1) || !(seed >= 0) || (database !== 'sqlite' && database !== 'postgres')) {
   console.error(USAGE)
   process.exit(2)
 }
 
-console.log(`${requests} requests, seed ${seed}`)
+console.log(`${requests} requests, seed ${seed}, ${database}`)
 const startedAt = Date.now()
-const { statuses, problems, forms, routes, operations } = await runFuzz({ requests, seed })
+const { statuses, problems, forms, routes, operations } = await runFuzz({ requests, seed, dialect: database })
 console.log(
   `  ${operations} operations, ${routes} routes, ${forms} forms; ${Math.round((Date.now() - startedAt) / 1000)} s`,
 )

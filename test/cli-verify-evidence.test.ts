@@ -43,8 +43,11 @@ async function publish(): Promise<Published> {
   }
 }
 
+/** Where a path leads; undefined where it answers itself. */
+type Redirects = (path: string) => string | undefined
+
 /** The receipt of a service, and what it publishes, as files and at an address that answers with what a test wants. */
-async function kept(t: Test, answers: Readonly<Record<string, string>> = {}) {
+async function kept(t: Test, answers: Readonly<Record<string, string>> = {}, redirects: Redirects = () => undefined) {
   const { receipt, evidence, keys, profiles } = await published()
   const files = { 'receipt.json': JSON.stringify(receipt), 'evidence.json': evidence, 'keys.json': keys }
   const folder = t.testdir(files)
@@ -57,6 +60,8 @@ async function kept(t: Test, answers: Readonly<Record<string, string>> = {}) {
     ...answers,
   }
   const server = createServer((request, response) => {
+    const to = redirects(request.url!)
+    if (to !== undefined) return response.writeHead(302, { location: to }).end()
     const text = all[request.url!] ?? ''
     response.writeHead(text === '' ? 404 : 200).end(text)
   })
@@ -336,4 +341,41 @@ t.test('the evidence of a receipt that is not valid is not looked at', async (t)
   t.equal(code, 1)
   t.match(stdout, /^NOT valid: /)
   t.notMatch(stdout, 'Evidence')
+})
+
+t.test('redirects are followed within an origin, and elsewhere they are refused by name', async (t) => {
+  const { receipt, url: elsewhere } = await kept(t)
+  const path = `/v1/receipts/${receipt.body.receipt_id}`
+  const chain = (length: number) => (asked: string) => {
+    const step = Number(/^\/step\/(\d+)$/.exec(asked)?.[1] ?? Number.NaN)
+    if (Number.isNaN(step)) return undefined
+    return step === length ? path : `/step/${step + 1}`
+  }
+  const { folder, url } = await kept(t, {}, chain(4))
+  const { origin } = new URL(url)
+  const near = await verify(folder, `${origin}/step/0`, '--keys', 'keys.json')
+  t.equal(near.code, 0, near.stderr)
+  const far = await kept(t, {}, chain(5))
+  const long = await verify(folder, `${new URL(far.url).origin}/step/0`, '--keys', 'keys.json')
+  t.equal(long.code, 2)
+  t.match(long.stderr, /it redirects more than 5 times/)
+
+  for (const [to, place] of [
+    [elsewhere, new URL(elsewhere).origin],
+    ['//evil.example/receipt', 'http://evil.example'],
+    ['https://localhost/receipt', 'https://localhost'],
+    ['data:application/json,{}', 'something that is no web address'],
+    ['http://[', 'something that is no web address'],
+  ] as const) {
+    const away = await kept(t, {}, (asked) => (asked === path ? to : undefined))
+    const { code, stdout, stderr } = await verify(folder, away.url)
+    t.equal(code, 2, to)
+    t.equal(stdout, '')
+    t.ok(
+      stderr.includes(`it redirects to ${place}, and redirects are followed only within ${new URL(away.url).origin}`),
+    )
+    t.match(stderr, /If you trust the other address, name it/)
+  }
+  const keys = await kept(t, {}, (asked) => (asked.endsWith('poaw-keys.json') ? elsewhere : undefined))
+  t.equal((await verify(folder, keys.url)).code, 2, 'nor are keys read where an issuer sends us')
 })

@@ -10,6 +10,7 @@ export const ROOMS = [
   'outbound',
   'plugins',
   'hosts',
+  'audit-trail',
   'workspaces',
   'people',
   'mail',

@@ -4,6 +4,8 @@ import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
 import { createAnchorWorker } from './anchoring/anchor-worker.ts'
 import { type Anchoring, createAnchoring } from './anchoring/anchoring.ts'
+import { type AuditTrailService, createAuditTrail } from './audit-trail/audit-trail.ts'
+import { createAuditRetention } from './audit-trail/retention.ts'
 import { createOwnAddress, type OwnAddress } from './base/own-address.ts'
 import { openSecrets, type Secrets } from './base/secrets.ts'
 import type { Worker } from './base/worker.ts'
@@ -49,7 +51,9 @@ import { createDestinations, type Destinations } from './outbound/destinations.t
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { type AccountService, createAccountService } from './people/accounts.ts'
 import { type ClosingService, createClosingService } from './people/closing.ts'
+import { createGuesses, type Guesses } from './people/guesses.ts'
 import { createIdentityService, type IdentityService } from './people/identities.ts'
+import { createKnownBrowsers, type KnownBrowsers } from './people/known-browsers.ts'
 import { createMemberService, type MemberService } from './people/members.ts'
 import { createOidcSignIn, type OidcSignIn } from './people/oidc-sign-in.ts'
 import { createPasskeyService, type PasskeyService } from './people/passkeys.ts'
@@ -103,10 +107,14 @@ export interface Claimcheck {
   readonly anchoring: Anchoring | undefined
   readonly anchorWorker: Worker
 
+  readonly auditTrail: AuditTrailService
+  readonly auditRetention: Worker
   readonly accounts: AccountService
   readonly sessions: SessionService
   readonly members: MemberService
   readonly tickets: TicketService
+  readonly guesses: Guesses
+  readonly knownBrowsers: KnownBrowsers
   readonly passkeys: PasskeyService
   readonly identities: IdentityService
   readonly secondSteps: SecondStepService
@@ -182,7 +190,9 @@ export async function openClaimcheck(
       .disposer((outbound) => outbound.close()),
     destinations: asFunction(createDestinations).singleton(),
     allowances: asFunction(createAllowances).singleton(),
-    vault: asFunction(createKeyVault).singleton(),
+    vault: asFunction(createKeyVault)
+      .singleton()
+      .disposer((vault) => vault.close()),
     headMemory: asFunction(createHeadMemory).singleton(),
     logGuard: asFunction(createLogGuard).singleton(),
     signingKeys: asFunction(createSigningKeys).singleton(),
@@ -209,10 +219,14 @@ export async function openClaimcheck(
     anchoring: asFunction(createAnchoring).singleton(),
     anchorWorker: asFunction(createAnchorWorker).singleton(),
 
+    auditTrail: asFunction(createAuditTrail).singleton(),
+    auditRetention: asFunction(createAuditRetention).singleton(),
     accounts: asFunction(createAccountService).singleton(),
     sessions: asFunction(createSessionService).singleton(),
     members: asFunction(createMemberService).singleton(),
     tickets: asFunction(createTicketService).singleton(),
+    guesses: asFunction(createGuesses).singleton(),
+    knownBrowsers: asFunction(createKnownBrowsers).singleton(),
     passkeys: asFunction(createPasskeyService).singleton(),
     identities: asFunction(createIdentityService).singleton(),
     secondSteps: asFunction(createSecondStepService).singleton(),

@@ -1,11 +1,15 @@
 /** Starts and stops the service: HTTP server, plugins and workers, in an order in which nothing is lost. */
 import fastifyPlugin from 'fastify-plugin'
-import { listeningUrl } from './config/address.ts'
+import type { Worker } from './base/worker.ts'
+import { isThisMachine, listeningUrl } from './config/address.ts'
+import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/console.tsx'
 import { oauthEndpoints } from './console/oauth/endpoints.ts'
 import type { Claimcheck } from './container.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/instance.ts'
+import { buildMetricsApp } from './http/metrics-app.ts'
+import type { MetricsReader } from './http/routes/metrics.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
 import { siteRoutes } from './site/site.ts'
 import { createMetrics } from './upkeep/metrics.ts'
@@ -14,14 +18,15 @@ import { publicPaths } from './web/paths.ts'
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string
+  /** Where it tells its metrics, with an address of their own. */
+  readonly metricsUrl?: string
   /** Answers the open requests, finishes the running checks and stores their outcomes. */
   stop(): Promise<void>
 }
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, connections } = claimcheck
-  const { recheckWorker, anchorWorker, mailWorker, retentionWorker } = claimcheck
+  const { config, signingKeys, logGuard, sequencer, connections, logger } = claimcheck
   await signingKeys.ensureLog()
   await connections.fillSourceKeys()
   await logGuard.examine()
@@ -32,23 +37,50 @@ export async function startServer(claimcheck: Claimcheck): Promise<RunningServer
   const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
   claimcheck.ownAddress.listensAt(url)
   await app.listen({ host: config.host, port: config.port })
-  recheckWorker.start()
-  anchorWorker.start()
-  mailWorker.start()
-  retentionWorker.start()
-  return { url: url(), stop: () => app.close() }
+  const ofMetrics = config.metrics.listen
+  const metricsApp = ofMetrics && buildMetricsApp({ ...config.metrics, metrics: createMetrics(claimcheck), logger })
+  try {
+    if (ofMetrics) await metricsApp?.listen(ofMetrics)
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  for (const worker of workersOf(claimcheck)) worker.start()
+  return {
+    url: url(),
+    ...(metricsApp
+      ? { metricsUrl: `${listeningUrl({ host: ofMetrics!.host, port: boundPort(metricsApp) })}/metrics` }
+      : {}),
+    async stop() {
+      await metricsApp?.close()
+      await app.close()
+    },
+  }
 }
 
 function boundPort(app: App): number {
   return Number(new URL(app.listeningOrigin).port || 80)
 }
 
-function backgroundWork({ adjudication, sequencer, ...parts }: Claimcheck) {
-  const workers = [parts.recheckWorker, parts.anchorWorker, parts.mailWorker, parts.retentionWorker]
+function metricsReader({ metrics: { listen, token }, publicUrl, trustProxy }: Config): MetricsReader | undefined {
+  if (listen) return undefined
+  if (token !== undefined) return { token }
+  // Behind a proxy that nobody has named, everybody seems to be this machine.
+  const isBehindProxy = publicUrl !== undefined && trustProxy === 0 && !isThisMachine(new URL(publicUrl).hostname)
+  return isBehindProxy ? 'nobody' : 'this machine'
+}
+
+function workersOf(claimcheck: Claimcheck): readonly Worker[] {
+  const { recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention } = claimcheck
+  return [recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention]
+}
+
+function backgroundWork(claimcheck: Claimcheck) {
+  const { adjudication, sequencer } = claimcheck
   return fastifyPlugin(
     async (app) => {
       app.addHook('onClose', async () => {
-        await Promise.all(workers.map((worker) => worker.stop()))
+        await Promise.all(workersOf(claimcheck).map((worker) => worker.stop()))
         await adjudication.idle()
         await sequencer.idle()
       })
@@ -58,7 +90,7 @@ function backgroundWork({ adjudication, sequencer, ...parts }: Claimcheck) {
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { config, registry, signingKeys, vault, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
   const { publicUrl, securityContact: contact } = config
   return buildApp({
     services: claimcheck,
@@ -76,17 +108,22 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     publicActions: registry.publicActions(),
     keyDocument: () => signingKeys.document(),
     metrics: createMetrics(claimcheck),
+    metricsReader: metricsReader(config),
     readiness: async () => {
       try {
         await storage.read.log.state()
         const problem = logGuard.problem()
-        return problem === undefined ? { ok: true, problems: [] } : { ok: false, problems: [`read-only: ${problem}`] }
+        if (problem !== undefined) return { ok: false, problems: [`read-only: ${problem}`] }
+        // Requests are served all the same, so the balancer keeps this host.
+        const unsigned = await vault.problem()
+        return { ok: true, problems: unsigned === undefined ? [] : [`claims wait for a signature: ${unsigned}`] }
       } catch (error) {
         logger.error({ err: error }, 'cannot read the database')
         return { ok: false, problems: ['the database cannot be read'] }
       }
     },
     rateLimits: config.rateLimits,
+    connections: config.connections,
     counters,
     trustProxy: config.trustProxy,
     ...(publicUrl === undefined ? {} : { publicUrl }),

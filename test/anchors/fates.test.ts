@@ -56,6 +56,7 @@ const NO_CHECKS = {
 t.test('monitoring is told how far the log is anchored, and what the anchor under way waits for', async (t) => {
   const world = await start(t)
   const { text } = createMetrics({
+    vault: { problem: async () => undefined },
     anchoring: world.one.anchoring,
     storage: world.storage,
     logGuard: { problem: () => undefined },
@@ -80,6 +81,7 @@ t.test('monitoring is told what keeps a host from its chain while nothing is to 
   const world = await createWorld(t, 'sqlite')
   const { anchoring, logged } = await world.host()
   const { text } = createMetrics({
+    vault: { problem: async () => undefined },
     anchoring,
     storage: world.storage,
     logGuard: { problem: () => undefined },

@@ -1,4 +1,7 @@
-/** A receipt whose content was erased: what everybody is told, what still holds, and that it stays so on every host. */
+/**
+ * A receipt whose content was erased: what everybody is told, what still holds, and that it stays so on every host.
+ * Threat O9 of `security.md`.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

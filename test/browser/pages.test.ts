@@ -77,7 +77,7 @@ async function insidePages({ claimcheck, values, claimIds }: World): Promise<str
   const routes = (await routesOf(claimcheck)).filter(
     ({ method, url }) =>
       method === 'GET' &&
-      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/keys$|agents\/release$|retention\/change$|account\/machines$|\.(csv|json)$/.test(
+      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/(keys|agents\/release)$|\/retention\/change$|\/machines$|\.(csv|json)$/.test(
         url,
       ),
   )

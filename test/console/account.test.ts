@@ -1,5 +1,6 @@
 /** One's own account: name, password, and sessions that end where they are told to. Threat K2 of `security.md`. */
 import { inspect } from 'node:util'
+import { GROWTH } from '@claimcheck/server/people/guesses'
 import t, { type Test as TapTest } from 'tap'
 import { createDatabase, TEST_DATABASE } from '../support/database.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
@@ -78,15 +79,15 @@ t.test('a new password takes the current one, and ends every other session', asy
   t.equal(old.status, 422)
 })
 
-t.test('guesses at the current password are limited like those at signing in', async (t) => {
-  const { host } = await installed(t, { file: { rate_limits: { sign_in: 3 } } })
+t.test('guesses at the current password wait as those at signing in do', async (t) => {
+  const { host } = await installed(t, {})
   const owner = await Visitor.owner(host)
   await owner.get(ACCOUNT)
-  const statuses = []
-  for (let count = 0; count < 4; count++) {
-    statuses.push((await owner.post(`${ACCOUNT}/password`, { current: 'wrong password', next: PASSWORD })).status)
-  }
-  t.equal(statuses.at(-1), 429)
+  const change = (current: string) => owner.post(`${ACCOUNT}/password`, { current, next: `${PASSWORD} 2` })
+  for (let count = 0; count < GROWTH.pair.free; count++) t.equal((await change('wrong password')).status, 422)
+  const refused = await change(PASSWORD)
+  t.equal(refused.status, 429, 'the right one is not looked at, either')
+  t.equal(refused.headers.get('retry-after'), '2')
 })
 
 t.test('sessions are listed by browser and address, and end one by one or all others at once', async (t) => {

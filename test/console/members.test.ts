@@ -129,7 +129,7 @@ t.test('with a member go the keys that they made and that stay ticked, and no ot
   const asked = await owner.get(target)
   const ticked = [...asked.html.matchAll(/name="revoke" value="([^"]+)" checked/g)].map(([, key]) => key)
   t.strictSame(ticked.sort(), [kept.id, gone.id].sort(), 'those that still work, and all of them')
-  t.match(textOf(asked.html), /API keys and machines that they made: tick those to revoke .* last used never/)
+  t.match(textOf(asked.html), /Revoke what they made kept .* last used never/)
   t.notMatch(asked.html, gone.key)
 
   const before = await mia.get(target)

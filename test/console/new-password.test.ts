@@ -73,7 +73,7 @@ t.test(
     const page = await visitor.get(link)
     t.match(
       textOf(page.html),
-      /tick those that are yours .* Passkey my laptop added .* , last used never Passkey planted/,
+      /Which other ways in stay\? Passkey my laptop added .* , last used never Passkey planted/,
     )
     t.notMatch(page.html, /<input type="checkbox"[^>]*checked/, 'nothing stays silently')
     const short = await visitor.post(link, { password: 'short', keep_passkey: own.id })

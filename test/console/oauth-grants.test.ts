@@ -1,4 +1,5 @@
 /** What was allowed, afterwards: refreshed, taken back, and bound to what the person may do themselves. Threat K3 of `security.md`. */
+import { type Storage, StorageError } from '@claimcheck/server/storage/storage'
 import t, { type Test as TapTest } from 'tap'
 import { Application, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
@@ -34,6 +35,48 @@ t.test('each refresh token works once, and using one again ends all that came of
   t.match(await application.refresh(host, first.refresh_token), INVALID_GRANT)
   for (const token of [first, second, narrow]) t.equal((await whoami(host, token.access_token)).status, 401)
   t.match(await application.refresh(host, narrow.refresh_token), INVALID_GRANT)
+})
+
+t.test('a refresh that is refused leaves the refresh token as it was', async (t) => {
+  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: { oauth: 0 } } })
+  const application = new Application()
+  const first = await application.tokens(await Visitor.owner(host))
+  const refresh = (over: Record<string, string> = {}) => application.refresh(host, first.refresh_token, over)
+  t.match(await refresh({ resource: 'https://other.example' }), { status: 400, body: { error: 'invalid_target' } })
+  t.match(await refresh({ resource: RESOURCE }), { status: 400, body: { error: 'invalid_target' } })
+  t.match(await refresh({ scope: 'claims:read connections:read' }), { status: 400, body: { error: 'invalid_scope' } })
+  t.match(await refresh({ scope: 'unknown' }), { status: 400, body: { error: 'invalid_scope' } })
+  const other = { client_id: CONFIDENTIAL.client_id, client_secret: SECRET }
+  t.match(await refresh(other), INVALID_GRANT, 'another application')
+  t.match(await refresh({ client_id: 'nobody' }), { status: 401 })
+  t.match(await refresh({ client_secret: 'wrong' }), { status: 401 })
+  // The database goes away when everything is written, and before it is kept.
+  const storage: { write: Storage['write'] } = host.claimcheck.storage
+  const { write } = storage
+  storage.write = (work) =>
+    write(async (tx) => {
+      await work(tx)
+      throw new StorageError('unavailable', 'no database')
+    })
+  t.match(await refresh(), { status: 503, body: { error: 'temporarily_unavailable' } })
+  storage.write = write
+  t.equal((await whoami(host, first.access_token)).status, 200)
+
+  const { status, body } = await refresh()
+  t.equal(status, 200, 'and then it is good')
+  t.equal((await whoami(host, body.access_token)).status, 200)
+  t.equal((await application.refresh(host, body.refresh_token)).status, 200)
+})
+
+t.test('of two refreshes at once one is served, and the other ends what came of it', async (t) => {
+  const { host } = await shared()
+  const application = new Application()
+  const { refresh_token: token } = await application.tokens(await Visitor.owner(host))
+  const answers = await Promise.all([application.refresh(host, token), application.refresh(host, token)])
+  t.same(answers.map(({ status }) => status).sort(), [200, 400])
+  const served = answers.find(({ status }) => status === 200)!.body
+  t.equal((await whoami(host, served.access_token)).status, 401)
+  t.match(await application.refresh(host, served.refresh_token), INVALID_GRANT)
 })
 
 t.test('an application gives its tokens back, and those of no other', async (t) => {

@@ -36,27 +36,44 @@ async function twoHosts(t: TapTest, dialect: Dialect) {
   return { one, two: dialect === 'postgres' ? await installation.addHost() : one }
 }
 
-t.test('what one host begins another goes on with', async (t) => {
-  const { one, two } = await twoHosts(t, 'postgres')
-  const owner = await ownerOf(one)
-  const application = new Application(undefined, PUBLIC_URL)
+const [KEY, NEXT_KEY] = ['a1'.repeat(32), 'b2'.repeat(32)]
 
-  const path = await application.ask(owner)
-  const elsewhere = new Visitor(two)
-  for (const [name, value] of owner.cookies) elsewhere.cookies.set(name, value)
-  const page = await elsewhere.get(path)
-  t.match(textOf(page.html), /Allow Desk/, 'the request was made at one host, and is shown by the other')
-  const workspace = /name="workspace" value="([^"]*)"/.exec(page.html)![1]!
-  const code = (await application.decide(elsewhere, path, { decision: 'allow', workspace })).get('code')
+/** In the second step of a change of the secret key: one host seals under the old key, the other under the new one. */
+async function hostsUnderTwoKeys(t: TapTest) {
+  const env = { PUBLIC_URL, SECRET_KEY: KEY, SECRET_KEY_ALSO: NEXT_KEY }
+  const installation = await installed(t, { env, database: await createDatabase('postgres') })
+  const two = await installation.addHost({ DATA_DIR: 'data-2', SECRET_KEY: NEXT_KEY, SECRET_KEY_ALSO: KEY })
+  return { one: installation.host, two }
+}
 
-  const { status, body } = await application.exchange(one, code)
-  t.equal(status, 200)
-  t.equal((await whoami(two, body.access_token)).body.audience, PUBLIC_URL)
-  const refreshed = (await application.refresh(two, body.refresh_token)).body
-  t.equal((await whoami(one, refreshed.access_token)).status, 200)
-  await application.revoke(two, refreshed.access_token)
-  t.equal((await whoami(one, refreshed.access_token)).status, 401)
-})
+const pairs = {
+  'one host begins': (t: TapTest) => twoHosts(t, 'postgres'),
+  'a host under the old secret key begins, under the new one,': hostsUnderTwoKeys,
+} as const
+
+for (const [what, hosts] of Object.entries(pairs)) {
+  t.test(`what ${what} another goes on with`, async (t) => {
+    const { one, two } = await hosts(t)
+    const owner = await ownerOf(one)
+    const application = new Application(undefined, PUBLIC_URL)
+
+    const path = await application.ask(owner)
+    const elsewhere = new Visitor(two)
+    for (const [name, value] of owner.cookies) elsewhere.cookies.set(name, value)
+    const page = await elsewhere.get(path)
+    t.match(textOf(page.html), /Allow Desk/, 'the request was made at one host, and is shown by the other')
+    const workspace = /name="workspace" value="([^"]*)"/.exec(page.html)![1]!
+    const code = (await application.decide(elsewhere, path, { decision: 'allow', workspace })).get('code')
+
+    const { status, body } = await application.exchange(one, code)
+    t.equal(status, 200)
+    t.equal((await whoami(two, body.access_token)).body.audience, PUBLIC_URL)
+    const refreshed = (await application.refresh(two, body.refresh_token)).body
+    t.equal((await whoami(one, refreshed.access_token)).status, 200)
+    await application.revoke(two, refreshed.access_token)
+    t.equal((await whoami(one, refreshed.access_token)).status, 401)
+  })
+}
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
   t.test(`on ${dialect}, of two who use one code at once one is served, and nothing remains of it`, async (t) => {
@@ -147,6 +164,8 @@ t.test('what cannot be taken of an application is refused or left out', async (t
     { redirect_uris: ['http://new.example/back'] },
     { redirect_uris: ['javascript:alert(1)'] },
     { redirect_uris: ['https://new.example/back#x'] },
+    { redirect_uris: ['https://new.example/back\nSet-Cookie: a=b'] },
+    { redirect_uris: ['http://127.0.0.1/\tback'] },
     { redirect_uris: [] },
     { redirect_uris: 'https://new.example' },
     { redirect_uris: [7] },

@@ -1,9 +1,10 @@
-/** Retention in the console: who reads it, who sets it, and that it asks before anything is erased. */
+/** Retention in the console: who reads it, who sets it, and that it asks before anything is erased. Threat W7 of `security.md`. */
 import { BY_SERVICE } from '@claimcheck/server/base/actor'
 import t from 'tap'
 import { runClaimcheck } from '../support/command.ts'
 import { Installation, sharedInstallation } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
+import { signedInBefore } from '../support/time-passes.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation()
@@ -86,6 +87,16 @@ t.test('what is no number of days within the limits is refused, and stays in the
       if (days !== '') t.match(page.html, `value="${days}"`)
     }
   }
+  t.equal(await retention.days(id), null)
+})
+
+t.test('who signed in long ago signs in again before anything is erased', async (t) => {
+  const { installation, owner, path, id, retention } = await acme()
+  await owner.get(path)
+  await signedInBefore(installation, owner, 11 * 60_000)
+  const asked = await owner.post(path, { days: '90' })
+  t.equal(asked.status, 403)
+  t.match(asked.html, 'name="password"')
   t.equal(await retention.days(id), null)
 })
 

@@ -1,10 +1,11 @@
 /** Signing in with a password and a code, the page that sets it up, and workspaces that ask for it. */
+import { GROWTH } from '@claimcheck/server/people/guesses'
 import t from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
 import { codeOf, setUpSecondStep } from '../support/authenticator.ts'
 import { filled, routesOf } from '../support/console-routes.ts'
 import { Device } from '../support/device.ts'
-import { sharedInstallation } from '../support/installation.ts'
+import { Installation, sharedInstallation } from '../support/installation.ts'
 import { PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
 
 const ACCOUNT = '/console/account'
@@ -76,6 +77,28 @@ t.test('after the right password the code is asked for, and without it nothing i
   let last: Page | undefined
   for (let count = 0; count < 5; count++) last = await tired.post('/console/sign-in/code', { code: 'no-such-code' })
   t.match(last!.html, /name="password"/, 'after five wrong codes the password is asked for again')
+})
+
+t.test('wrong codes wait as wrong passwords do, and keep out nobody who is known', async (t) => {
+  const installation = await Installation.start()
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  const owner = await Visitor.owner(host)
+  await owner.get(ACCOUNT)
+  const { secret, recoveryCodes } = await setUpSecondStep(owner)
+  const { visitor: stranger } = await begin(owner)
+  const answer = (visitor: Visitor, code: string) => visitor.post('/console/sign-in/code', { next: ACCOUNT, code })
+  for (let count = 0; count < GROWTH.pair.free; count++) t.equal((await answer(stranger, 'no-such-code')).status, 422)
+  const { visitor } = await begin(owner)
+  for (const code of ['no-such-code', codeOf(secret, Date.now()), recoveryCodes[0]!]) {
+    const refused = await answer(visitor, code)
+    t.equal(refused.status, 429, 'nothing is looked at')
+    t.match(refused.headers.get('retry-after'), /^[12]$/)
+    t.match(refused.html, /name="code"/, 'the page stays, for when the time has come')
+  }
+  await owner.post('/console/sign-out')
+  await owner.post('/console/sign-in', { email: owner.email, password: PASSWORD, next: ACCOUNT })
+  t.equal((await answer(owner, recoveryCodes[0]!)).path, ACCOUNT)
 })
 
 t.test('a form that was sent too late is kept over both steps', async (t) => {
@@ -160,6 +183,12 @@ t.test(
     t.equal((await mia.get(`${base}/claims`)).status, 200, 'once it is set up, in the same session')
     t.ok(await application.tokens(mia))
     t.equal((await owner.get(`${base}/claims`)).status, 200)
+    await owner.get(`${base}/members`)
+    await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    const kept = await application.tokens(owner, {}, workspace)
+    await owner.get(`${base}/members`)
+    await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
+    t.equal((await whoami(host, kept.access_token)).status, 200, 'the same rule once more ends nothing')
     const again = (await begin(owner)).visitor
     await again.post('/console/sign-in/code', { next: ACCOUNT, code: codeOf(secret, Date.now()) })
     t.equal((await again.get(`${base}/claims`)).status, 200)

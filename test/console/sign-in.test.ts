@@ -1,4 +1,5 @@
 /** The ways into the console: the first set-up, invitations, passwords, and what is refused. Threats N1, K4 and S2 of `security.md`. */
+import { GROWTH } from '@claimcheck/server/people/guesses'
 import t, { type Test as TapTest } from 'tap'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
@@ -137,17 +138,43 @@ t.test('no address but our own is led to after signing in', async (t) => {
   }
 })
 
-t.test('attempts to sign in are limited, for one account and from one address', async (t) => {
-  const { host } = await installed(t, { file: { rate_limits: { sign_in: 3 } } })
-  await Visitor.first(host)
-  const visitor = new Visitor(host)
-  const attempt = () => visitor.post('/console/sign-in', { email: emailOf('owner'), password: 'wrong password' })
-  const statuses = []
-  for (let count = 0; count < 4; count++) statuses.push((await attempt()).status)
-  t.equal(statuses.at(-1), 429)
-  const refused = await visitor.post('/console/sign-in', { email: emailOf('owner'), password: PASSWORD })
-  t.equal(refused.status, 429, 'the right password is not looked at, either')
-  t.match(refused.headers.get('retry-after'), /^\d+$/)
+t.test('wrong passwords wait longer and longer, and lock nobody out', async (t) => {
+  const { host } = await installed(t, { env: { TRUST_PROXY: '1' } })
+  const owner = await Visitor.first(host)
+  await owner.get('/console/account')
+  const email = emailOf('owner')
+  const signIn = (visitor: Visitor, password: string, address: string) =>
+    visitor.post('/console/sign-in', { email, password }, { 'x-forwarded-for': address })
+  const waitAt = async (visitor: Visitor, password: string, address: string) => {
+    const { status, headers, html } = await signIn(visitor, password, address)
+    if (status !== 429) return 0
+    t.match(textOf(html), /Too many wrong guesses: wait [\d.]+ (s|min)/)
+    return Number(headers.get('retry-after'))
+  }
+
+  const stranger = new Visitor(host)
+  for (let count = 0; count < GROWTH.pair.free; count++) {
+    t.equal((await signIn(stranger, 'wrong password', '192.0.2.1')).status, 422)
+  }
+  t.match(await waitAt(stranger, 'wrong password', '192.0.2.1'), 2)
+  t.not(await waitAt(new Visitor(host), PASSWORD, '203.0.113.9, 192.0.2.1'), 0, 'whatever they write of themselves')
+  t.match((await signIn(new Visitor(host), PASSWORD, '192.0.2.2')).path, /^\/console\/w/, 'elsewhere it is free')
+
+  for (let bot = 0; bot < GROWTH.account.free; bot++) await signIn(stranger, 'wrong password', `198.51.100.${bot}`)
+  t.not(await waitAt(new Visitor(host), PASSWORD, '192.0.2.3'), 0, 'strangers slow each other at this account')
+  await owner.post('/console/sign-out')
+  t.match(
+    (await signIn(owner, PASSWORD, '192.0.2.1')).path,
+    /^\/console\/w/,
+    'a browser that is known waits for none of this',
+  )
+  const other = { email: 'nobody@example.com', password: PASSWORD }
+  t.equal((await stranger.post('/console/sign-in', other, { 'x-forwarded-for': '192.0.2.4' })).status, 422)
+
+  const reset = await host.claimcheck.accounts.resetToken(email)
+  const next = 'another password altogether'
+  await new Visitor(host).post(`/console/reset/${reset}`, { password: next }, { 'x-forwarded-for': '192.0.2.5' })
+  t.not(await waitAt(owner, next, '192.0.2.6'), 0, 'a new password makes every browser a stranger')
 })
 
 t.test('a form from another site is refused, and one of another session has to be confirmed', async (t) => {

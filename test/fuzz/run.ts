@@ -5,6 +5,7 @@ import { type Random, seededRandom } from '../crash/random.ts'
 import { Application, OAUTH } from '../support/application.ts'
 import { Client } from '../support/client.ts'
 import { connect } from '../support/connect.ts'
+import { createDatabase, type Dialect } from '../support/database.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { OpenIdProvider } from '../support/openid-provider.ts'
 import { servedRoutes } from '../support/served-routes.ts'
@@ -20,7 +21,8 @@ import { escaped, nastyText } from './values.ts'
 export interface FuzzOptions {
   readonly requests: number
   readonly seed: number
-  readonly onProgress?: (done: number) => void
+  /** By default that of the test run. */
+  readonly dialect?: Dialect
 }
 
 export interface FuzzReport {
@@ -42,8 +44,8 @@ const REQUESTS_OF_A_PERSON = 400
 const COSTLY_FIELD = /password/
 const COSTLY_ACTION = /sign-out|sessions\/end/
 
-export async function runFuzz({ requests, seed, onProgress }: FuzzOptions): Promise<FuzzReport> {
-  const world = await createWorld()
+export async function runFuzz({ requests, seed, dialect }: FuzzOptions): Promise<FuzzReport> {
+  const world = await createWorld(dialect)
   const statuses: Record<string, Record<string, number>> = {}
   const problems: string[] = []
   let next = 0
@@ -58,7 +60,6 @@ export async function runFuzz({ requests, seed, onProgress }: FuzzOptions): Prom
       const found = await examine(request, kind)
       for (const problem of found)
         problems.push(`request ${index} of seed ${seed}: ${problem}\n  ${curlOf(world.url, request)}`)
-      onProgress?.(index + 1)
     }
   }
 
@@ -92,9 +93,10 @@ function isSignedOut({ headers }: FuzzRequest, { status, headers: { location } }
 const KINDS = ['api', 'api', 'api', 'api', 'form', 'form', 'form', 'page', 'oauth', 'route'] as const
 type Kind = (typeof KINDS)[number]
 
-async function createWorld() {
+async function createWorld(dialect: Dialect | undefined) {
   const provider = await OpenIdProvider.start()
   const installation = await Installation.start({
+    database: await createDatabase(dialect),
     env: provider.env,
     plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
     file: {

@@ -30,6 +30,10 @@ export class Host {
     return this.#server!.url
   }
 
+  get metricsUrl(): string | undefined {
+    return this.#server!.metricsUrl
+  }
+
   async start(): Promise<void> {
     this.#claimcheck = await openClaimcheck(this.config, {
       plugins: true,

@@ -1,6 +1,7 @@
 /** Anchoring: plans anchors of the log's root and advances the open one. At most one anchor is open at a time, over all hosts. */
 import type { Anchorer, Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
+import { type Acting, byCommand } from '../base/actor.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
 import type { AnchoringProblem, AnchorRow } from '../storage/anchor-row.ts'
@@ -15,10 +16,10 @@ export interface Anchoring {
   isNeeded(): Promise<boolean>
   /**
    * Returns the open anchor, or plans one of the newest root when that root is not anchored and the interval is over.
-   * @param options.atOnce ignore the interval
+   * @param options.atOnce ignore the interval; who asks for it is recorded
    * @throws ServiceError `read_only` when this host may not sign
    */
-  take(options?: { readonly atOnce?: boolean }): Promise<AnchorRow | undefined>
+  take(options?: { readonly atOnce?: boolean; readonly by?: Acting }): Promise<AnchorRow | undefined>
   /**
    * Advances the anchor by one step.
    * @throws ServiceError `read_only` when the step must sign or send, and this host may not; StorageError; the reason of an aborted signal
@@ -63,7 +64,7 @@ export function createAnchoring({
   }
 
   /** Locks the log, so that one host plans at a time. */
-  async function plan(tx: Writes, atOnce: boolean): Promise<AnchorRow | undefined> {
+  async function plan(tx: Writes, atOnce: boolean, by: Acting): Promise<AnchorRow | undefined> {
     const log = (await tx.log.lock())!
     const open = await tx.anchors.open()
     if (open) return open
@@ -71,6 +72,8 @@ export function createAnchoring({
     await logGuard.check(log, tx.log)
     const previous = await tx.anchors.newestFinalOn(chain, scheme, log.logId)
     const { logId, treeSize, rootHash } = log
+    const about = { subject: logId, details: { tree_size: treeSize, chain } }
+    if (atOnce) tx.audit.record({ event: 'anchor.forced', at: now(), by, ...about })
     return tx.anchors.insert({
       logId,
       treeSize,
@@ -86,10 +89,10 @@ export function createAnchoring({
   return {
     anchorer,
     isNeeded: async () => (await storage.read.anchors.open()) !== undefined || isDue(storage.read, false),
-    async take({ atOnce = false } = {}) {
+    async take({ atOnce = false, by = byCommand() } = {}) {
       const open = await storage.read.anchors.open()
       if (open || !(await isDue(storage.read, atOnce))) return open
-      return storage.write((tx) => plan(tx, atOnce))
+      return storage.write((tx) => plan(tx, atOnce, by))
     },
     async advance(anchor, signal) {
       const advance = await advanceOne(anchor, signal)

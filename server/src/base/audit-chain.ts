@@ -1,5 +1,5 @@
 /** The hash chain of the audit trail: each entry's hash covers the entry and the hash before it. */
-import { canonicalize, type Instant, type JsonValue, utf8 } from '@claimcheck/core'
+import { canonicalize, formatInstant, type Instant, type JsonValue, utf8 } from '@claimcheck/core'
 import { sha256 } from './sha256.ts'
 
 /** Flat, and without secrets. */
@@ -26,14 +26,19 @@ export const CHAIN_START: Uint8Array = new Uint8Array(32)
 
 /** SHA-256 of the previous entry's hash and the canonical JSON (RFC 8785) of the entry, whose member names are those of the export. */
 export function chainHash(previous: Uint8Array, entry: AuditEntry): Uint8Array {
-  return sha256(Buffer.concat([previous, utf8(canonicalize(chainedDocument(entry) as unknown as JsonValue))]))
+  return documentHash(previous, chainedDocument(entry) as unknown as JsonValue)
 }
 
-/** An entry as an export writes it, without its hash. Times are milliseconds since the Unix epoch. */
+/** The same, of an entry as an export has it. */
+export function documentHash(previous: Uint8Array, document: JsonValue): Uint8Array {
+  return sha256(Buffer.concat([previous, utf8(canonicalize(document))]))
+}
+
+/** An entry as an export writes it, without the two hashes. */
 export function chainedDocument(entry: AuditEntry) {
   return {
     position: entry.position,
-    at: entry.at,
+    at: formatInstant(entry.at),
     event: entry.event,
     actor: { kind: entry.actorKind, id: entry.actorId },
     address: entry.address,

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { VERSION } from '../base/version.ts'
 import { addActionCommand } from './commands/action.ts'
 import { addAnchorCommands } from './commands/anchor.ts'
+import { addAuditTrailCommand } from './commands/audit-trail.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -44,6 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addLogCommands(program)
   addReceiptCommands(program)
   addAnchorCommands(program)
+  addAuditTrailCommand(program)
   addVerifyCommand(program)
   addDoctorCommand(program)
   addTryCommand(program)

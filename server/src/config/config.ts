@@ -4,12 +4,15 @@ import { dirname, join, resolve } from 'node:path'
 import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
+import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
 import { type MailSettings, readMail } from './mail.ts'
+import { type MetricsSettings, readMetrics } from './metrics.ts'
 import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
+import { readSigner, type SignerConfig, SignerSection } from './signer.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
@@ -41,6 +44,11 @@ export interface QuotaSettings {
   readonly waitingClaims: number
 }
 
+export interface AuditTrailSettings {
+  /** Entries that are older are removed. null: none is. */
+  readonly retentionDays: number | null
+}
+
 /** What workspaces may set about the content of their receipts. */
 export interface RetentionSettings {
   /** Whether owners set a retention; the command line always does. */
@@ -62,6 +70,7 @@ export interface Config {
   /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
   readonly secretKeysAlso: readonly Buffer[]
   readonly trustProxy: TrustedProxies
+  readonly metrics: MetricsSettings
   readonly logLevel: string
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
@@ -69,6 +78,7 @@ export interface Config {
   readonly pluginDir: string
   readonly plugins: readonly PluginEntry[]
   readonly rateLimits: RateLimits
+  readonly connections: ConnectionSettings
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
   readonly sessionEnds: SessionEnds
@@ -80,11 +90,14 @@ export interface Config {
   readonly mail: MailSettings | undefined
   readonly retention: RetentionSettings
   readonly issuerName: string | undefined
+  /** The PKCS#11 token whose keys sign the log, if the file names one. */
+  readonly signer: SignerConfig | undefined
   /** A URI by which to report a weakness of this installation. */
   readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   readonly oauth: OAuthConfig
+  readonly auditTrail: AuditTrailSettings
 }
 
 export class ConfigError extends Error {
@@ -119,7 +132,7 @@ const DEFAULT_SOURCES: Config['sources'] = {
   cargo: ['https://index.crates.io'],
 }
 
-const perMinute = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
+const limit = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
 const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
 
 // With a scheme of sockets a host and a port, and no path.
@@ -157,20 +170,22 @@ const ConfigFile = Type.Object(
     rate_limits: Type.Optional(
       Type.Object(
         {
-          key: perMinute,
-          receipts: perMinute,
-          log: perMinute,
-          refusals: perMinute,
-          oauth: perMinute,
-          sign_in: perMinute,
+          key: limit,
+          receipts: limit,
+          log: limit,
+          refusals: limit,
+          oauth: limit,
+          service: limit,
+          sign_in: limit,
         },
         { additionalProperties: false },
       ),
     ),
+    connections: Type.Optional(Type.Object({ most: limit, per_address: limit }, { additionalProperties: false })),
     quotas: Type.Optional(
       Type.Object(
         {
-          claims_per_minute: perMinute,
+          claims_per_minute: limit,
           waiting_claims: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
         },
         { additionalProperties: false },
@@ -190,6 +205,7 @@ const ConfigFile = Type.Object(
       ),
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
+    signer: Type.Optional(SignerSection),
     retention: Type.Optional(
       Type.Object(
         {
@@ -203,6 +219,12 @@ const ConfigFile = Type.Object(
     security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
+    audit_trail: Type.Optional(
+      Type.Object(
+        { retention_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })) },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 )
@@ -229,6 +251,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     dataDir,
     ...readSecretKeys(env, databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
+    metrics: readMetrics(env.METRICS_LISTEN, env.METRICS_TOKEN, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
     pluginDir: dirname(filePath),
@@ -240,6 +263,10 @@ export function loadConfig(env: Env, cwd: string): Config {
       ...(memoryMib === undefined ? {} : { memoryMib }),
     })),
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
+    connections: {
+      most: file.connections?.most ?? DEFAULT_CONNECTIONS.most,
+      perAddress: file.connections?.per_address ?? DEFAULT_CONNECTIONS.perAddress,
+    },
     signInLimit,
     sessionEnds: readSessionEnds(file.sign_in ?? {}, (problem) => report(`${filePath}: ${problem}`)),
     oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),
@@ -254,9 +281,11 @@ export function loadConfig(env: Env, cwd: string): Config {
       leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
     },
     issuerName: file.issuer_name,
+    signer: file.signer && readSigner(file.signer, env.SIGNER_PIN, { folder: dirname(filePath), report }),
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
+    auditTrail: { retentionDays: file.audit_trail?.retention_days ?? null },
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config

@@ -15,6 +15,15 @@ export interface RateLimits {
   readonly refusals: number
   /** Per address, on the endpoints of the OAuth flow. */
   readonly oauth: number
+  /** Per address and host, on health, readiness, metrics, and the documents that describe the service. */
+  readonly service: number
 }
 
-export const DEFAULT_RATE_LIMITS: RateLimits = { key: 600, receipts: 120, log: 300, refusals: 30, oauth: 120 }
+export const DEFAULT_RATE_LIMITS: RateLimits = {
+  key: 600,
+  receipts: 120,
+  log: 300,
+  refusals: 30,
+  oauth: 120,
+  service: 600,
+}

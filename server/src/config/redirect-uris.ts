@@ -17,6 +17,8 @@ const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 
 /** The mistake in a redirect URI, as words that follow "the URI"; undefined when it is valid. */
 export function redirectProblem(text: string): string | undefined {
+  // The URL parser removes line breaks and tabs, so that the text and what is compared with it would be two different addresses.
+  if (isUnclear(text)) return 'must have no spaces, line breaks or control characters'
   const url = parseUrl(text)
   if (!url) return 'must be an absolute URI'
   const { protocol, hostname, username, password } = url
@@ -27,6 +29,11 @@ export function redirectProblem(text: string): string | undefined {
   if (protocol === 'http:' && !LOOPBACK.has(hostname)) return 'must be https, or http on a loopback address'
   if (protocol === 'https:' && LOOPBACK.has(hostname)) return 'must be http on a loopback address'
   return undefined
+}
+
+/** True for a text that readers of addresses read differently. */
+export function isUnclear(redirectUri: string): boolean {
+  return /[\s\p{C}]/u.test(redirectUri)
 }
 
 /**

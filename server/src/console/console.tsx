@@ -7,11 +7,13 @@ import { assetRoutes } from '../web/assets.ts'
 import { pageHeaders } from '../web/headers.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages } from './error-pages.tsx'
+import { rememberBrowsers } from './known-browser.ts'
 import { redirectToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
 import { agentRoutes } from './pages/agents.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
+import { accountEventRoutes, auditTrailRoutes } from './pages/audit-trail.tsx'
 import { claimRoutes } from './pages/claims.tsx'
 import { closingRoutes } from './pages/closing.tsx'
 import { confirmRoutes } from './pages/confirm.ts'
@@ -50,6 +52,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
     redirectToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
     readSessions(pages, services, answerStale)
+    rememberBrowsers(pages, services)
     signInRoutes(pages, services)
     forgottenRoutes(pages, services)
     passkeySignInRoutes(pages, services)
@@ -70,6 +73,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
       closingRoutes(inside, services)
       linkRoutes(inside, services)
       applicationRoutes(inside, services)
+      accountEventRoutes(inside, services)
       consentRoutes(inside, services)
       await inside.register(
         async (workspace: App) => {
@@ -82,6 +86,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
           retentionRoutes(workspace, services)
           deletionRoutes(workspace, services)
           pluginRoutes(workspace, services)
+          auditTrailRoutes(workspace, services)
         },
         { prefix: WORKSPACE_PREFIX },
       )

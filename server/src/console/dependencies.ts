@@ -1,5 +1,6 @@
 /** What the console needs of the installation. */
 import type { Instant } from '@claimcheck/core'
+import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
 import type { OwnAddress } from '../base/own-address.ts'
 import type { AgentService } from '../claims/agents.ts'
 import type { ClaimCounts } from '../claims/claim-counts.ts'
@@ -16,7 +17,9 @@ import type { MachineService } from '../oauth/machines.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { ClosingService } from '../people/closing.ts'
+import type { Guesses } from '../people/guesses.ts'
 import type { IdentityService } from '../people/identities.ts'
+import type { KnownBrowsers } from '../people/known-browsers.ts'
 import type { MemberService } from '../people/members.ts'
 import type { OidcSignIn } from '../people/oidc-sign-in.ts'
 import type { PasskeyService } from '../people/passkeys.ts'
@@ -29,6 +32,7 @@ import type { Sources } from '../workspaces/sources.ts'
 import type { WorkspaceService } from '../workspaces/workspaces.ts'
 
 export interface ConsoleDependencies {
+  readonly auditTrail: AuditTrailService
   readonly accounts: AccountService
   readonly sessions: SessionService
   readonly members: MemberService
@@ -55,6 +59,8 @@ export interface ConsoleDependencies {
   readonly counters: Counters
   readonly ownAddress: OwnAddress
   readonly outbox: Outbox
+  readonly guesses: Guesses
+  readonly knownBrowsers: KnownBrowsers
   readonly now: () => Instant
   readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
 }

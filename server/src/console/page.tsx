@@ -47,7 +47,15 @@ export interface Viewer {
   readonly workspace?: ViewedWorkspace | undefined
 }
 
-export type Section = 'claims' | 'agents' | 'connections' | 'developers' | 'members' | 'plugins' | 'account'
+export type Section =
+  | 'claims'
+  | 'agents'
+  | 'connections'
+  | 'developers'
+  | 'members'
+  | 'plugins'
+  | 'auditTrail'
+  | 'account'
 
 const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
   ['claims', 'Claims'],
@@ -57,7 +65,10 @@ const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
   ['members', 'Members'],
 ]
 
-const FOR_OWNERS: typeof SECTIONS = [['plugins', 'Plugins']]
+const FOR_OWNERS: typeof SECTIONS = [
+  ['plugins', 'Plugins'],
+  ['auditTrail', 'Audit trail'],
+]
 
 export interface ConsolePageProps extends PlainPageProps {
   readonly viewer: Viewer

@@ -47,6 +47,7 @@ export const paths = {
   passkeySignInOptions: `${ROOT}/sign-in/passkey/options`,
   oidc: `${ROOT}/sign-in/outside`,
   oidcCallback: `${ROOT}/sign-in/outside/callback`,
+  accountEvents: `${ROOT}/account/events`,
   newWorkspace: `${ROOT}/workspaces/new`,
   claims: inWorkspace('claims'),
   newClaim: inWorkspace('claims/new'),
@@ -62,6 +63,8 @@ export const paths = {
   signInRule: inWorkspace('sign-in-rule'),
   deleteWorkspace: inWorkspace('delete'),
   plugins: inWorkspace('plugins'),
+  auditTrail: inWorkspace('audit-trail'),
+  auditTrailExport: inWorkspace('audit-trail/export'),
   keys: inWorkspace('developers/keys'),
   key: (workspaceId: string, id: string) => inWorkspace(`developers/keys/${encodeURIComponent(id)}`)(workspaceId),
   rotateKey: (workspaceId: string, id: string) =>

@@ -1,7 +1,7 @@
 /** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Acting, byUser } from '../base/actor.ts'
+import { type Acting, byNobody, byUser } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { HttpError } from '../http/errors.ts'
@@ -124,9 +124,10 @@ export function viewed(workspace: WorkspaceOfMember, { session }: SignedIn): Vie
   return { ...workspace, isOpen: meetsRule(workspace.signInRule, session.method) }
 }
 
-/** For what the person does, in the audit trail. */
+/** Who does what the request asks for, for the audit trail. */
 export function actingOf(request: FastifyRequest): Acting {
-  return byUser(sessionOf(request).user.id, request.ip)
+  const session = optionalSessionOf(request)
+  return session ? byUser(session.user.id, request.ip) : byNobody(request.ip)
 }
 
 export function isOwner(request: FastifyRequest): boolean {
@@ -169,7 +170,7 @@ export async function startSession(
   const { publicUrl, sessionEnds } = config
   const session = optionalSessionOf(request)
   const token = await sessions.start(user, method, browserOf(request))
-  if (session) await sessions.end(session.user.id, session.session.id)
+  if (session) await sessions.end(session.user.id, session.session.id, actingOf(request))
   reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: sessionEnds.longestMs / 1000 })
   return csrfOf(token)
 }

@@ -116,10 +116,12 @@ interface CodeProps extends Destination {
   /** Of the session that this browser has. */
   readonly csrf: string | undefined
   readonly problem?: string
+  /** Of a code that was not looked at. */
+  readonly retryAfterMs?: number | undefined
 }
 
 /** After a right password: asks for a code of the authenticator app. */
-export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem }: CodeProps): FastifyReply {
+export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, retryAfterMs }: CodeProps): FastifyReply {
   const page = (
     <PlainPage title="Your second step" problem={problem}>
       <p>Your password is right. Now type the code that your authenticator app shows for Claimcheck.</p>
@@ -143,5 +145,7 @@ export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem }: C
       </p>
     </PlainPage>
   )
-  return sendPage(reply, page, problem === undefined ? 200 : 422)
+  if (retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(retryAfterMs / 1000))
+  const refused = retryAfterMs === undefined ? 422 : 429
+  return sendPage(reply, page, problem === undefined ? 200 : refused)
 }

@@ -39,7 +39,8 @@ function windowAt(now: Instant): { readonly start: Instant; readonly leftMs: num
   return { start: now - passedMs, leftMs: WINDOW_MS - passedMs }
 }
 
-function countersInMemory(now: () => Instant): Counters {
+/** Of this host alone: they count while no database does. */
+export function countersInMemory(now: () => Instant): Counters {
   const counts = boundedCounts()
 
   return {

@@ -4,6 +4,7 @@ import cors from '@fastify/cors'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ClaimService } from '../claims/claims.ts'
+import type { ConnectionSettings } from '../config/connections.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { TrustedProxies } from '../config/trust-proxy.ts'
 import type { Counters } from '../hosts/counters.ts'
@@ -14,8 +15,16 @@ import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
+import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
 import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
-import { cachePublicly, endConnectionsOnClose, logRequests, setHeaders } from './hooks.ts'
+import {
+  cachePublicly,
+  endConnectionsOnClose,
+  headersOfAll,
+  logRequests,
+  refuseSeveralHosts,
+  setHeaders,
+} from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi } from './openapi.ts'
@@ -27,7 +36,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes, type Readiness } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { logRoutes } from './routes/log.ts'
-import { metricsRoutes } from './routes/metrics.ts'
+import { type MetricsReader, metricsRoutes } from './routes/metrics.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { receiptRoutes } from './routes/receipts.ts'
 import { type SecurityContact, securityTxtRoute } from './routes/security-txt.ts'
@@ -65,7 +74,12 @@ export interface AppOptions {
   readonly keyDocument: () => Promise<object | string>
   readonly readiness: () => Promise<Readiness>
   readonly metrics: Metrics
+  /** Undefined: they are told elsewhere. */
+  readonly metricsReader: MetricsReader | undefined
   readonly rateLimits: RateLimits
+  readonly connections: ConnectionSettings
+  /** Without it those of every service. */
+  readonly arrivalTimes?: ArrivalTimes
   readonly counters: Counters
   /** The proxies whose word about a client's address counts. */
   readonly trustProxy: TrustedProxies
@@ -75,8 +89,6 @@ export interface AppOptions {
   readonly logger: FastifyBaseLogger
 }
 
-/** Against slow senders: a request must arrive completely within this time. */
-const REQUEST_TIMEOUT_MS = 30_000
 /** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
 const MOST_OF_A_NAME = 256 * 4 * 3
 const EXPOSED_HEADERS = [
@@ -90,29 +102,35 @@ const EXPOSED_HEADERS = [
 
 export async function buildApp(options: AppOptions): Promise<App> {
   const { services, oauth } = options
+  const times = options.arrivalTimes ?? ARRIVAL_TIMES
+  const headers = headersOfAll(options.publicUrl)
   const isProxy = proxiesIn(options.trustProxy)
   const app: App = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: isProxy,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: times.request,
+    http: { headersTimeout: times.headers, connectionsCheckingInterval: times.checkEvery },
     routerOptions: { maxParamLength: MOST_OF_A_NAME },
     // Answers open requests, and those that still arrive, while the server closes.
     return503OnClosing: false,
-    frameworkErrors: answerUnroutable,
-    clientErrorHandler: answerClientError,
+    frameworkErrors: answerUnroutable(headers),
+    clientErrorHandler: answerClientError(headers),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  const { connections, logger } = options
+  boundConnections(app.server, { ...connections, isProxy, logger })
   app.setValidatorCompiler(compileValidator)
   // Serializers compiled from schemas would drop members that a schema does not name.
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
   answerErrors(app)
-  app.server.on('checkExpectation', answerExpectation)
+  app.server.on('checkExpectation', answerExpectation(headers))
   logRequests(app)
   readPlainAddresses(app)
-  setHeaders(app)
+  setHeaders(app, headers)
+  refuseSeveralHosts(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl)
   const limiters = await createLimiters(app, options.rateLimits, options.counters)
@@ -130,7 +148,6 @@ export async function buildApp(options: AppOptions): Promise<App> {
       requireCredential(described, { ...acceptedCredentials(services.keys, oauth), limiters })
       whoamiRoutes(described)
     })
-    oauth?.documents(api)
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.receipts.count)
       open.addHook('onRequest', cachePublicly)
@@ -144,9 +161,13 @@ export async function buildApp(options: AppOptions): Promise<App> {
       profileRoutes(open, options.allProfiles)
       if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
-    healthRoutes(api, options.readiness)
-    metricsRoutes(api, options.metrics)
-    docsRoutes(api)
+    await api.register(async (open: App) => {
+      open.addHook('onRequest', limiters.service.count)
+      healthRoutes(open, options.readiness)
+      if (options.metricsReader) metricsRoutes(open, options.metrics, options.metricsReader)
+      docsRoutes(open)
+      oauth?.documents(open)
+    })
   })
   if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
   if (options.console) await app.register(options.console)

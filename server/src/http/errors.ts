@@ -99,46 +99,58 @@ function shorten(step: string | number): string | number {
   return typeof step === 'string' && step.length > MAX_STEP_LENGTH ? `${step.slice(0, MAX_STEP_LENGTH)}…` : step
 }
 
-/** Answers 404 to a path that cannot be decoded or is too long to be routed. */
-export function answerUnroutable(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
-  notFound(reply)
+type Headers = Readonly<Record<string, string>>
+
+/** Answers 404 to a path that cannot be decoded or is too long to be routed. No hook runs for it. */
+export function answerUnroutable(headers: Headers) {
+  return (_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void => {
+    notFound(reply.headers(headers))
+  }
 }
 
 function notFound(reply: FastifyReply) {
   return reply.code(404).header('cache-control', 'no-store').send({ detail: 'not found' })
 }
 
-/** Answers what is not valid HTTP, for which Fastify has no request object. */
-export function answerClientError(
-  error: Error & { readonly code?: string; readonly rawPacket?: unknown },
-  socket: Socket,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
+/**
+ * Answers what is not valid HTTP, or did not arrive in time, for which Fastify has no request object. Then the connection is destroyed,
+ * as a sender may never end its side of it.
+ */
+export function answerClientError(headers: Headers) {
+  return (error: Error & { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const status = CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400
+    const body = JSON.stringify({ detail: STATUS_CODES[status]!.toLowerCase() })
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+      'connection: close',
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ]
+    // RFC 9110 9.3.2: the bytes of a body would be taken for another answer.
+    const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).equals(HEAD)
+    socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
+    // Not at once: what still arrives would have the system take the answer back.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
-  const status = CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400
-  const body = JSON.stringify({ detail: STATUS_CODES[status]!.toLowerCase() })
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-    'connection: close',
-  ]
-  // RFC 9110 9.3.2: the bytes of a body would be taken for another answer.
-  const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).equals(HEAD)
-  socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
 }
 
 /** Answers a request that expects something else than `100-continue` (RFC 9110 10.1.1), which reaches no route. */
-export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const body = JSON.stringify({
-    detail: 'the service meets no expectation but 100-continue: leave the header Expect out',
-  })
-  const headers = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' }
-  response.writeHead(417, headers).end(body)
+export function answerExpectation(headers: Headers) {
+  return (_request: IncomingMessage, response: ServerResponse): void => {
+    const body = JSON.stringify({
+      detail: 'the service meets no expectation but 100-continue: leave the header Expect out',
+    })
+    const own = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' }
+    response.writeHead(417, { ...headers, ...own }).end(body)
+  }
 }
 
+const LINGER_MS = 500
 const HEAD = Buffer.from('HEAD ')
 
 const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {

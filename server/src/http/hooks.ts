@@ -3,6 +3,7 @@
  * the hook does.
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 
 // Public data changes with every receipt, and a few seconds of delay do no harm.
@@ -14,11 +15,31 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Forbids caching; routes with public data override that. */
-export function setHeaders(app: App): void {
+/** A year. Browsers ignore it where the page came over http. */
+const ONLY_HTTPS = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
+
+/** Of every answer. Forbids caching; routes with public data override that. */
+export function headersOfAll(publicUrl: string | undefined): Readonly<Record<string, string>> {
+  const isHttps = publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
+  return { ...HEADERS, ...(isHttps ? ONLY_HTTPS : {}) }
+}
+
+export function setHeaders(app: App, headers: Readonly<Record<string, string>>): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(HEADERS)
+    reply.headers(headers)
     done()
+  })
+}
+
+/** A proxy in front may have routed by another Host than the one that Node takes. */
+export function refuseSeveralHosts(app: App): void {
+  app.addHook('onRequest', ({ raw: { rawHeaders } }, _reply, done) => {
+    let hosts = 0
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index]!
+      if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    }
+    done(hosts > 1 ? new HttpError(400, 'the request has several Host headers: send one') : undefined)
   })
 }
 

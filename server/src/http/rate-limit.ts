@@ -2,7 +2,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
-import { type Count, type Counters, WINDOW_MS } from '../hosts/counters.ts'
+import { type Count, type Counters, countersInMemory, WINDOW_MS } from '../hosts/counters.ts'
 import { credentialOf, spenderOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
@@ -28,10 +28,16 @@ const SUBJECTS: Readonly<Record<keyof RateLimits, SubjectOf>> = {
   log: networkOfRequest,
   refusals: networkOfRequest,
   oauth: networkOfRequest,
+  service: networkOfRequest,
 }
 
+/** What answers while the database is away is counted on each host by itself. */
+const OF_HOST: ReadonlySet<string> = new Set(['service'])
+
 export async function createLimiters(app: App, limits: RateLimits, counters: Counters): Promise<Limiters> {
-  await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, store: storeOver(counters) })
+  const ofHost = countersInMemory(Date.now)
+  const countersOf = (limiter: string) => (OF_HOST.has(limiter) ? ofHost : counters)
+  await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, store: storeOver(countersOf) })
   const limiters = Object.entries(SUBJECTS).map(([name, subjectOf]) => {
     return [name, createLimiter(app, name, limits[name as keyof RateLimits], subjectOf)]
   })
@@ -75,7 +81,7 @@ const UNLIMITED: Limiter = { count: async () => {}, peek: async () => {} }
 type Answer = (error: Error | null, result?: { readonly current: number; readonly ttl: number }) => void
 
 /** The library's store over our counters, which count over all hosts. A key is the limiter's name, a space and the subject. */
-function storeOver(counters: Counters) {
+function storeOver(countersOf: (limiter: string) => Counters) {
   return class CounterStore {
     child(): CounterStore {
       return this
@@ -83,12 +89,14 @@ function storeOver(counters: Counters) {
 
     incr(key: string, done: Answer): void {
       const [limiter, subject] = partsOf(key)
-      counters.add(limiter, subject).then((count) => done(null, toResult(count)), done)
+      countersOf(limiter)
+        .add(limiter, subject)
+        .then((count) => done(null, toResult(count)), done)
     }
 
     read(key: string, done: Answer): void {
       const [limiter, subject] = partsOf(key)
-      done(null, toResult(counters.last(limiter, subject)))
+      done(null, toResult(countersOf(limiter).last(limiter, subject)))
     }
   }
 }

@@ -12,6 +12,7 @@ import type { ClaimRow } from '../storage/claim-row.ts'
 import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
 import type { Append, Draft, LogWriter } from './log-writer.ts'
 import { type Decided, receiptContent } from './receipt-content.ts'
+import { SigningError } from './signing/key-store.ts'
 
 /** A check of a claim, with the decision or the time of the next check. */
 export interface Outcome {
@@ -32,7 +33,7 @@ export interface Sequencer {
   storeChecked(outcome: Outcome): Promise<ClaimRow | undefined>
   /**
    * Adds a check to a stored claim. Returns undefined, and stores nothing, when the claim changed in the meantime: it was decided, or
-   * another host checked it.
+   * another host checked it. A decision that cannot be signed now is made later, here and above: the claim waits.
    */
   advance(outcome: Outcome): Promise<ClaimRow | undefined>
   /** Resolves when the sequencer has started. */
@@ -77,6 +78,8 @@ class Failed {
 }
 
 const MAX_BATCH = 500
+/** After a decision that could not be signed. Each try reads the destination again. */
+const UNSIGNED_RETRY_MS = 30_000
 /**
  * After an optimistic flush failed, this many flushes use the lock: other hosts append, so the state that this host knows is rarely
  * current.
@@ -140,6 +143,15 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
+    try {
+      return await addOutcome(outcome, isNew)
+    } catch (error) {
+      if (!outcome.decided || !isSignerAway(error)) throw error
+      return addOutcome(undecided(outcome), isNew)
+    }
+  }
+
+  async function addOutcome(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
     const { claim, decided, record } = outcome
     const draft =
       decided &&
@@ -203,6 +215,16 @@ function claimOf({ claim }: Step): ClaimRow {
 }
 
 /** True for an error that each step would have by itself, too. */
+function isSignerAway(error: unknown): boolean {
+  return error instanceof SigningError && error.code === 'unavailable'
+}
+
+/** The check counts, and a later one decides by it. */
+function undecided({ claim, record }: Outcome): Outcome {
+  const at = record.answeredAt + UNSIGNED_RETRY_MS
+  return { claim, record, decided: undefined, next: { at, momentAt: at } }
+}
+
 function failsAllSteps(error: unknown): boolean {
   return error instanceof StorageError || error instanceof ServiceError
 }

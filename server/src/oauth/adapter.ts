@@ -1,9 +1,11 @@
 /** The storage adapter of oidc-provider: stores its models as OAuth records. */
 import type { Instant } from '@claimcheck/core'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
+import type { Acting } from '../base/actor.ts'
 import type { Library } from './library.ts'
 import { isMachineId } from './machines.ts'
-import type { OAuthRecords, Payload, StoredRecord } from './records.ts'
+import type { GrantEnd, OAuthRecords, Payload, StoredRecord, Tell } from './records.ts'
+import { REFRESH_TOKEN, type Rotation } from './rotation.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
 // Only registered clients have no expiry in the library. A client expires here unless a person allows it.
@@ -11,9 +13,16 @@ const UNUSED_CLIENT_TTL_MS = 7 * 24 * 60 * 60_000
 
 interface AdapterOptions {
   readonly records: OAuthRecords
+  readonly rotation: Pick<Rotation, 'current'>
   readonly errors: Library['errors']
   readonly machines: MachineClients
   readonly now: () => Instant
+  /** Who sent the request in which the library calls the adapter. */
+  readonly acting: () => Acting
+  /** Why the library ends a grant in this request. */
+  readonly grantEnd: () => GrantEnd
+  /** What the audit trail is told of a new record. */
+  readonly tell: (model: string, id: string, payload: Payload) => Tell | undefined
 }
 
 /** Where the clients of machines are: the library only reads them. */
@@ -23,7 +32,9 @@ export interface MachineClients {
 }
 
 /** The library calls the returned function once for each of its models. */
-export function adapterFactory({ records, errors, machines, now }: AdapterOptions): (model: string) => Adapter {
+export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
+  const { records, rotation, errors, machines, now, acting, grantEnd, tell } = options
+
   /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
     return {
@@ -48,17 +59,31 @@ export function adapterFactory({ records, errors, machines, now }: AdapterOption
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
+        const record = { model, id, payload: payload as Payload, ttlMs, tell: tell(model, id, payload as Payload) }
+        const refresh = rotation.current()
+        if (refresh?.used !== undefined) {
+          refresh.issued.push(record)
+          return Promise.resolve()
+        }
         return translated(async () => {
-          await records.put(model, id, payload as Payload, ttlMs)
+          await records.put(record)
           if (model === 'ClientCredentials') await machines.used(String(payload.clientId))
         })
       },
       async consume(id) {
+        const refresh = rotation.current()
+        if (refresh && model === REFRESH_TOKEN) {
+          refresh.used = id
+          return
+        }
         // When two requests present the same code or refresh token at the same time, the library passes both.
-        if (!(await translated(() => records.consume(model, id)))) throw new errors.InvalidGrant('already used')
+        if (!(await translated(() => records.consume(model, id, acting()))))
+          throw new errors.InvalidGrant('already used')
       },
-      destroy: (id) => translated(() => records.remove(model, id)),
-      revokeByGrantId: (grantId) => translated(() => records.endGrant(grantId)),
+      // The library ends a grant by all of its models at once, its own included: the first one records it.
+      destroy: (id) =>
+        translated(() => (model === 'Grant' ? records.endGrant(id, grantEnd(), acting()) : records.remove(model, id))),
+      revokeByGrantId: (grantId) => translated(() => records.endGrant(grantId, grantEnd(), acting())),
       findByUid: async () => undefined,
       findByUserCode: async () => undefined,
     }

@@ -1,5 +1,6 @@
 /** The applications that a person allowed to act for them: lists and revokes them. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { MemberService } from '../people/members.ts'
 import type { OAuth } from './oauth.ts'
@@ -21,7 +22,7 @@ export interface ApplicationService {
   /** Newest first. */
   list(userId: string): Promise<readonly Application[]>
   /** Ends all tokens of the grant. @throws ServiceError `not_found`, also for a grant of another person */
-  revoke(userId: string, grantId: string): Promise<void>
+  revoke(userId: string, grantId: string, by?: Acting): Promise<void>
 }
 
 interface ApplicationOptions {
@@ -56,10 +57,10 @@ export function createApplicationService(options: ApplicationOptions): Applicati
 
   return {
     list,
-    async revoke(userId, grantId) {
+    async revoke(userId, grantId, by = byCommand()) {
       const isOwn = (await list(userId)).some((application) => application.grantId === grantId)
       if (!isOwn) throw new ServiceError('not_found', 'you have not allowed such an application')
-      await records.endGrant(grantId)
+      await records.endGrant(grantId, 'application.stopped', by)
     },
   }
 }

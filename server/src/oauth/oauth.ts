@@ -3,9 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
+import { type Acting, BY_SERVICE, byUser } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { OwnAddress } from '../base/own-address.ts'
 import type { Secrets } from '../base/secrets.ts'
+import { newToken } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import { type Storage, StorageError } from '../storage/storage.ts'
 import { type Audiences, createAudiences } from './audiences.ts'
@@ -13,13 +15,15 @@ import { loadLibrary } from './library.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { createProvider } from './provider.ts'
-import type { OAuthRecords } from './records.ts'
+import type { OAuthRecords, Tell } from './records.ts'
 import { readScopes, type Scope } from './scopes.ts'
 
 /** A browser's request and the response to it: the flow keeps its state for a browser in cookies. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** The client's. */
+  readonly address: string
 }
 
 export type Handler = (exchange: Exchange) => Promise<void>
@@ -73,6 +77,10 @@ interface OAuthOptions {
 
 export function createOAuth(options: OAuthOptions): OAuth {
   const { config, oauthPages, oauthRecords: records, ownAddress } = options
+  /** The addresses of requests that the library handles. */
+  const addresses = new WeakMap<IncomingMessage, string>()
+  /** What is told of grants that are being stored. */
+  const granting = new Map<string, Tell>()
   let providerPromise: Promise<Provider> | undefined
   let handlerPromise: Promise<Handler> | undefined
 
@@ -88,8 +96,22 @@ export function createOAuth(options: OAuthOptions): OAuth {
       records,
       isSignedIn: (ctx) => oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
       errorPage: oauthPages.errorPage,
+      addressOf: (request) => addresses.get(request) ?? null,
+      tell: (model, id) => (model === 'Grant' ? granting.get(id) : undefined),
     })
     return providerPromise
+  }
+
+  /** The person allows it; the audit trail names the application. */
+  function toldOf(clientId: string, name: string, memberId: string, scopes: readonly Scope[], address: string): Tell {
+    return async (tx) => {
+      const member = await tx.members.byId(memberId)
+      if (!member) return
+      const { workspaceId, userId } = member
+      const about = { workspaceId, userId, subject: clientId, details: { name, scopes: scopes.join(' ') } }
+      const by: Acting = byUser(userId, address)
+      tx.audit.record({ event: 'application.allowed', at: options.now(), by, ...about })
+    }
   }
 
   async function interaction(uid: string, { request, response }: Exchange) {
@@ -124,7 +146,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
     registers: config.oauth.dynamicRegistration,
     handler() {
-      handlerPromise ??= provider().then((provider) => createHandler(provider, issuer()))
+      handlerPromise ??= provider().then((provider) => createHandler(provider, issuer(), addresses))
       return handlerPromise
     },
     async consentRequest(uid, exchange) {
@@ -142,15 +164,22 @@ export function createOAuth(options: OAuthOptions): OAuth {
       const { params } = await interaction(uid, exchange)
       const clientId = String(params.client_id)
       const { Grant } = await provider()
-      const grant = new Grant({ accountId: memberId, clientId })
+      const grantId = newToken()
+      const grant = Object.assign(new Grant({ accountId: memberId, clientId }), { jti: grantId })
       for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
       await removeExpiry(records, clientId)
+      const name = (await clientName(clientId)) ?? clientId
+      granting.set(grantId, toldOf(clientId, name, memberId, scopes, exchange.address))
+      try {
+        await grant.save()
+      } finally {
+        granting.delete(grantId)
+      }
       const login = { accountId: memberId, remember: false }
-      const grantId = await grant.save()
       try {
         await confirm()
       } catch (error) {
-        await records.endGrant(grantId)
+        await records.endGrant(grantId, 'application.stopped', BY_SERVICE)
         throw error
       }
       return answer(exchange, { login, consent: { grantId } })
@@ -163,10 +192,11 @@ export function createOAuth(options: OAuthOptions): OAuth {
   }
 }
 
-function createHandler(provider: Provider, issuer: string): Handler {
+function createHandler(provider: Provider, issuer: string, addresses: WeakMap<IncomingMessage, string>): Handler {
   const handle = provider.callback()
   const { protocol, host } = new URL(issuer)
-  return async ({ request, response }) => {
+  return async ({ request, response, address }) => {
+    addresses.set(request, address)
     // The library builds URLs from these headers. They are overwritten because a client could forge them.
     request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
     request.headers['x-forwarded-host'] = host
@@ -182,5 +212,6 @@ function resourcesOf(resource: unknown): string[] {
 /** A client that registered itself expires unless a person allows it. */
 async function removeExpiry(records: OAuthRecords, clientId: string): Promise<void> {
   const client = await records.find('Client', clientId)
-  if (client && client.expiresAt !== null) await records.put('Client', clientId, client.payload, undefined)
+  if (client && client.expiresAt !== null)
+    await records.put({ model: 'Client', id: clientId, payload: client.payload, ttlMs: undefined })
 }

@@ -1,12 +1,15 @@
 /** Configures oidc-provider: the authorization code flow with PKCE for people, client credentials for machines, opaque tokens, the console's pages and this service's storage. */
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ClientMetadata, Configuration, ErrorOut, KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { Acting } from '../base/actor.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
+import { isUnclear } from '../config/redirect-uris.ts'
 import type { Storage } from '../storage/storage.ts'
 import { adapterFactory, type MachineClients } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
@@ -14,8 +17,9 @@ import { type Library, loadLibrary } from './library.ts'
 import { hashSecret, isMachineId, machineScopes } from './machines.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
-import type { OAuthRecords } from './records.ts'
+import type { OAuthRecords, Payload, Tell } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
+import { createRotation, type Rotation } from './rotation.ts'
 import { isScope, SCOPES } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
 import { translateStorageErrors } from './storage-errors.ts'
@@ -28,6 +32,10 @@ export interface ProviderOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
+  /** What the audit trail is told of a new record, beside what applications do themselves. */
+  readonly tell: (model: string, id: string) => Tell | undefined
+  /** The client's address of a request. */
+  readonly addressOf: (request: IncomingMessage) => string | null
   /** True when the browser has a session of the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
   readonly errorPage: OAuthPages['errorPage']
@@ -60,26 +68,36 @@ const TOKEN_BITS = 256
 export async function createProvider(options: ProviderOptions): Promise<Provider> {
   const { issuer, logger } = options
   const library = await loadLibrary()
-  const provider = new library.Provider(issuer, configuration(library, options))
+  const rotation = createRotation(options.records, actingIn(options))
+  const provider = new library.Provider(issuer, configuration(library, options, rotation))
   // Trusts the forwarding headers, which the handler of the requests sets itself.
   provider.proxy = true
   compareHashes(provider.Client.prototype)
   provider.use(withoutSessionCookie)
   provider.use(onlyQueryResponses)
+  provider.use(onlyClearRedirects)
+  provider.use(rotation.middleware)
   provider.on('server_error', (_ctx, err) => logger.error({ err }, 'request failed'))
   // Broken connections. Without a listener the library would print them.
   ;(provider as EventEmitter).on('error', (err) => logger.debug({ err }, 'a connection of the OAuth flow broke'))
   return provider
 }
 
-function configuration(library: Library, options: ProviderOptions): Configuration {
+function configuration(library: Library, options: ProviderOptions, rotation: Rotation): Configuration {
   const { audiences, config, records, storage, secrets, now, isSignedIn, errorPage } = options
   const { errors } = library
   const { Prompt, Check } = library.interactionPolicy
   const translated = translateStorageErrors(errors)
 
   return {
-    adapter: adapterFactory({ records, errors, machines: machineClients(options), now }),
+    adapter: adapterFactory({
+      records,
+      rotation,
+      errors,
+      machines: machineClients(options),
+      now,
+      ...recording(library, options),
+    }),
     clients: config.clients.map(toMetadata),
     clientDefaults: {
       ...FIXED,
@@ -197,6 +215,36 @@ function configuration(library: Library, options: ProviderOptions): Configuratio
   }
 }
 
+/** What the adapter tells the audit trail: who asks, by the request in which the library calls it. */
+function recording({ Provider }: Library, options: ProviderOptions) {
+  const { tell, now } = options
+  const acting = () => actingIn(options)(Provider.ctx)
+
+  function registered(id: string, { client_name: name, redirect_uris: uris }: Payload): Tell {
+    const by: Acting = { actor: { kind: 'application', id }, address: acting().address }
+    const details = { name: String(name ?? '').slice(0, 200), redirect_uris: [uris].flat().join(' ').slice(0, 1000) }
+    return async (tx) => tx.audit.record({ event: 'application.registered', at: now(), by, subject: id, details })
+  }
+
+  return {
+    acting,
+    grantEnd: () => (Provider.ctx?.oidc.route === 'revocation' ? 'application.returned' : 'application.token_reused'),
+    tell: (model: string, id: string, payload: Payload) =>
+      model === 'Client' ? registered(id, payload) : tell(model, id),
+  } as const
+}
+
+/** Who sent the request: the client, once the library knows it. */
+function actingIn({ addressOf }: Pick<ProviderOptions, 'addressOf'>) {
+  return (ctx: KoaContextWithOIDC | undefined): Acting => {
+    const clientId = ctx?.oidc?.client?.clientId
+    return {
+      actor: clientId === undefined ? { kind: 'nobody', id: null } : { kind: 'application', id: clientId },
+      address: ctx ? addressOf(ctx.req) : null,
+    }
+  }
+}
+
 function machineClients({ storage, now }: Pick<ProviderOptions, 'storage' | 'now'>): MachineClients {
   return {
     async find(clientId) {
@@ -260,5 +308,13 @@ async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise
 async function onlyQueryResponses(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const { response_mode: mode } = ctx.query
   if (mode !== undefined && mode !== 'query') ctx.query = { ...ctx.query, response_mode: 'other' }
+  await next()
+}
+
+/** The library compares a loopback address without its port, and reads it with a parser that passes over line breaks. */
+async function onlyClearRedirects(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const uris = [ctx.query.redirect_uri].flat()
+  // One that is not registered for any client: the library says so on its own page, and sends the browser nowhere.
+  if (uris.some((uri) => uri !== undefined && isUnclear(uri))) ctx.query = { ...ctx.query, redirect_uri: 'unclear:' }
   await next()
 }

@@ -3,11 +3,13 @@
  * database is useless.
  */
 import type { Instant } from '@claimcheck/core'
+import type { Acting } from '../base/actor.ts'
+import type { AuditEvent } from '../base/audit-events.ts'
 import { SecretError } from '../base/secret-keys.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { hashToken, recordContext } from '../base/tokens.ts'
 import type { RecordRow } from '../storage/records.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
 
 /** The payload of oidc-provider, with the members that this service reads. */
 export interface Payload {
@@ -29,19 +31,34 @@ export interface StoredRecord {
   readonly expiresAt: Instant | null
 }
 
+export interface NewRecord {
+  readonly model: string
+  readonly id: string
+  readonly payload: Payload
+  /** undefined for a record that does not expire */
+  readonly ttlMs: number | undefined
+  /** Called in the same transaction, for the audit trail. */
+  readonly tell?: Tell | undefined
+}
+
 export interface OAuthRecords {
   /** Undefined when it does not exist or has expired. */
   find(model: string, id: string): Promise<StoredRecord | undefined>
-  /** @param ttlMs undefined for a record that does not expire */
-  put(model: string, id: string, payload: Payload, ttlMs: number | undefined): Promise<void>
+  put(record: NewRecord): Promise<void>
   /** Returns false, and ends the grant, when the record was consumed before, on any host. */
-  consume(model: string, id: string): Promise<boolean>
+  consume(model: string, id: string, by: Acting): Promise<boolean>
+  /** Consumes a record and puts others in one transaction: all of it happens, or nothing does. Otherwise like `consume`. */
+  replace(model: string, id: string, others: readonly NewRecord[], by: Acting): Promise<boolean>
   remove(model: string, id: string): Promise<void>
-  /** Removes the grant and everything that was issued under it. */
-  endGrant(grantId: string): Promise<void>
+  /** Removes the grant and everything that was issued under it, and records why. */
+  endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void>
   /** The grants of this member. */
   grantsOf(memberId: string): Promise<readonly StoredRecord[]>
 }
+
+export type GrantEnd = Extract<AuditEvent, 'application.returned' | 'application.stopped' | 'application.token_reused'>
+
+export type Tell = (tx: Writes) => Promise<void>
 
 const GRANT = 'Grant'
 const REMOVE_EVERY_MS = 10 * 60_000
@@ -66,43 +83,68 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     }
   }
 
+  async function endGrant(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<void> {
+    const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
+    const memberId = await tx.records.removeGrant(grantId)
+    if (memberId === undefined) return
+    const member = await tx.members.byId(memberId)
+    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
+    const clientId = (grant && decrypt(grant))?.payload.clientId ?? null
+    tx.audit.record({ event: why, at: now(), by, ...about, subject: clientId })
+  }
+
+  function toRow({ model, id, payload, ttlMs }: NewRecord, at: Instant): RecordRow {
+    const kind = kindOf(model)
+    const idHash = hashToken(id)
+    return {
+      kind,
+      idHash,
+      payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
+      grantId: model === GRANT ? id : (payload.grantId ?? null),
+      uid: model === GRANT ? (payload.accountId ?? null) : null,
+      consumedAt: null,
+      expiresAt: ttlMs === undefined ? null : at + ttlMs,
+    }
+  }
+
+  async function putIn(tx: Writes, record: NewRecord, at: Instant): Promise<void> {
+    await tx.records.put(toRow(record, at))
+    await record.tell?.(tx)
+  }
+
+  async function consume(tx: Writes, model: string, id: string, by: Acting): Promise<boolean> {
+    const kind = kindOf(model)
+    const idHash = hashToken(id)
+    if (await tx.records.consume(kind, idHash, now())) return true
+    const row = await tx.records.find(kind, idHash)
+    if (row?.grantId) await endGrant(tx, row.grantId, 'application.token_reused', by)
+    return false
+  }
+
   return {
     async find(model, id) {
       const row = await storage.read.records.find(kindOf(model), hashToken(id))
       return row && decrypt(row)
     },
-    async put(model, id, payload, ttlMs) {
+    async put(record) {
       const at = now()
-      const kind = kindOf(model)
-      const idHash = hashToken(id)
-      const row: RecordRow = {
-        kind,
-        idHash,
-        payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
-        grantId: model === GRANT ? id : (payload.grantId ?? null),
-        uid: model === GRANT ? (payload.accountId ?? null) : null,
-        consumedAt: null,
-        expiresAt: ttlMs === undefined ? null : at + ttlMs,
-      }
       await storage.write(async (tx) => {
         if (at - removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
-        await tx.records.put(row)
+        await putIn(tx, record, at)
       })
       if (at - removedAt >= REMOVE_EVERY_MS) removedAt = at
     },
-    consume: (model, id) =>
+    consume: (model, id, by) => storage.write((tx) => consume(tx, model, id, by)),
+    replace: (model, id, others, by) =>
       storage.write(async (tx) => {
-        const kind = kindOf(model)
-        const idHash = hashToken(id)
-        if (await tx.records.consume(kind, idHash, now())) return true
-        const row = await tx.records.find(kind, idHash)
-        if (row?.grantId) await tx.records.removeGrant(row.grantId)
-        return false
+        if (!(await consume(tx, model, id, by))) return false
+        for (const record of others) await putIn(tx, record, now())
+        return true
       }),
     async remove(model, id) {
       await storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
     },
-    endGrant: (grantId) => storage.write((tx) => tx.records.removeGrant(grantId)),
+    endGrant: (grantId, why, by) => storage.write((tx) => endGrant(tx, grantId, why, by)),
     async grantsOf(memberId) {
       const rows = await storage.read.records.allByUid(kindOf(GRANT), memberId)
       return rows.flatMap((row) => decrypt(row) ?? [])

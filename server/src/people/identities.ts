@@ -1,5 +1,6 @@
 /** Identities: the users of the OpenID provider that are linked to accounts. Only a linked identity signs in to an account. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
@@ -17,14 +18,15 @@ export interface LinkedIdentity extends Identity {
   readonly lastUsedAt: Instant | null
 }
 
+/** @param by who does it; by default the command line */
 export interface IdentityService {
   /** For a sign-in with it. Undefined when the identity is linked to no account. */
   signIn(identity: Identity): Promise<User | undefined>
   list(userId: string): Promise<readonly LinkedIdentity[]>
   /** @throws ServiceError `conflict` when it is linked to another account, or this account has another identity of the provider */
-  add(user: User, identity: Identity): Promise<void>
+  add(user: User, identity: Identity, by?: Acting): Promise<void>
   /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
-  remove(userId: string, issuer: string): Promise<void>
+  remove(userId: string, issuer: string, by?: Acting): Promise<void>
 }
 
 interface IdentityParts {
@@ -44,7 +46,7 @@ export function createIdentityService({ storage, now, config }: IdentityParts): 
     async list(userId) {
       return (await storage.read.identities.ofUser(userId)).map(({ userId: _, ...identity }) => identity)
     },
-    add: (user, identity) =>
+    add: (user, identity, by = byCommand()) =>
       storage.write(async (tx) => {
         const { id: userId } = await requireCurrent(tx, user)
         const others = await tx.identities.ofUser(userId)
@@ -55,19 +57,29 @@ export function createIdentityService({ storage, now, config }: IdentityParts): 
           )
         }
         if (others.some(({ issuer }) => issuer === identity.issuer)) return
-        await insertIdentity(tx, userId, identity, now())
+        await insertIdentity(tx, userId, identity, now(), by)
       }),
-    remove: (userId, issuer) =>
+    remove: (userId, issuer, by = byCommand()) =>
       storage.write(async (tx) => {
         await requireAnotherSignInMethod(tx, userId, { issuer }, config.oidcSignIn?.issuer)
-        if (await tx.identities.remove(userId, issuer)) return
-        throw new ServiceError('not_found', 'this sign-in is not linked to your account')
+        if (!(await tx.identities.remove(userId, issuer))) {
+          throw new ServiceError('not_found', 'this sign-in is not linked to your account')
+        }
+        tx.audit.record({ event: 'identity.unlinked', at: now(), by, userId, details: { issuer } })
       }),
   }
 }
 
 /** @throws ServiceError `conflict` */
-export async function insertIdentity(tx: Writes, userId: string, identity: Identity, at: Instant): Promise<void> {
-  if (await tx.identities.insert({ ...identity, userId, createdAt: at })) return
-  throw new ServiceError('conflict', 'this sign-in is linked to another account')
+export async function insertIdentity(
+  tx: Writes,
+  userId: string,
+  identity: Identity,
+  at: Instant,
+  by: Acting,
+): Promise<void> {
+  if (!(await tx.identities.insert({ ...identity, userId, createdAt: at }))) {
+    throw new ServiceError('conflict', 'this sign-in is linked to another account')
+  }
+  tx.audit.record({ event: 'identity.linked', at, by, userId, details: { issuer: identity.issuer } })
 }

@@ -1,5 +1,7 @@
 /** Links that let people in: each works once, for some time, and for what it was made for. */
 import type { Instant } from '@claimcheck/core'
+import type { Acting } from '../base/actor.ts'
+import type { AuditEvent } from '../base/audit-events.ts'
 import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { hashToken, isToken, newToken } from '../base/tokens.ts'
@@ -10,7 +12,7 @@ export type LinkSubject = Pick<LinkRow, 'kind' | 'workspaceId' | 'role' | 'userI
 
 export interface OpenLinks {
   /** Returns the token for the address, which is not stored. */
-  make(tx: Writes, subject: LinkSubject): Promise<string>
+  make(tx: Writes, subject: LinkSubject, by: Acting): Promise<string>
   /** Undefined when the link was used, has expired or does not exist. */
   find(token: string): Promise<LinkRow | undefined>
   /** @throws ServiceError `not_found` */
@@ -26,6 +28,12 @@ const LASTS_MS: Readonly<Record<LinkRow['kind'], number>> = {
   reset: HOUR_MS,
 }
 
+const MADE = {
+  setup: 'service.setup_link_made',
+  invitation: 'member.invited',
+  reset: 'password.link_made',
+} as const satisfies Readonly<Record<LinkRow['kind'], AuditEvent>>
+
 export function openLinks({ storage, now }: { storage: Storage; now: () => Instant }): OpenLinks {
   async function find(token: string): Promise<LinkRow | undefined> {
     const row = isToken(token) ? await storage.read.links.byHash(hashToken(token)) : undefined
@@ -33,11 +41,15 @@ export function openLinks({ storage, now }: { storage: Storage; now: () => Insta
   }
 
   return {
-    async make(tx, subject) {
+    async make(tx, subject, by) {
       const token = newToken()
       const at = now()
       const times = { createdAt: at, expiresAt: at + LASTS_MS[subject.kind], usedAt: null }
-      await tx.links.insert({ ...subject, id: newId('lnk_', at), tokenHash: hashToken(token), ...times })
+      const id = newId('lnk_', at)
+      await tx.links.insert({ ...subject, id, tokenHash: hashToken(token), ...times })
+      const { kind, workspaceId, userId, role } = subject
+      const details = role === null ? {} : { role }
+      tx.audit.record({ event: MADE[kind], at, by, workspaceId, userId, subject: id, details })
       return token
     },
     find,

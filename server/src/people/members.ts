@@ -5,9 +5,15 @@ import { ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../storage/people.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
-import { nameTaken, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
+import {
+  nameTaken,
+  newWorkspace,
+  recordNewWorkspace,
+  requireWorkspace,
+  type Workspace,
+} from '../workspaces/workspaces.ts'
 import { toUser, type User } from './sessions.ts'
-import type { SignInRule } from './sign-in-rules.ts'
+import { isStricter, type SignInRule } from './sign-in-rules.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -25,6 +31,7 @@ export interface OwnedWorkspace extends Workspace {
   readonly owner: User | undefined
 }
 
+/** @param by who does it; by default the command line */
 export interface MemberService {
   /** Ordered by name. */
   workspacesOf(userId: string): Promise<readonly WorkspaceOfMember[]>
@@ -37,9 +44,9 @@ export interface MemberService {
    * @param userId null: the command line creates it, and its owner is the account that set the service up, if there is one
    * @throws ServiceError `bad_request`, `conflict`
    */
-  createWorkspace(userId: string | null, name: string): Promise<OwnedWorkspace>
+  createWorkspace(userId: string | null, name: string, by?: Acting): Promise<OwnedWorkspace>
   /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
-  setRole(workspaceId: string, memberId: string, role: Role): Promise<void>
+  setRole(workspaceId: string, memberId: string, role: Role, by?: Acting): Promise<void>
   /**
    * Also ends the open invitations of the removed member, and what applications may do for them in the workspace.
    * @param revoked the ids of keys and machines that are revoked with it: those that others made stay
@@ -54,7 +61,7 @@ export interface MemberService {
   /** The unused invitations, newest first. */
   invitations(workspaceId: string): Promise<readonly Invitation[]>
   /** @throws ServiceError `not_found` */
-  withdraw(workspaceId: string, invitationId: string): Promise<void>
+  withdraw(workspaceId: string, invitationId: string, by?: Acting): Promise<void>
 }
 
 interface Revoked {
@@ -100,43 +107,52 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
       const users = ids.length === 0 ? [] : await storage.read.users.byIds(ids)
       return new Map(users.map(({ id, name }) => [id, name]))
     },
-    async createWorkspace(userId, name) {
+    async createWorkspace(userId, name, by = byCommand()) {
       const workspace = newWorkspace(name, now())
       return storage.write(async (tx) => {
         if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+        recordNewWorkspace(tx, workspace, by)
         const ownerId = userId ?? (await tx.links.setUpUserId())
         if (ownerId === undefined) return { ...workspace, owner: undefined }
-        await tx.members.insert(newMember(workspace.id, ownerId, 'owner', now()))
+        await insertMember(tx, newMember(workspace.id, ownerId, 'owner', now()), by)
         const owner = await tx.users.byId(ownerId)
         return { ...workspace, owner: owner && toUser(owner) }
       })
     },
-    setRole: (workspaceId, memberId, role) =>
+    setRole: (workspaceId, memberId, role, by = byCommand()) =>
       storage.write(async (tx) => {
-        const { userId } = await requireMember(tx, workspaceId, memberId)
+        await requireWorkspace(tx, workspaceId)
+        const { userId, role: from } = await requireMember(tx, workspaceId, memberId)
         if (role !== 'owner') {
           await requireAnotherOwner(tx, workspaceId, memberId)
           await tx.links.withdrawAllBy(workspaceId, userId, now())
         }
         await tx.members.setRole(memberId, role)
+        if (from === role) return
+        const about = { workspaceId, userId, subject: memberId, details: { from, to: role } }
+        tx.audit.record({ event: 'member.role_changed', at: now(), by, ...about })
       }),
     remove: (workspaceId, memberId, by = byCommand(), revoked = []) =>
       storage.write(async (tx) => {
-        const { userId } = await requireMember(tx, workspaceId, memberId)
+        await requireWorkspace(tx, workspaceId)
+        const { userId, role } = await requireMember(tx, workspaceId, memberId)
         await requireAnotherOwner(tx, workspaceId, memberId)
         // A removed owner could otherwise come back with an invitation of their own making.
         await tx.links.withdrawAllBy(workspaceId, userId, now())
         await revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
         await tx.records.removeGrantsOf([memberId])
         await tx.members.remove(memberId)
+        const event = by.actor.id === userId ? 'member.left' : 'member.removed'
+        tx.audit.record({ event, at: now(), by, workspaceId, userId, subject: memberId, details: { role } })
       }),
     setSignInRule: (workspaceId, rule, by = byCommand()) =>
       storage.write(async (tx) => {
         const { signInRule: from } = await requireWorkspace(tx, workspaceId)
+        if (from === rule) return
         await tx.workspaces.setSignInRule(workspaceId, rule)
         const details = { from, to: rule }
         tx.audit.record({ event: 'workspace.sign_in_rule_changed', at: now(), by, workspaceId, details })
-        if (rule === 'any') return
+        if (!isStricter(rule, from)) return
         const members = await tx.members.ofWorkspace(workspaceId)
         await tx.records.removeGrantsOf(members.map(({ id }) => id))
       }),
@@ -150,14 +166,26 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
         expiresAt,
       }))
     },
-    async withdraw(workspaceId, invitationId) {
-      if (await storage.write((tx) => tx.links.withdraw(workspaceId, invitationId, now()))) return
-      throw new ServiceError('not_found', 'there is no such open invitation')
-    },
+    withdraw: (workspaceId, invitationId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        if (!(await tx.links.withdraw(workspaceId, invitationId, now()))) {
+          throw new ServiceError('not_found', 'there is no such open invitation')
+        }
+        const about = { workspaceId, subject: invitationId }
+        tx.audit.record({ event: 'member.invitation_withdrawn', at: now(), by, ...about })
+      }),
   }
 }
 
 /** Makes the row without storing it. */
 export function newMember(workspaceId: string, userId: string, role: Role, at: Instant): MemberRow {
   return { id: newId('mem_', at), workspaceId, userId, role, createdAt: at }
+}
+
+/** Records it, too. False when that person is a member already. */
+export async function insertMember(tx: Writes, member: MemberRow, by: Acting): Promise<boolean> {
+  if (!(await tx.members.insert(member))) return false
+  const { id, workspaceId, userId, role, createdAt } = member
+  tx.audit.record({ event: 'member.joined', at: createdAt, by, workspaceId, userId, subject: id, details: { role } })
+  return true
 }

@@ -3,6 +3,7 @@
  * acts for the account ends, and of its other ways in only those stay that the person names.
  */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 import { endAccess, requireCurrent } from './current.ts'
@@ -28,18 +29,19 @@ export interface PasswordChange {
   readonly sessionId: string
 }
 
+/** @param by who does it; by default the command line */
 export interface NewPasswords {
   /**
    * Ends all sessions, tokens of applications, reset links and invitations of the user, and removes the ways in that are not kept. A
    * second step stays.
    * @throws ServiceError `bad_request`, `not_found`
    */
-  reset(token: string, password: string, keep: Kept): Promise<User>
+  reset(token: string, password: string, keep: Kept, by?: Acting): Promise<User>
   /**
    * Ends all other sessions, and all tokens of applications and reset links of the user, and removes the ways in that are not kept.
    * @throws ServiceError `bad_request`, also when `current` is wrong; `conflict` when the password was changed meanwhile
    */
-  changePassword(user: User, change: PasswordChange): Promise<void>
+  changePassword(user: User, change: PasswordChange, by?: Acting): Promise<void>
 }
 
 interface Parts {
@@ -57,8 +59,21 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
     return hashPassword(password)
   }
 
+  async function removeOthers(tx: Writes, userId: string, keep: Kept, by: Acting): Promise<void> {
+    for (const { id, name } of await tx.passkeys.ofUser(userId)) {
+      if (keep.passkeys.includes(id)) continue
+      await tx.passkeys.remove(userId, id)
+      tx.audit.record({ event: 'passkey.removed', at: now(), by, userId, subject: id, details: { name } })
+    }
+    for (const { issuer } of await tx.identities.ofUser(userId)) {
+      if (keep.identities.includes(issuer)) continue
+      await tx.identities.remove(userId, issuer)
+      tx.audit.record({ event: 'identity.unlinked', at: now(), by, userId, details: { issuer } })
+    }
+  }
+
   return {
-    async reset(token, password, keep) {
+    async reset(token, password, keep, by = byCommand()) {
       const link = await links.require(token, 'reset')
       const userId = link.userId!
       const passwordHash = await check(userId, password)
@@ -70,11 +85,12 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
         await tx.users.setPassword(userId, passwordHash)
         await endAccess(tx, userId, now())
         await tx.links.withdrawEverywhereBy(userId, now())
-        await removeOthers(tx, userId, keep)
+        tx.audit.record({ event: 'password.reset', at: now(), by, userId, subject: link.id })
+        await removeOthers(tx, userId, keep, by)
         return { id: userId, email: row.email, name: row.name, hasPassword: true, generation: row.generation + 1 }
       })
     },
-    async changePassword(user, { current, next, keep, sessionId }) {
+    async changePassword(user, { current, next, keep, sessionId }, by = byCommand()) {
       const row = await storage.read.users.byId(user.id)
       const isAllowed = row && (row.passwordHash === null || (await isPassword(current, row.passwordHash)))
       if (!isAllowed) throw new ServiceError('bad_request', 'the current password is wrong')
@@ -83,17 +99,10 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
         await requireCurrent(tx, user)
         await tx.users.setPassword(user.id, passwordHash)
         await endAccess(tx, user.id, now(), sessionId)
-        await removeOthers(tx, user.id, keep)
+        const event = row.passwordHash === null ? 'password.chosen' : 'password.changed'
+        tx.audit.record({ event, at: now(), by, userId: user.id })
+        await removeOthers(tx, user.id, keep, by)
       })
     },
-  }
-}
-
-async function removeOthers(tx: Writes, userId: string, keep: Kept): Promise<void> {
-  for (const { id } of await tx.passkeys.ofUser(userId)) {
-    if (!keep.passkeys.includes(id)) await tx.passkeys.remove(userId, id)
-  }
-  for (const { issuer } of await tx.identities.ofUser(userId)) {
-    if (!keep.identities.includes(issuer)) await tx.identities.remove(userId, issuer)
   }
 }

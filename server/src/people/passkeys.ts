@@ -1,6 +1,7 @@
 /** Passkeys: WebAuthn credentials of browsers and security keys, bound to one host name, for sign-in without a password. */
 import type { Instant } from '@claimcheck/core'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import { type Acting, byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { readName } from '../base/names.ts'
 import type { Config } from '../config/config.ts'
@@ -40,17 +41,18 @@ export interface PasskeyAnswer {
   readonly credential: string
 }
 
+/** @param by who does it; by default the command line */
 export interface PasskeyService {
   /** Oldest first. */
   list(userId: string): Promise<readonly Passkey[]>
   beginRegistration(user: User, party: RelyingParty): Promise<Ceremony>
   /** @throws ServiceError `bad_request`, `conflict` */
-  register(user: User, answer: PasskeyAnswer & { readonly name: string }): Promise<void>
+  register(user: User, answer: PasskeyAnswer & { readonly name: string }, by?: Acting): Promise<void>
   beginSignIn(party: RelyingParty): Promise<Ceremony>
-  /** @throws ServiceError `bad_request` */
-  signIn(answer: PasskeyAnswer): Promise<User>
+  /** Records a refusal. @throws ServiceError `bad_request` */
+  signIn(answer: PasskeyAnswer, by: Acting): Promise<User>
   /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
-  remove(userId: string, passkeyId: string): Promise<void>
+  remove(userId: string, passkeyId: string, by?: Acting): Promise<void>
 }
 
 interface PasskeyParts {
@@ -93,6 +95,39 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
     return taken.challenge
   }
 
+  async function signIn({ party, ticket, credential }: PasskeyAnswer, asked: { userId: string | null }): Promise<User> {
+    const expectedChallenge = await takeChallenge(ticket, null)
+    const response = parse<AuthenticationResponseJSON>(credential)
+    const passkey = isId(response.id) ? await storage.read.passkeys.byId(response.id) : undefined
+    const user = passkey && (await storage.read.users.byId(passkey.userId))
+    const { userHandle } = response.response ?? {}
+    asked.userId = user?.id ?? null
+    // The authenticator names the account, which must be the owner of the passkey.
+    if (!user || userHandle !== Buffer.from(user.id).toString('base64url')) {
+      throw new ServiceError(
+        'bad_request',
+        'this passkey belongs to no account, or was removed: use another sign-in method',
+      )
+    }
+    const { id, publicKey, counter } = passkey
+    const { verifyAuthenticationResponse } = await loadWebAuthn()
+    const { authenticationInfo } = await verifyOrRefuse(() =>
+      verifyAuthenticationResponse({
+        response,
+        expectedChallenge,
+        expectedOrigin: party.origin,
+        expectedRPID: party.id,
+        requireUserVerification: true,
+        credential: { id, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) },
+      }),
+    )
+    const counters = { from: counter, to: authenticationInfo.newCounter }
+    // Fails when the passkey was removed, or when another sign-in already used this counter: then one of the two is a copy.
+    const isCurrent = await storage.write((tx) => tx.passkeys.used(id, counters, now()))
+    if (!isCurrent) throw new ServiceError('bad_request', NOT_ACCEPTED)
+    return toUser(user)
+  }
+
   return {
     async list(userId) {
       const rows = await storage.read.passkeys.ofUser(userId)
@@ -114,7 +149,7 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       })
       return begin(options, user.id)
     },
-    async register(user, { party, ticket, credential, name }) {
+    async register(user, { party, ticket, credential, name }, by = byCommand()) {
       const expectedChallenge = await takeChallenge(ticket, user.id)
       const response = parse<RegistrationResponseJSON>(credential)
       const passkeyName = readName(name)
@@ -147,6 +182,8 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
         }
         if (!(await tx.passkeys.insert(passkey)))
           throw new ServiceError('conflict', 'this passkey is already registered')
+        const about = { userId: user.id, subject: id, details: { name: passkeyName } }
+        tx.audit.record({ event: 'passkey.added', at: now(), by, ...about })
       })
     },
     async beginSignIn(party) {
@@ -154,42 +191,26 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       const options = await generateAuthenticationOptions({ rpID: party.id, userVerification: USER_VERIFICATION })
       return begin(options, null)
     },
-    async signIn({ party, ticket, credential }) {
-      const expectedChallenge = await takeChallenge(ticket, null)
-      const response = parse<AuthenticationResponseJSON>(credential)
-      const passkey = isId(response.id) ? await storage.read.passkeys.byId(response.id) : undefined
-      const user = passkey && (await storage.read.users.byId(passkey.userId))
-      const { userHandle } = response.response ?? {}
-      // The authenticator names the account, which must be the owner of the passkey.
-      if (!user || userHandle !== Buffer.from(user.id).toString('base64url')) {
-        throw new ServiceError(
-          'bad_request',
-          'this passkey belongs to no account, or was removed: use another sign-in method',
-        )
+    async signIn(answer, by) {
+      const asked: { userId: string | null } = { userId: null }
+      try {
+        return await signIn(answer, asked)
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'bad_request') throw error
+        const about = { userId: asked.userId, details: { method: 'passkey' } }
+        await storage.write(async (tx) => tx.audit.record({ event: 'sign_in.failed', at: now(), by, ...about }))
+        throw error
       }
-      const { id, publicKey, counter } = passkey
-      const { verifyAuthenticationResponse } = await loadWebAuthn()
-      const { authenticationInfo } = await verifyOrRefuse(() =>
-        verifyAuthenticationResponse({
-          response,
-          expectedChallenge,
-          expectedOrigin: party.origin,
-          expectedRPID: party.id,
-          requireUserVerification: true,
-          credential: { id, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) },
-        }),
-      )
-      const counters = { from: counter, to: authenticationInfo.newCounter }
-      // Fails when the passkey was removed, or when another sign-in already used this counter: then one of the two is a copy.
-      const isCurrent = await storage.write((tx) => tx.passkeys.used(id, counters, now()))
-      if (!isCurrent) throw new ServiceError('bad_request', NOT_ACCEPTED)
-      return toUser(user)
     },
-    remove: (userId, passkeyId) =>
+    remove: (userId, passkeyId, by = byCommand()) =>
       storage.write(async (tx) => {
         await requireAnotherSignInMethod(tx, userId, { passkeyId }, config.oidcSignIn?.issuer)
-        if (await tx.passkeys.remove(userId, passkeyId)) return
-        throw new ServiceError('not_found', 'your account has no such passkey')
+        const passkey = await tx.passkeys.byId(passkeyId)
+        if (!passkey || !(await tx.passkeys.remove(userId, passkeyId))) {
+          throw new ServiceError('not_found', 'your account has no such passkey')
+        }
+        const about = { userId, subject: passkeyId, details: { name: passkey.name } }
+        tx.audit.record({ event: 'passkey.removed', at: now(), by, ...about })
       }),
   }
 }

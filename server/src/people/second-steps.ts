@@ -9,6 +9,7 @@ import type { Secrets } from '../base/secrets.ts'
 import { hashToken } from '../base/tokens.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 import { requireCurrent } from './current.ts'
+import type { Guess } from './guesses.ts'
 import type { User } from './sessions.ts'
 import type { TicketService } from './tickets.ts'
 
@@ -46,7 +47,8 @@ export interface SecondStepService {
   remove(email: string, by?: Acting): Promise<boolean>
   /** After a right password: a ticket for the code that is asked for. Undefined when none is. */
   ask(user: Pick<User, 'id' | 'generation'>): Promise<string | undefined>
-  answer(ticket: string | undefined, code: string, by?: Acting): Promise<Outcome>
+  /** @param begin counts a guess at the code before it is looked at */
+  answer(ticket: string | undefined, code: string, by?: Acting, begin?: BeginGuess): Promise<Outcome>
 }
 
 export interface Answer {
@@ -55,10 +57,16 @@ export interface Answer {
   readonly code: string
 }
 
-/** `again`: another ticket, while tries are left; without it the sign-in begins anew. */
+/** @throws ServiceError `too_many` */
+export type BeginGuess = (user: Pick<User, 'id' | 'generation'>) => Promise<Guess>
+
+/**
+ * `again`: another ticket, while tries are left; without it the sign-in begins anew. `retryAfterMs`: nothing was looked at, and nothing is
+ * before that time.
+ */
 export type Outcome =
   | { readonly user: Pick<User, 'id' | 'generation'> }
-  | { readonly problem: string; readonly again: string | undefined }
+  | { readonly problem: string; readonly again: string | undefined; readonly retryAfterMs?: number | undefined }
 
 const PERIOD_SECONDS = 30
 const ISSUER = 'Claimcheck'
@@ -202,12 +210,20 @@ export function createSecondStepService(parts: SecondStepParts): SecondStepServi
       const asked: AskedCode = { id, generation, triesLeft: TRIES }
       return tickets.issue('second_step', asked)
     },
-    async answer(ticket, code, by = byCommand()) {
+    async answer(ticket, code, by = byCommand(), begin = uncounted) {
       const asked = (await tickets.take('second_step', ticket)) as AskedCode | undefined
       if (!asked) return { problem: EXPIRED, again: undefined }
       const { id, generation, triesLeft } = asked
+      const guess = await begin({ id, generation }).catch(refusedForNow)
+      if (guess instanceof ServiceError) {
+        const again = await tickets.issue('second_step', asked)
+        return { problem: guess.message, again, retryAfterMs: guess.retryAfterMs }
+      }
       const problem = await storage.write((tx) => use(tx, id, code, by))
-      if (problem === undefined) return { user: { id, generation } }
+      if (problem === undefined) {
+        await guess.succeeded()
+        return { user: { id, generation } }
+      }
       const left: AskedCode = { id, generation, triesLeft: triesLeft - 1 }
       return { problem, again: triesLeft > 1 ? await tickets.issue('second_step', left) : undefined }
     },
@@ -219,6 +235,13 @@ const USED = 'this code was used already: wait for the next one of your authenti
 const TOO_MANY =
   'too many wrong codes: use a recovery code or a passkey, or wait for 15 minutes before you try a code of your app'
 const EXPIRED = 'signing in took too long or was begun in another browser: begin again'
+
+const uncounted: BeginGuess = async () => ({ succeeded: async () => {} })
+
+function refusedForNow(error: unknown): ServiceError {
+  if (error instanceof ServiceError && error.code === 'too_many') return error
+  throw error
+}
 
 function notOn(): ServiceError {
   return new ServiceError('conflict', 'your second step is not on')

@@ -1,5 +1,6 @@
 /** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
 import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand, byUser } from '../base/actor.ts'
 import { newId } from '../base/ids.ts'
 import { hashToken, isToken, newToken } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
@@ -39,6 +40,7 @@ export interface Visitor {
   readonly address: string
 }
 
+/** @param by who does it; by default the command line */
 export interface SessionService {
   /**
    * Returns the token for the cookie, which the service does not store.
@@ -50,8 +52,8 @@ export interface SessionService {
   /** Newest first. */
   list(userId: string): Promise<readonly Session[]>
   /** Returns false when the user has no such session. */
-  end(userId: string, sessionId: string): Promise<boolean>
-  endOthers(userId: string, sessionId: string): Promise<void>
+  end(userId: string, sessionId: string, by?: Acting, why?: 'signed out'): Promise<boolean>
+  endOthers(userId: string, sessionId: string, by?: Acting): Promise<void>
   /** That what this user began still counts. @throws ServiceError `conflict` */
   confirm(user: User): Promise<void>
 }
@@ -97,6 +99,8 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
         await requireCurrent(tx, user)
         await tx.sessions.removeExpired(at)
         await tx.sessions.insert(session)
+        const about = { userId: user.id, subject: session.id, details: { method } }
+        tx.audit.record({ event: 'sign_in.succeeded', at, by: byUser(user.id, address), ...about })
       })
       return token
     },
@@ -118,8 +122,18 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
       const rows = await storage.read.sessions.ofUser(userId, at)
       return rows.map(toSession).filter(({ endsAt }) => endsAt > at)
     },
-    end: (userId, sessionId) => storage.write((tx) => tx.sessions.end(userId, sessionId)),
-    endOthers: (userId, sessionId) => storage.write((tx) => tx.sessions.endAll(userId, sessionId)),
+    end: (userId, sessionId, by = byCommand(), why) =>
+      storage.write(async (tx) => {
+        if (!(await tx.sessions.end(userId, sessionId))) return false
+        const event = why === 'signed out' ? 'session.signed_out' : 'session.ended'
+        tx.audit.record({ event, at: now(), by, userId, subject: sessionId })
+        return true
+      }),
+    endOthers: (userId, sessionId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const ended = await tx.sessions.endAll(userId, sessionId)
+        tx.audit.record({ event: 'session.others_ended', at: now(), by, userId, details: { sessions: ended } })
+      }),
     async confirm(user) {
       await storage.write((tx) => requireCurrent(tx, user))
     },

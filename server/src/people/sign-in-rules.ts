@@ -4,6 +4,7 @@ import type { SignInRule } from '../storage/workspaces.ts'
 
 export type { SignedInBy, SignInRule }
 
+/** Each asks for more than the one before it. */
 export const SIGN_IN_RULES = ['any', 'second_step', 'passkey'] as const satisfies readonly SignInRule[]
 
 /** Whether an OpenID provider asks for a second step is its operator's matter, and cannot be seen from here. */
@@ -15,6 +16,10 @@ const ENOUGH: Readonly<Record<SignInRule, readonly SignedInBy[]>> = {
 
 export function meetsRule(rule: SignInRule, method: SignedInBy): boolean {
   return ENOUGH[rule].includes(method)
+}
+
+export function isStricter(rule: SignInRule, than: SignInRule): boolean {
+  return SIGN_IN_RULES.indexOf(rule) > SIGN_IN_RULES.indexOf(than)
 }
 
 export function isSignInRule(text: string | undefined): text is SignInRule {

@@ -3,25 +3,17 @@ import type { Instant } from '@claimcheck/core'
 import type { Acting } from '../base/actor.ts'
 import { type AuditDetails, type AuditEntry, CHAIN_START, chainHash } from '../base/audit-chain.ts'
 import type { AuditEvent } from '../base/audit-events.ts'
+import { type AuditFilter, type AuditPlace, auditTrail, listStatement } from './audit-query.ts'
 import type { Db } from './db.ts'
-import { insertRows, selectRow, selectRows } from './rows.ts'
-import { bigint, bytes, instant, integer, json, nullable, part, type RowOf, table, text } from './table.ts'
+import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
+import { bigint, bytes, integer, part, type RowOf, table, toHex } from './table.ts'
 
-export const auditTrail = table('audit_trail', ['position'], {
-  position: bigint('position'),
-  at: instant('at'),
-  event: text('event'),
-  actorKind: text('actor_kind'),
-  actorId: nullable(text('actor_id')),
-  address: nullable(text('address')),
-  workspaceId: nullable(text('workspace_id')),
-  userId: nullable(text('user_id')),
-  subject: nullable(text('subject')),
-  details: json<AuditDetails>('details'),
-  hash: bytes('hash'),
-})
-
+export type { AuditFilter } from './audit-query.ts'
 export type AuditTrailRow = RowOf<typeof auditTrail>
+
+const numbers = part(auditTrail, 'position')
+const hashes = part(auditTrail, 'position', 'hash')
+const times = part(auditTrail, 'position', 'at', 'hash')
 
 /** One row once there is an entry: the end of the chain, and where it begins after old entries were removed. */
 export const auditTrailHead = table('audit_trail_head', ['id'], {
@@ -53,9 +45,25 @@ export interface NewAuditEntry {
 
 export function auditTrailReads(db: Db) {
   return {
+    async list(filter: AuditFilter, place: AuditPlace): Promise<AuditTrailRow[]> {
+      const { sql, bindings } = listStatement(db.dialect, filter, place)
+      return (await db.query(sql, bindings, { replanned: true })).map(auditTrail.read)
+    },
     /** Undefined before the first entry. */
     async ends(): Promise<AuditTrailEnds | undefined> {
       return selectRow(db, auditTrailEnds, 'WHERE id = 1')
+    },
+    /** The hashes of those of these positions that have an entry. */
+    async hashesOf(positions: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>> {
+      const given = rowsOf(db.dialect, numbers)
+      const rest = `WHERE position IN (SELECT position FROM ${given} AS given)`
+      const rows = await selectRows(db, hashes, rest, [
+        toJson(
+          numbers,
+          positions.map((position) => ({ position })),
+        ),
+      ])
+      return new Map(rows.map(({ position, hash }) => [position, hash]))
     },
     /** The next entries after a position, oldest first. */
     async after(position: number, limit: number): Promise<AuditTrailRow[]> {
@@ -67,10 +75,33 @@ export function auditTrailReads(db: Db) {
   }
 }
 
+export interface AuditCut {
+  /** The positions of the first and the last entry that were removed. */
+  readonly from: number
+  readonly through: number
+  /** The hash of the last of them, on which the rest of the chain stands. */
+  readonly throughHash: Uint8Array
+}
+
 /** Collects the entries of one transaction, which appends them as the last thing that it does. */
 export function auditTrailWrites(db: Db) {
   const collected: NewAuditEntry[] = []
   return {
+    /**
+     * Removes the oldest entries up to the first that is not older than `before`, and at most so many. Undefined when there are none.
+     * The caller records the cut in the same transaction.
+     */
+    async cut(before: Instant, most: number): Promise<AuditCut | undefined> {
+      const { first } = await lockEnd(db)
+      const oldest = await selectRows(db, times, 'ORDER BY position LIMIT ?', [most])
+      const kept = oldest.findIndex(({ at }) => at >= before)
+      const last = oldest[(kept < 0 ? oldest.length : kept) - 1]
+      if (!last) return undefined
+      const sql = `UPDATE audit_trail_head SET first_position = ?, before_hash = ${db.dialect.bytes('?')} WHERE id = 1`
+      await db.query(sql, [last.position + 1, toHex(last.hash)])
+      await db.query('DELETE FROM audit_trail WHERE position <= CAST(? AS bigint)', [last.position])
+      return { from: first, through: last.position, throughHash: last.hash }
+    },
     record(entry: NewAuditEntry): void {
       collected.push(entry)
     },
@@ -91,7 +122,7 @@ export function auditTrailWrites(db: Db) {
       })
       await insertRows(db, auditTrail, rows)
       const sql = `UPDATE audit_trail_head SET last_position = ?, last_hash = ${db.dialect.bytes('?')} WHERE id = 1`
-      await db.query(sql, [last, Buffer.from(lastHash).toString('hex')])
+      await db.query(sql, [last, toHex(lastHash)])
     },
   }
 }

@@ -17,6 +17,7 @@ import * as keys from './migrations/013-keys.ts'
 import * as mails from './migrations/013-mails.ts'
 import * as erasures from './migrations/014-erasures.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
+import * as tallies from './migrations/016-tallies.ts'
 import { StorageError } from './storage.ts'
 
 interface Migration {
@@ -41,6 +42,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '013-mails': mails,
   '014-erasures': erasures,
   '015-source-keys': sourceKeys,
+  '016-tallies': tallies,
 }
 
 const TABLE = 'migrations'

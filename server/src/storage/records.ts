@@ -49,8 +49,11 @@ export function recordWrites(db: Db) {
     async remove(kind: string, idHash: string): Promise<boolean> {
       return (await db.table('records').where({ kind, id_hash: idHash }).delete()) === 1
     },
-    async removeGrant(grantId: string): Promise<void> {
-      await db.table('records').where({ grant_id: grantId }).delete()
+    /** Removes the grant and what was issued under it. Returns the grant's second id; undefined when it was not there: of two who remove it at once, one gets it. */
+    async removeGrant(grantId: string): Promise<string | undefined> {
+      const rows = await db.query('DELETE FROM records WHERE grant_id = ? RETURNING uid', [grantId])
+      const uid = rows.find((row) => row.uid !== null)?.uid
+      return uid === undefined ? undefined : String(uid)
     },
     /** Removes every grant that is found by one of these ids, and what was issued under it. */
     async removeGrantsOf(uids: readonly string[]): Promise<void> {

@@ -92,9 +92,10 @@ export function sessionWrites(db: Db) {
     async end(userId: string, id: string): Promise<boolean> {
       return (await db.table('sessions').where({ id, user_id: userId }).delete()) === 1
     },
-    async endAll(userId: string, except?: string): Promise<void> {
+    /** Returns how many ended. */
+    async endAll(userId: string, except?: string): Promise<number> {
       const all = db.table('sessions').where({ user_id: userId })
-      await (except === undefined ? all : all.whereNot({ id: except })).delete()
+      return (except === undefined ? all : all.whereNot({ id: except })).delete()
     },
     /** Of sessions that a second step made stronger: it is not there any more. */
     async weaken(userId: string): Promise<void> {

@@ -28,6 +28,7 @@ import {
   sessionReads,
   sessionWrites,
 } from './sign-in.ts'
+import { tallyWrites } from './tallies.ts'
 import {
   connectionReads,
   connectionWrites,
@@ -126,6 +127,7 @@ export function writes(tx: Db) {
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
     sealed: sealedWrites(tx),
+    tallies: tallyWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }

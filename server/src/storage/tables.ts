@@ -1,6 +1,7 @@
 /** Every table, by what happens to it when an installation is copied to another database. A table that a migration makes is named here. */
 import { anchors } from './anchor-row.ts'
-import { auditTrail, auditTrailHead } from './audit-trail.ts'
+import { auditTrail } from './audit-query.ts'
+import { auditTrailHead } from './audit-trail.ts'
 import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
 import { erasures } from './erasures.ts'
@@ -15,6 +16,7 @@ import { retentions } from './retentions.ts'
 import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
 import type { Table } from './table.ts'
+import { tallies } from './tallies.ts'
 import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
 /** Copied, in this order: owners before the rows that refer to them. */
@@ -52,7 +54,7 @@ export const CARRIED: readonly Table<unknown>[] = [
 ]
 
 /** Not copied: private keys, which the key vaults hand over, and what hosts keep while they run. */
-export const NOT_CARRIED: readonly Table<unknown>[] = [sealedSigningKeys, leases]
+export const NOT_CARRIED: readonly Table<unknown>[] = [sealedSigningKeys, leases, tallies]
 
 /** Not copied, and only in a database that hosts share. */
 export const SHARED: readonly Table<unknown>[] = [rateCounters]

@@ -1,10 +1,13 @@
 /** Copies an installation to another database: all rows and the signing key. It only reads the source. */
+import { byCommand } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { SecretError, secretKeyPath } from '../base/secret-keys.ts'
 import { openSecrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import { describeDatabase } from '../config/database-url.ts'
+import { SigningError } from '../log/signing/key-store.ts'
 import { createKeyVault } from '../log/signing/key-vault.ts'
+import { databaseClock } from '../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
 import { SEALED_COLUMNS, type SealedValue } from '../storage/sealed-columns.ts'
 import { type Reads, reads, type Storage, writes } from '../storage/storage.ts'
@@ -42,6 +45,11 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, onProgress)
           if (signingKey) await keyVault(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
+          const at = await databaseClock(tx)()
+          const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
+          const { audit } = writes(tx)
+          audit.record({ event: 'database.copied', at: Math.floor(at), by: byCommand(), details })
+          await audit.flush()
           return copied
         }),
       )
@@ -68,19 +76,32 @@ async function readSigningKey({ log }: Reads, storage: Storage, config: Config):
   const state = await log.state()
   if (!state) return undefined
   const vault = keyVault(storage, config)
-  const { keyId } = await vault.load(state.keyId)
-  return { keyId, pem: await vault.read(keyId) }
+  try {
+    const { keyId } = await vault.load(state.keyId)
+    return { keyId, pem: await vault.read(keyId) }
+  } catch (error) {
+    // A key in a token stays there.
+    const isInToken = config.signer && error instanceof SigningError && error.code === 'missing_key'
+    if (isInToken) return undefined
+    throw error
+  } finally {
+    await vault.close()
+  }
 }
 
 function keyVault(storage: Storage, config: Config) {
   return createKeyVault({
     storage,
     config,
+    logger: SILENT,
     get secrets() {
       return openSecrets(config)
     },
   })
 }
+
+/** Its errors are thrown. */
+const SILENT = { info() {}, error() {} }
 
 async function using<R extends { close(): Promise<void> }, T>(resource: R, work: (resource: R) => Promise<T>) {
   try {

@@ -7,6 +7,7 @@ import type { SealedKeyFile } from '../log/signing/key-files.ts'
 import type { Storage } from '../storage/storage.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkAnchors } from './doctor/anchors.ts'
+import { checkAuditTrail } from './doctor/audit-trail.ts'
 import { chunkChecker } from './doctor/chunk.ts'
 import type { ChunkWorkers } from './doctor/chunk-workers.ts'
 import { checkEnding, checkStrays } from './doctor/ending.ts'
@@ -50,6 +51,7 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
     ...(options.secrets ? [checkSealed(storage.read, problems, options.secrets, options.keyFiles)] : []),
     checkStrays(storage.read, problems),
     checkAnchors(storage.read, problems),
+    checkAuditTrail(storage.read.audit, problems),
     checkErasures(storage.read.doctor, problems),
   ])
   return { ok: problems.list.length === 0, problems: problems.list, leaves }

@@ -7,6 +7,7 @@ import type { DueClaims } from '../claims/due-claims.ts'
 import type { Lateness } from '../claims/lateness.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { LogGuard } from '../log/log-guard.ts'
+import type { KeyVault } from '../log/signing/signing-keys.ts'
 import type { Registry as Plugins } from '../plugins/registry.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -22,6 +23,7 @@ interface MetricsOptions {
   /** Of plugins. */
   readonly registry: Pick<Plugins, 'plugins'>
   readonly logGuard: Pick<LogGuard, 'problem'>
+  readonly vault: Pick<KeyVault, 'problem'>
   readonly clockDoubt: Pick<ClockDoubt, 'isDoubted'>
   readonly admission: Pick<Admission, 'state'>
   readonly dueClaims: Pick<DueClaims, 'waiting'>
@@ -30,7 +32,7 @@ interface MetricsOptions {
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { anchoring, storage, logGuard, clockDoubt, admission, dueClaims, lateness, now } = options
+  const { anchoring, storage, logGuard, vault, clockDoubt, admission, dueClaims, lateness, now } = options
   const { plugins } = options.registry
   const registry = new Registry()
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
@@ -39,6 +41,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const treeSize = gauge('log_tree_size', 'Number of entries in the log')
   const anchoredSize = gauge('log_anchored_tree_size', 'Number of log entries that a landed anchor covers')
   const readOnly = gauge('host_read_only', '1 while this host is read-only because signing could fork the log')
+  const signerAway = gauge('signer_away', '1 while the signing key does not sign, and decided claims wait for it')
   const clockDoubted = gauge(
     'clock_doubted',
     '1 while listed destinations disagree with the clock of this host, and its checks count as unread',
@@ -113,6 +116,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       treeSize.set(log?.treeSize ?? 0)
       anchoredSize.set(log?.anchoredSize ?? 0)
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)
+      signerAway.set((await vault.problem()) === undefined ? 0 : 1)
       clockDoubted.set(clockDoubt.isDoubted() ? 1 : 0)
       dropped.set(droppedCount)
       problem.reset()

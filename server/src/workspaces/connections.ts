@@ -1,6 +1,9 @@
 /** Connections, through which the service reads destinations for a workspace. Secrets are encrypted at rest, and only checks get them. */
 import { type Connection, type Instant, type JsonObject, secretNames } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
+import { type Acting, byCommand } from '../base/actor.ts'
+import type { AuditDetails } from '../base/audit-chain.ts'
+import type { AuditEvent } from '../base/audit-events.ts'
 import { createBatch } from '../base/batch.ts'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -71,6 +74,7 @@ export interface ConnectedBy {
 /** A connection with its secrets. Receipts name its base address where the operator lists it, or where it publishes it. */
 export type OpenConnection = Connection & PublishedConnection
 
+/** @param acting who does it; by default the command line */
 export interface ConnectionService {
   /**
    * Probes the destination once, and stores the connection when the destination can be read. With `insists` it also stores a
@@ -84,6 +88,7 @@ export interface ConnectionService {
     provider: string,
     options: JsonObject,
     by: ConnectedBy,
+    acting?: Acting,
   ): Promise<ConnectionSummary | NotConnected>
   /**
    * Replaces one or more secrets of an active connection. Everything else stays, and the service keeps reading queued claims
@@ -96,19 +101,20 @@ export interface ConnectionService {
     id: string,
     secrets: JsonObject,
     by: { readonly workspaceId?: string; readonly insists: boolean },
+    acting?: Acting,
   ): Promise<Replaced | NotConnected>
   /**
    * Reads the destination once, as `connect` does, and notes what came of it.
    * @returns the code of the failure; null when the destination could be read
    * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`
    */
-  test(id: string, workspaceId?: string): Promise<string | null>
+  test(id: string, workspaceId?: string, acting?: Acting): Promise<string | null>
   /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */
-  rename(id: string, name: string, workspaceId?: string): Promise<void>
+  rename(id: string, name: string, workspaceId?: string, acting?: Acting): Promise<void>
   /** The active connections, oldest first. */
   list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
   /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */
-  remove(id: string, workspaceId?: string): Promise<void>
+  remove(id: string, workspaceId?: string, acting?: Acting): Promise<void>
   /** The active connections with their secrets, for checks. */
   open(workspaceId: string): Promise<readonly OpenConnection[]>
   /** The active connection with this id and its secrets. */
@@ -175,6 +181,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     workspaceId: string,
     { type, options, scopes, notes, failure }: Tried,
     { userId, address = 'withheld', name }: ConnectedBy,
+    acting: Acting,
   ): Promise<ConnectionSummary> {
     const at = now()
     const id = newId('conn_', at)
@@ -197,17 +204,27 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       lastFailureAt: failure === null ? null : at,
       lastFailure: failure,
     }
+    const summary = toSummary(row)
+    const secrets = Object.keys(sealedSecrets).join(' ')
+    const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...failed(failure) }
     await storage.write(async (tx) => {
       await requireWorkspace(tx, workspaceId)
       await tx.connections.insert(row)
+      tx.audit.record({ event: 'connection.added', at, by: acting, workspaceId, subject: id, details })
     })
-    return toSummary(row)
+    return summary
   }
 
-  const connect: ConnectionService['connect'] = async (workspaceId, provider, options, by) => {
+  async function connect(
+    workspaceId: string,
+    provider: string,
+    options: JsonObject,
+    by: ConnectedBy,
+    acting: Acting,
+  ): Promise<ConnectionSummary | NotConnected> {
     readConnectionName(by.name)
     const tried = await tryOut(provider, options)
-    return notConnected(tried, by.insists) ?? store(workspaceId, tried, by)
+    return notConnected(tried, by.insists) ?? store(workspaceId, tried, by, acting)
   }
 
   async function requireActive(id: string, workspaceId: string | undefined): Promise<ConnectionRow> {
@@ -227,6 +244,11 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     }
   }
 
+  function recordChange(tx: Writes, row: ConnectionRow, event: AuditEvent, by: Acting, details: AuditDetails): void {
+    const { id, workspaceId, provider } = row
+    tx.audit.record({ event, at: now(), by, workspaceId, subject: id, details: { provider, ...details } })
+  }
+
   async function note(tx: Writes, id: string, failure: string | null): Promise<true> {
     if (failure === null) await tx.connections.wasRead(id, now())
     else await tx.connections.failed(id, now(), failure)
@@ -234,15 +256,15 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 
   return {
-    async connect(workspaceId, provider, options, by) {
+    async connect(workspaceId, provider, options, by, acting = byCommand()) {
       const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists, by.address, by.name])
       const running = connecting.get(request)
       if (running) return running
-      const connected = connect(workspaceId, provider, options, by).finally(() => connecting.delete(request))
+      const connected = connect(workspaceId, provider, options, by, acting).finally(() => connecting.delete(request))
       connecting.set(request, connected)
       return connected
     },
-    async replaceSecrets(id, given, { workspaceId, insists }) {
+    async replaceSecrets(id, given, { workspaceId, insists }, acting = byCommand()) {
       const row = await requireActive(id, workspaceId)
       const type = connectionTypeOf(registry, row.provider)
       const issues = replacementIssues(type, given)
@@ -267,6 +289,8 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
         const next = { ...stored, sealedSecrets, sourceKey: sealing.usableSourceKey(stored), scopes, notes }
         if (!(await tx.connections.replaceSecrets(stored, next))) return undefined
         await note(tx, id, failure)
+        const details = { credentials: Object.keys(given).sort().join(' '), ...failed(failure) }
+        recordChange(tx, stored, 'connection.credentials_replaced', acting, details)
         return next
       })
       if (!replaced) {
@@ -279,28 +303,36 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       opened.delete(id)
       return { connection: toSummary(replaced), failure }
     },
-    async test(id, workspaceId) {
+    async test(id, workspaceId, acting = byCommand()) {
       const row = await requireActive(id, workspaceId)
       const tried = await tryStored(row)
       await storage.write(async (tx) => {
         if (tried.failure === null) await tx.connections.tried(row, tried)
         await note(tx, id, tried.failure)
+        recordChange(tx, row, 'connection.tested', acting, { failure: tried.failure })
       })
       return tried.failure
     },
-    async rename(id, name, workspaceId) {
+    async rename(id, name, workspaceId, acting = byCommand()) {
       const read = readConnectionName(name)
-      const renamed = await storage.write((tx) => tx.connections.rename(id, read, workspaceId))
-      if (!renamed) throw noSuchConnection(id)
+      await storage.write(async (tx) => {
+        const row = await tx.connections.activeById(id)
+        if (!row || !(await tx.connections.rename(id, read, workspaceId))) throw noSuchConnection(id)
+        const from = toSummary(row).name
+        recordChange(tx, row, 'connection.renamed', acting, { from, to: toSummary({ ...row, name: read }).name })
+      })
     },
     async list(workspaceId) {
       return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
         toSummary,
       )
     },
-    async remove(id, workspaceId) {
-      const removed = await storage.write((tx) => tx.connections.disconnect(id, now(), workspaceId))
-      if (!removed) throw noSuchConnection(id)
+    async remove(id, workspaceId, acting = byCommand()) {
+      await storage.write(async (tx) => {
+        const row = await tx.connections.activeById(id)
+        if (!row || !(await tx.connections.disconnect(id, now(), workspaceId))) throw noSuchConnection(id)
+        recordChange(tx, row, 'connection.removed', acting, { name: toSummary(row).name })
+      })
       opened.delete(id)
     },
     async open(workspaceId) {
@@ -318,6 +350,11 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       return row && open(row)
     },
   }
+}
+
+/** For the audit trail: what came of the trial, where the destination could not be read. */
+function failed(failure: string | null): AuditDetails {
+  return failure === null ? {} : { failure }
 }
 
 const NOTHING_FOUND = { scopes: [], notes: [] } as const

@@ -12,13 +12,14 @@ export interface Workspace {
   readonly createdAt: Instant
 }
 
+/** @param by who does it; by default the command line */
 export interface WorkspaceService {
   /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
-  create(name: string): Promise<Workspace>
+  create(name: string, by?: Acting): Promise<Workspace>
   /** @throws ServiceError `not_found` */
   find(idOrName: string): Promise<Workspace>
   /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
-  rename(id: string, name: string): Promise<void>
+  rename(id: string, name: string, by?: Acting): Promise<void>
   /**
    * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
    * free again.
@@ -32,10 +33,12 @@ const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
 
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
   return {
-    async create(name) {
+    async create(name, by = byCommand()) {
       const workspace = newWorkspace(name, now())
-      const inserted = await storage.write((tx) => tx.workspaces.insert(workspace))
-      if (!inserted) throw nameTaken(name)
+      await storage.write(async (tx) => {
+        if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+        recordNewWorkspace(tx, workspace, by)
+      })
       return workspace
     },
     async find(idOrName) {
@@ -43,9 +46,15 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
       return workspace
     },
-    async rename(id, name) {
+    async rename(id, name, by = byCommand()) {
       checkWorkspaceName(name)
-      if (!(await storage.write((tx) => tx.workspaces.rename(id, name)))) throw nameTaken(name)
+      await storage.write(async (tx) => {
+        const before = await tx.workspaces.byIdOrName(id)
+        if (!(await tx.workspaces.rename(id, name))) throw nameTaken(name)
+        if (before?.name === name) return
+        const details = { from: before?.name ?? null, to: name }
+        tx.audit.record({ event: 'workspace.renamed', at: now(), by, workspaceId: id, subject: id, details })
+      })
     },
     async delete(id, by = byCommand()) {
       await storage.write((tx) => deleteWorkspace(tx, id, now(), by))
@@ -78,6 +87,11 @@ export async function deleteWorkspace(tx: Writes, id: string, at: Instant, by: A
 export function newWorkspace(name: string, at: Instant): Workspace {
   checkWorkspaceName(name)
   return { id: newId('ws_', at), name, createdAt: at }
+}
+
+export function recordNewWorkspace(tx: Pick<Writes, 'audit'>, { id, name, createdAt }: Workspace, by: Acting): void {
+  const about = { workspaceId: id, subject: id, details: { name } }
+  tx.audit.record({ event: 'workspace.created', at: createdAt, by, ...about })
 }
 
 /** @throws ServiceError `bad_request` */

@@ -24,6 +24,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     dataDir: join(folder, 'data'),
     secretKey: undefined,
     secretKeysAlso: [],
+    signer: undefined,
     trustProxy: 0,
     logLevel: 'info',
     allowPrivate: [],
@@ -41,6 +42,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
   const file = {
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rate_limits: { key: 0, log: 7 },
+    connections: { per_address: 8 },
     retention: { by_owners: false, least_days: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     issuer_name: 'Example',
@@ -55,6 +57,8 @@ t.test('each variable and each member of the file is taken', async (t) => {
     DATA_DIR: 'kept',
     SECRET_KEY: 'ab'.repeat(32),
     TRUST_PROXY: 'loopback, 10.0.0.0/8',
+    METRICS_LISTEN: '[::1]:9464',
+    METRICS_TOKEN: 'm'.repeat(16),
     LOG_LEVEL: 'debug',
     ALLOW_PRIVATE: 'Git.internal:03000, [0:0::1] ,10.0.0.7,127.1:80',
     CONFIG: 'elsewhere/mine.json',
@@ -67,11 +71,13 @@ t.test('each variable and each member of the file is taken', async (t) => {
     databaseUrl: `sqlite:${join(folder, 'other.db')}`,
     dataDir: join(folder, 'kept'),
     trustProxy: ['loopback', '10.0.0.0/8'],
+    metrics: { listen: { host: '::1', port: 9464 }, token: 'm'.repeat(16) },
     logLevel: 'debug',
     allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80'],
     pluginDir: join(folder, 'elsewhere'),
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
+    connections: { most: 10_000, perAddress: 8 },
     retention: { byOwners: false, leastDays: 7 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
@@ -85,6 +91,18 @@ t.test('a secret key is the same in hex and in either base64', async (t) => {
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     t.same(loadConfig({ SECRET_KEY: key.toString(encoding) }, t.testdir()).secretKey, key, encoding)
   }
+})
+
+t.test('a token that signs is named by the file, and opened by the environment', async (t) => {
+  const file = { signer: { pkcs11: { module: 'lib/m.so', token: 'vault' } } }
+  const folder = t.testdir({ 'claimcheck.config.json': JSON.stringify(file) })
+  t.same(loadConfig({ SIGNER_PIN: '1234' }, folder).signer, {
+    module: join(folder, 'lib/m.so'),
+    token: 'vault',
+    label: 'claimcheck',
+    pin: '1234',
+  })
+  t.equal(loadConfig({ SIGNER_PIN: '1234' }, t.testdir()).signer, undefined)
 })
 
 t.test('other keys that open are told apart by commas', async (t) => {
@@ -189,11 +207,22 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
     undefined,
     [/^SECRET_KEY_ALSO.*1/],
   ],
+  ['a token without the PIN', {}, '{"signer":{"pkcs11":{"module":"/m.so","token":"t"}}}', [/^SIGNER_PIN: missing/]],
+  ['a token without a module', { SIGNER_PIN: 'u:p@' }, '{"signer":{"pkcs11":{"token":"t"}}}', [/signer\.pkcs11/]],
+  [
+    'a PIN in the file',
+    { SIGNER_PIN: 'u:p@' },
+    '{"signer":{"pkcs11":{"module":"/m.so","token":"t","pin":"u:p@"}}}',
+    [/signer\.pkcs11/],
+  ],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
   ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, undefined, [/^TRUST_PROXY/]],
   ['every proxy', { TRUST_PROXY: 'on' }, undefined, [/^TRUST_PROXY: on would believe any .*: write off, the number/]],
   ['every proxy, in another word', { TRUST_PROXY: 'True' }, undefined, [/^TRUST_PROXY: True would believe/]],
+  ['metrics at a port alone', { METRICS_LISTEN: '9464' }, undefined, [/^METRICS_LISTEN/]],
+  ['metrics at no port', { METRICS_LISTEN: 'localhost:65536' }, undefined, [/^METRICS_LISTEN/]],
+  ['a token for metrics that is short', { METRICS_TOKEN: 'u:p@' }, undefined, [/^METRICS_TOKEN/]],
   ['no number of proxies', { TRUST_PROXY: '0' }, undefined, [/^TRUST_PROXY: write off/]],
   ['too many proxies', { TRUST_PROXY: '17' }, undefined, [/^TRUST_PROXY/]],
   ['proxies of all addresses', { TRUST_PROXY: '0.0.0.0/0' }, undefined, [/^TRUST_PROXY/]],

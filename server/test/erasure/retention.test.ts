@@ -1,4 +1,4 @@
-/** Retention: what is older than a workspace keeps is erased, in batches, and nothing else. */
+/** Retention: what is older than a workspace keeps is erased, in batches, and nothing else. Threat W7 of `security.md`. */
 import type { Instant } from '@claimcheck/core'
 import { BY_SERVICE, byCommand } from '@claimcheck/server/base/actor'
 import { createRetentionService } from '@claimcheck/server/erasure/retention'

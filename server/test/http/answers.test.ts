@@ -189,6 +189,45 @@ t.test('what is not HTTP is answered with JSON as well', async (t) => {
   }
 })
 
+t.test('where the service is at an https address, every answer keeps browsers to https', async (t) => {
+  const rows: [publicUrl: string | undefined, expected: string | undefined][] = [
+    ['https://claims.example.com', 'max-age=31536000; includeSubDomains'],
+    ['http://claims.example.com', undefined],
+    [undefined, undefined],
+  ]
+  for (const [publicUrl, expected] of rows) {
+    const app = await startApp(publicUrl === undefined ? {} : { publicUrl })
+    t.teardown(app.close)
+    for (const path of ['/v1/log/head', '/v1/claims', '/nothing', '/%zz', '/openapi.json', '/healthz']) {
+      t.equal((await app.ask(path)).headers['strict-transport-security'], expected, path)
+    }
+    const raw = await exchange(app.port, 'GARBAGE\r\n\r\n')
+    t.equal(/^strict-transport-security: (.*)\r$/im.exec(raw)?.[1], expected, 'what is not HTTP')
+  }
+})
+
+t.test('two Host headers are refused, in any spelling', async (t) => {
+  const hosts = [
+    ['Host: a.example', 'Host: b.example'],
+    ['host: a.example', 'HOST: a.example'],
+    ['Host: a.example', 'X-Other: 1', 'hOST:b.example'],
+  ]
+  for (const path of ['/v1/log/head', '/healthz', '/nothing', '/v1/claims']) {
+    for (const lines of hosts) {
+      const answer = await exchange(
+        app.port,
+        [`GET ${path} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n'),
+      )
+      t.match(answer, /^HTTP\/1\.1 400 [\s\S]*several Host headers: send one/, `${path} ${lines}`)
+    }
+  }
+  t.match(
+    await exchange(app.port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'),
+    /^HTTP\/1\.1 400 /,
+    'and none',
+  )
+})
+
 t.test('what is not HTTP and asks for the head alone gets no body', async (t) => {
   const answer = await exchange(app.port, 'HEAD /\x80 HTTP/1.1\r\nhost: x\r\n\r\n')
   t.match(answer, /^HTTP\/1.1 400 /)

@@ -1,4 +1,4 @@
-/** Which address counts as the client's: by real requests over sockets, and in every form that a client may write. */
+/** Which address counts as the client's: by real requests over sockets, and in every form that a client may write. Threat N3 of `security.md`. */
 import type { TrustedProxies } from '@claimcheck/server/config/trust-proxy'
 import { networkOf } from '@claimcheck/server/http/network'
 import { NO_ADDRESS, plainAddress, proxiesIn } from '@claimcheck/server/http/proxies'

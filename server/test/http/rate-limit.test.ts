@@ -127,17 +127,32 @@ t.test('IPv6 addresses are counted by their /64', async (t) => {
   }
 })
 
+t.test('health, readiness, metrics and descriptions are limited together by address, on each host', async (t) => {
+  const app = await startApp({ rateLimits: { ...UNLIMITED, service: 4 } })
+  t.teardown(app.close)
+  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) t.same(await statuses(app, path, 1), [200])
+  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) {
+    const { status, headers } = await app.ask(path)
+    t.equal(status, 429, path)
+    t.match(headers, { 'retry-after': /^\d+$/ })
+  }
+  t.same(await statuses(app, '/v1/log/head', 1), [200], 'and nothing else is')
+})
+
 t.test('where requests cannot be counted none passes', async (t) => {
   const fail = async () => {
     throw new StorageError('unavailable', 'no database')
   }
   const counters: Counters = { add: fail, last: () => ({ count: 0, leftMs: 1 }) }
-  const app = await startApp({ rateLimits: { key: 1, receipts: 1, log: 1, refusals: 1, oauth: 1 }, counters })
+  const app = await startApp({
+    rateLimits: { key: 1, receipts: 1, log: 1, refusals: 1, oauth: 1, service: 9 },
+    counters,
+  })
   t.teardown(app.close)
   for (const path of ['/v1/whoami', '/v1/connections', '/v1/receipts/rcpt_1', '/v1/log/head']) {
     const { status, headers } = await app.ask(path, { key: KEY })
     t.equal(status, 503, path)
     t.match(headers, { 'retry-after': /^[1-9]\d*$/, 'cache-control': 'no-store' })
   }
-  t.equal((await app.ask('/healthz')).status, 200, 'but what is not limited')
+  t.equal((await app.ask('/healthz')).status, 200, 'but what each host counts by itself')
 })

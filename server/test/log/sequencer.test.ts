@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import { type CheckRecord, claimDigest } from '@claimcheck/core'
+import { type CheckRecord, claimDigest, DOMAINS, type Signer } from '@claimcheck/core'
 import { createBatch } from '@claimcheck/server/base/batch'
 import { createStoredLog } from '@claimcheck/server/log/log-view'
 import { createLogWriter } from '@claimcheck/server/log/log-writer'
 import type { Decided } from '@claimcheck/server/log/receipt-content'
 import { createSequencer, type Outcome } from '@claimcheck/server/log/sequencer'
-import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
+import { SigningError } from '@claimcheck/server/log/signing/key-store'
+import { createSigningKeys, type KeyVault } from '@claimcheck/server/log/signing/signing-keys'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
 import type { BeforeStatement } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
@@ -26,23 +27,40 @@ interface Opening {
   memory?: string
   now?: () => number
   beforeStatement?: BeforeStatement
+  /** Whether the signer is away for a signature of this domain. */
+  isAway?: (domain: string) => boolean
 }
 
 async function open(
   t: Test,
-  { folder = t.testdir(), memory = folder, now = () => NOON, beforeStatement }: Opening = {},
+  { folder = t.testdir(), memory = folder, now = () => NOON, beforeStatement, isAway = () => false }: Opening = {},
 ) {
   const storage = await openSqlite(join(folder, 'claimcheck.db'), { beforeStatement })
   t.teardown(() => storage.close())
   const config = { issuerName: undefined, publicUrl: undefined }
   const logGuard = openLogGuard(storage, memory)
-  const vault = plainKeyFiles(folder)
+  const vault = awayAtTimes(plainKeyFiles(folder), isAway)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
   const logWriter = createLogWriter({ signingKeys, logGuard, now, config })
   await storage.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
   const sequencer = createSequencer({ storage, logWriter })
   return { folder, storage, signingKeys, logWriter, logGuard, sequencer }
+}
+
+function awayAtTimes(vault: KeyVault, isAway: (domain: string) => boolean): KeyVault {
+  const wrap = (signer: Signer): Signer => ({
+    ...signer,
+    async sign(domain, text) {
+      if (isAway(domain)) throw new SigningError('unavailable', 'the signer is away')
+      return signer.sign(domain, text)
+    },
+  })
+  return {
+    ...vault,
+    create: async (tx) => wrap(await vault.create(tx)),
+    load: async (keyId) => wrap(await vault.load(keyId)),
+  }
 }
 
 let claims = 0
@@ -102,6 +120,30 @@ t.test('a check without a decision is kept, and the claim waits for its next', a
   })
   t.match(await storage.read.log.newestHead(), { treeSize: 0 })
 })
+
+for (const domain of [DOMAINS.receipt, DOMAINS.treeHead]) {
+  t.test(`while nobody signs ${domain}, checks are kept and decisions wait; the others go on`, async (t) => {
+    let away = false
+    const { storage, sequencer } = await open(t, { isAway: (asked) => away && asked === domain })
+    const [claim, other] = [await newClaim(storage), await newClaim(storage)]
+    away = true
+    const again = { state: 'queued', attempts: 1, verdict: null, receiptId: null, dueAt: record.answeredAt + 30_000 }
+    const fresh = unstored()
+    const [advanced, stored, looked, isStored] = await Promise.all([
+      sequencer.advance(decided(claim)),
+      sequencer.storeChecked(decided(fresh)),
+      sequencer.advance(waiting(other)),
+      sequencer.store(unstored()),
+    ])
+    t.match([advanced, stored], [again, again])
+    t.match([looked, isStored], [{ attempts: 1, dueAt: NOON + 5000 }, true])
+    t.strictSame(await storage.read.claims.history(fresh.claimId), [record])
+    t.match(await storage.read.log.newestHead(), { treeSize: 0 })
+    away = false
+    t.match(await sequencer.advance(decided(advanced!)), { state: 'decided', attempts: 2 })
+    t.match(await storage.read.log.newestHead(), { treeSize: 1 })
+  })
+}
 
 t.test('one claim has one receipt, however often it is decided', async (t) => {
   const { storage, sequencer } = await open(t)

@@ -38,6 +38,7 @@ const MIGRATIONS = [
   '013-mails',
   '014-erasures',
   '015-source-keys',
+  '016-tallies',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)

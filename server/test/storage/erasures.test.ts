@@ -1,4 +1,4 @@
-/** Erasing content, on every database: what the rows let go, and what they never do. */
+/** Erasing content, on every database: what the rows let go, and what they never do. Threat O9 of `security.md`. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { CheckRecord } from '@claimcheck/core'
 import { contentLeft } from '@claimcheck/server/claims/erased-content'

@@ -103,6 +103,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
 
 async function fillPeople(tx: Writes, text: string): Promise<void> {
   const at = { createdAt: NOON }
+  tx.audit.record({ event: 'key.created', at: NOON, by: BY_SERVICE, workspaceId: 'ws_1', details: { name: text } })
+  await tx.audit.flush()
   await tx.users.insert({ id: 'usr_1', email: 'ann@example.com', name: text, passwordHash: '$argon2id$...', ...at })
   await tx.users.insert({ id: 'usr_2', email: text, name: 'Ben', passwordHash: null, ...at })
   await tx.members.insert({ id: 'mem_1', workspaceId: 'ws_1', userId: 'usr_1', role: 'owner', ...at })

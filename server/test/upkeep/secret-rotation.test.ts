@@ -56,7 +56,7 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
   await claimcheck.connections.remove(removed)
   await connect(claimcheck, id, 'cave', { token: 'open sesame' })
   await Promise.all(Array.from({ length: tickets }, (_, n) => claimcheck.tickets.issue('passkey_challenge', { n })))
-  await claimcheck.oauthRecords.put('Grant', 'g', { accountId: 'mem_1' }, undefined)
+  await claimcheck.oauthRecords.put({ model: 'Grant', id: 'g', payload: { accountId: 'mem_1' }, ttlMs: undefined })
   await withSecondStep(claimcheck)
 }
 

@@ -1,5 +1,6 @@
 /** `claimcheck migrate`: updates the schema of the database. */
 import type { Command } from 'commander'
+import { byCommand } from '../../base/actor.ts'
 import { loadConfig } from '../../config/config.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
 
@@ -8,6 +9,11 @@ export function addMigrateCommand(program: Command): void {
     async (options: OutputOptions) => {
       const { openStorage } = await import('../../storage/open.ts')
       const storage = await openStorage(loadConfig(process.env, process.cwd()))
+      if (storage.migrated.length > 0) {
+        const details = { migrations: storage.migrated.join(' ') }
+        const entry = { event: 'database.migrated', at: Date.now(), by: byCommand(), details } as const
+        await storage.write(async (tx) => tx.audit.record(entry))
+      }
       await storage.close()
       const lines = storage.migrated.map((name) => `Applied ${name}.`)
       print(options, { migrated: storage.migrated }, lines.length > 0 ? lines : ['The database is up to date.'])

@@ -45,6 +45,7 @@ export function addServeCommand(program: Command): void {
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
       `  docs      ${address}/docs`,
       `  console   ${address}${paths.home}`,
+      ...(server.metricsUrl === undefined ? [] : [`  metrics   ${server.metricsUrl}`]),
       ...(setupUrl ? ['Next: open this link to become the owner. It works once, for 24 hours:', `  ${setupUrl}`] : []),
     ])
   })

@@ -1,17 +1,23 @@
 /** `claimcheck signing-key`: rotates the key of the log. */
 import type { Command } from 'commander'
+import { byCommand } from '../../base/actor.ts'
 import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+
+interface RotateOptions extends OutputOptions {
+  readonly stored?: boolean
+}
 
 export function addSigningKeyCommands(program: Command): void {
   const signingKey = program.command('signing-key').description('the key that signs receipts and tree heads')
 
-  subcommand(signingKey, 'rotate', 'sign with a new key from now on; the old key stays published').action(
-    async (options: OutputOptions) => {
-      const { keyId, retiredKeyId } = await withClaimcheck(({ signingKeys }) => signingKeys.rotate())
+  subcommand(signingKey, 'rotate', 'sign with a new key from now on; the old key stays published')
+    .option('--stored', 'make a key that is stored, although a token is configured: the way out of the token')
+    .action(async (options: RotateOptions) => {
+      const place = options.stored ? 'stored' : 'configured'
+      const { keyId, retiredKeyId } = await withClaimcheck(({ signingKeys }) => signingKeys.rotate(byCommand(), place))
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
         `New receipts are signed with the key ${keyId}.`,
         `Receipts that were signed with ${retiredKeyId} stay valid.`,
       ])
-    },
-  )
+    })
 }

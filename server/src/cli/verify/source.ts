@@ -1,5 +1,6 @@
 /** Reads what `verify` is given: files and URLs, within limits. */
 import { readFile } from 'node:fs/promises'
+import { parseUrl } from '@claimcheck/core'
 import { visible } from '../../base/plain-text.ts'
 import { CommandError } from '../errors.ts'
 
@@ -7,6 +8,7 @@ const FETCH_TIMEOUT_MS = 20_000
 const GONE = 410
 const LONGEST_DETAIL = 500
 const LARGEST_DOCUMENT_BYTES = 5 * 1024 * 1024
+const MOST_REDIRECTS = 5
 
 export function isUrl(source: string): boolean {
   return /^https?:\/\//i.test(source)
@@ -33,7 +35,7 @@ export async function tryReading(place: string): Promise<Read> {
 }
 
 async function download(url: string): Promise<Uint8Array> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+  const response = await follow(url, AbortSignal.timeout(FETCH_TIMEOUT_MS))
   if (response.status === GONE) throw new Error(`the server answered with status ${GONE}: ${await detailOf(response)}`)
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
   const chunks: Uint8Array[] = []
@@ -44,6 +46,26 @@ async function download(url: string): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** Within the origin alone: whoever redirects elsewhere would choose, in place of the reader, whose word the check takes. */
+async function follow(url: string, signal: AbortSignal): Promise<Response> {
+  const { origin } = new URL(url)
+  for (let at = url, redirects = 0; ; redirects++) {
+    const response = await fetch(at, { signal, redirect: 'manual' })
+    const location = response.headers.get('location')
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+    await response.body?.cancel()
+    const next = parseUrl(location, at)
+    if (next?.origin !== origin) {
+      const place = next && next.origin !== 'null' ? next.origin : 'something that is no web address'
+      throw new Error(
+        `it redirects to ${place}, and redirects are followed only within ${origin}. If you trust the other address, name it`,
+      )
+    }
+    if (redirects === MOST_REDIRECTS) throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+    at = next.href
+  }
 }
 
 /** What an issuer says of a receipt whose content it has erased. Anybody may have written it. */

@@ -3,6 +3,7 @@ import { VERDICTS } from '@claimcheck/core'
 import type { ClaimChoice } from '../../claims/claim-choice.ts'
 import { SPANS, type Span } from '../../claims/claim-counts.ts'
 import { contentIssues } from '../../http/text.ts'
+import { DAY_MS, isDay, startOf } from '../days.ts'
 import { paths } from '../paths.ts'
 
 /** The first and the last day are written as `2026-09-25`, in UTC. */
@@ -40,21 +41,9 @@ const FIELDS: Readonly<Record<keyof TableFilter, FilterField>> = {
 const ENTRIES = Object.entries(FIELDS) as [keyof TableFilter, FilterField][]
 
 const LONGEST_SHOWN = 64
-const DAY_MS = 24 * 60 * 60_000
 
 function ofLength(most: number) {
   return (value: string) => [...value].length <= most && contentIssues(value, []).length === 0
-}
-
-/** The 30th of February is none. */
-function isDay(value: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false
-  const at = Date.parse(`${value}T00:00:00Z`)
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value)
-}
-
-function startOf(day: string): number {
-  return Date.parse(`${day}T00:00:00Z`)
 }
 
 export function readListQuery(query: Readonly<Record<string, string | undefined>>): ListQuery {

@@ -56,7 +56,7 @@ export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDepende
 }
 
 function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
-  return { request: request.raw, response: reply.raw }
+  return { request: request.raw, response: reply.raw, address: request.ip }
 }
 
 interface ConsentProps {

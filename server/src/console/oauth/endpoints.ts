@@ -34,7 +34,7 @@ export async function oauthEndpoints(app: App, { oauth, limit, publicUrl }: Endp
     reply.hijack()
     for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value!)
     if (isClosing) reply.raw.setHeader('connection', 'close')
-    await handle({ request: request.raw, response: reply.raw })
+    await handle({ request: request.raw, response: reply.raw, address: request.ip })
   }
 
   const schema = { hide: true }

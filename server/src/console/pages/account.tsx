@@ -4,9 +4,9 @@ import type { App } from '../../http/instance.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
-import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -15,7 +15,7 @@ import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { passkeyPlace } from '../relying-party.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import {
   ConfirmFirst,
@@ -29,23 +29,14 @@ import {
   type SessionsProps,
 } from './account-parts.tsx'
 
-type AccountServices = Pick<
-  ConsoleDependencies,
-  | 'accounts'
-  | 'sessions'
-  | 'passkeys'
-  | 'identities'
-  | 'secondSteps'
-  | 'oidcSignIn'
-  | 'outbox'
-  | 'counters'
-  | 'config'
-  | 'now'
->
+type AccountServices = GuessServices &
+  Pick<
+    ConsoleDependencies,
+    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'oidcSignIn' | 'outbox' | 'now'
+  >
 
 export function accountRoutes(app: App, services: AccountServices): void {
-  const { accounts, sessions, counters, config } = services
-  const attempts = createAttempts(counters, config.signInLimit)
+  const { accounts, sessions } = services
 
   app.get(paths.account, async (request, reply) =>
     sendAccount(request, reply, services, { done: queryOf(request).done }),
@@ -53,7 +44,7 @@ export function accountRoutes(app: App, services: AccountServices): void {
 
   app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
     const { name = '' } = formOf(request)
-    const rename = () => accounts.rename(sessionOf(request).user.id, name)
+    const rename = () => accounts.rename(sessionOf(request).user.id, name, actingOf(request))
     return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
   })
 
@@ -64,26 +55,30 @@ export function accountRoutes(app: App, services: AccountServices): void {
   app.post(paths.accountPassword, fresh, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { current = '', next = '' } = formOf(request)
-    await attempts.count(request, reply, user.email)
+    const guess = user.hasPassword ? await beginGuess(services, request, { passwordOf: user.email }) : undefined
     const kept = keptIn(request)
-    const change = () => accounts.changePassword(user, { current, next, keep: kept, sessionId: session.id })
+    const change = async () => {
+      const change = { current, next, keep: kept, sessionId: session.id }
+      await accounts.changePassword(user, change, actingOf(request))
+      await guess?.succeeded()
+    }
     return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
   })
 
   app.post(paths.endSession, async (request, reply) => {
     // A session that has ended already is no problem.
-    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '')
+    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
     return reply.redirect(`${paths.account}?done=session-ended`, 303)
   })
 
   app.post(paths.endOtherSessions, async (request, reply) => {
     const { user, session } = sessionOf(request)
-    await sessions.endOthers(user.id, session.id)
+    await sessions.endOthers(user.id, session.id, actingOf(request))
     return reply.redirect(`${paths.account}?done=sessions-ended`, 303)
   })
 }
 
-type ShownServices = Omit<AccountServices, 'accounts' | 'counters'>
+type ShownServices = Omit<AccountServices, 'accounts' | keyof GuessServices> & Pick<AccountServices, 'config'>
 
 interface Change {
   readonly work: () => Promise<void>
@@ -158,7 +153,8 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
     <ConsolePage title="Account" viewer={viewer} section="account" {...notice} scripts={['passkeys']}>
       <p>
         You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
-        <a href={paths.applications}>Connected applications</a>.
+        <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
+        <a href={paths.accountEvents}>Events</a>.
       </p>
       <div class="columns">
         <div>

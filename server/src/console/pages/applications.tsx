@@ -12,7 +12,7 @@ import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { type Fields, queryOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
 type ApplicationServices = Pick<
@@ -42,7 +42,7 @@ export function applicationRoutes(app: App, services: ApplicationServices): void
   )
 
   app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, async (request, reply) => {
-    await applications.revoke(sessionOf(request).user.id, request.params.grant)
+    await applications.revoke(sessionOf(request).user.id, request.params.grant, actingOf(request))
     return reply.redirect(`${paths.applications}?done=application-revoked`, 303)
   })
 }

@@ -14,7 +14,7 @@ import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { queryOf } from '../request-fields.ts'
-import { isOwner, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, isOwner, viewerOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
@@ -23,14 +23,24 @@ import { firstStepsOf } from './first-steps.tsx'
 
 type ClaimServices = Pick<
   ConsoleDependencies,
-  'claims' | 'claimCounts' | 'receipts' | 'log' | 'keys' | 'connections' | 'registry' | 'sources' | 'now' | 'ownAddress'
+  | 'auditTrail'
+  | 'claims'
+  | 'claimCounts'
+  | 'receipts'
+  | 'log'
+  | 'keys'
+  | 'connections'
+  | 'registry'
+  | 'sources'
+  | 'now'
+  | 'ownAddress'
 >
 
 /** A page of so many weighs less than 60 kB, with its style and its scripts. */
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ClaimServices): void {
-  const { claims, claimCounts, receipts, log, connections, registry, sources, now, ownAddress } = services
+  const { auditTrail, claims, claimCounts, receipts, log, connections, registry, sources, now, ownAddress } = services
 
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
@@ -74,6 +84,11 @@ export function claimRoutes(app: App, services: ClaimServices): void {
       const { filter, problems } = readListQuery(queryOf(request))
       // A file cannot say that a filter was ignored.
       if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+      // A HEAD gets no claims.
+      if (request.method === 'GET') {
+        const details = { format, ...filter }
+        await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
+      }
       const origin = ownAddress.origin()
       const rows = exported(format, claimChoiceOf(filter), {
         list: (choice) => claims.list(workspaceId, choice),

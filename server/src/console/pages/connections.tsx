@@ -16,7 +16,7 @@ import { kindOf, secretsIn } from '../parts/schema-properties.ts'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import type { KeepsField } from '../unsent.tsx'
 import {
   ConnectForm,
@@ -105,7 +105,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
       address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
       name: form[NAME] ?? '',
     }
-    const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by))
+    const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by, actingOf(request)))
     if ('id' in connected) return sendKept(request, reply, 'connected', connected.lastFailure, connected)
     return sendPage(reply, connectForm(request, type, form, connected), 422)
   })
@@ -133,7 +133,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
       const workspaceId = workspaceOf(request).id
       const secrets = readSchemaForm(secretsIn(type), form, PREFIX)
       const by = { workspaceId, insists: form[INSIST] !== undefined }
-      const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by))
+      const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
       if ('connection' in replaced) {
         return sendKept(request, reply, 'replaced', replaced.failure, replaced.connection)
       }
@@ -146,7 +146,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
   app.post<ConnectionPath>('/connections/:connection/test', { preHandler: ownersOnly }, async (request, reply) => {
     const { connection: id } = request.params
     const workspaceId = workspaceOf(request).id
-    const failure = await connections.test(id, workspaceId)
+    const failure = await connections.test(id, workspaceId, actingOf(request))
     const done = failure === null ? 'connection-tested' : 'connection-failed'
     return reply.redirect(`${paths.connections(workspaceId)}?done=${done}`, 303)
   })
@@ -163,7 +163,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
     const workspaceId = workspaceOf(request).id
     const name = formOf(request)[NAME] ?? ''
     try {
-      await connections.rename(connection.id, name, workspaceId)
+      await connections.rename(connection.id, name, workspaceId, actingOf(request))
     } catch (error) {
       const shown = { viewer: viewerOf(request), connection, name, problem: sentence(refusalOf(error)) }
       return sendPage(reply, <RenameForm {...shown} />, 422)
@@ -182,7 +182,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
     { preHandler: ownersOnly },
     async (request, reply) => {
       const workspaceId = workspaceOf(request).id
-      await connections.remove(request.params.connection, workspaceId)
+      await connections.remove(request.params.connection, workspaceId, actingOf(request))
       return reply.redirect(`${paths.connections(workspaceId)}?done=disconnected`, 303)
     },
   )

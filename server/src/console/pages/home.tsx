@@ -8,7 +8,7 @@ import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'members'>): void {
@@ -22,7 +22,7 @@ export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'mem
   app.post(paths.newWorkspace, KEEPS_ALL, async (request, reply) => {
     const name = formOf(request).name?.trim() ?? ''
     try {
-      const { id } = await members.createWorkspace(sessionOf(request).user.id, name)
+      const { id } = await members.createWorkspace(sessionOf(request).user.id, name, actingOf(request))
       return reply.redirect(paths.claims(id), 303)
     } catch (error) {
       const page = <NewWorkspace viewer={viewerOf(request)} name={name} problem={refusalOf(error)} />

@@ -76,11 +76,14 @@ export function SignInRules({ viewer, workspaceId }: MembersProps) {
 
 export function Deletion({ workspaceId }: MembersProps) {
   return (
-    <p>
-      <a class="button danger quiet" href={paths.deleteWorkspace(workspaceId)}>
-        Delete the workspace
-      </a>
-    </p>
+    <>
+      <h2>Deleting the workspace</h2>
+      <p>
+        <a class="button danger quiet" href={paths.deleteWorkspace(workspaceId)}>
+          Delete the workspace
+        </a>
+      </p>
+    </>
   )
 }
 
@@ -104,7 +107,7 @@ export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
   if (made.length === 0) return null
   return (
     <fieldset>
-      <legend>API keys and machines that {isSelf ? 'you' : 'they'} made: tick those to revoke</legend>
+      <legend>Revoke what {isSelf ? 'you' : 'they'} made</legend>
       {made.map(({ id, name, shown, createdAt, lastUsedAt }) => (
         <Tick field={REVOKE} value={id} isTicked={!isSelf}>
           {name} <code>{shown}</code>{' '}
@@ -114,8 +117,8 @@ export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
         </Tick>
       ))}
       <p class="help">
-        The next request with a revoked one is refused. {isSelf ? 'You' : 'They'} may have a copy of each: make another
-        one for a program that still needs it.
+        API keys and machines. The next request with a revoked one is refused. {isSelf ? 'You' : 'They'} may have a copy
+        of each: make another one for a program that still needs it.
       </p>
     </fieldset>
   )

@@ -94,7 +94,12 @@ export function memberRoutes(app: App, services: MembersServices): void {
     try {
       if (email !== '' && !isMailAddress(email))
         throw new ServiceError('bad_request', 'the e-mail address is not valid')
-      const token = await accounts.inviteToken(workspaceOf(request).id, role, sessionOf(request).user.id)
+      const token = await accounts.inviteToken(
+        workspaceOf(request).id,
+        role,
+        sessionOf(request).user.id,
+        actingOf(request),
+      )
       const link = ownAddress.url() + paths.invitation(token)
       // Only this answer has the link: its hash is stored.
       if (email === '') return await sendMembers(request, reply, services, { invitation: { link, role } })
@@ -109,7 +114,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
 
   app.post('/members/invitations/withdraw', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
-    const withdraw = () => members.withdraw(id, formOf(request).id ?? '')
+    const withdraw = () => members.withdraw(id, formOf(request).id ?? '', actingOf(request))
     return change(request, reply, withdraw, `${paths.members(id)}?done=invitation-withdrawn`)
   })
 
@@ -117,7 +122,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
     const { id } = workspaceOf(request)
     const name = formOf(request).name?.trim() ?? ''
     try {
-      await workspaces.rename(id, name)
+      await workspaces.rename(id, name, actingOf(request))
     } catch (error) {
       const refusedName = { name, problem: sentence(refusalOf(error)) }
       return sendMembers(request, reply, services, { refusedName })
@@ -133,7 +138,7 @@ export function memberRoutes(app: App, services: MembersServices): void {
   app.post<OfMember>('/members/:member/role', freshForOwner, async (request, reply) => {
     const { id } = workspaceOf(request)
     const role = readRole(formOf(request).role)
-    const setRole = () => members.setRole(id, request.params.member, role)
+    const setRole = () => members.setRole(id, request.params.member, role, actingOf(request))
     return change(request, reply, setRole, `${paths.members(id)}?done=role-changed`)
   })
 

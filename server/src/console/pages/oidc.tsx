@@ -14,17 +14,26 @@ import { PlainPage } from '../page.tsx'
 import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { enter, optionalSessionOf, sessionOf } from '../session.ts'
+import { actingOf, enter, optionalSessionOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 
 type OidcServices = Pick<
   ConsoleDependencies,
-  'accounts' | 'identities' | 'sessions' | 'oidcSignIn' | 'counters' | 'config' | 'ownAddress' | 'outbox' | 'now'
+  | 'accounts'
+  | 'identities'
+  | 'sessions'
+  | 'oidcSignIn'
+  | 'counters'
+  | 'config'
+  | 'ownAddress'
+  | 'outbox'
+  | 'now'
+  | 'auditTrail'
 >
 
 export function oidcRoutes(app: App, services: OidcServices): void {
-  const { accounts, identities, sessions, oidcSignIn, counters, config, ownAddress } = services
+  const { accounts, identities, sessions, oidcSignIn, counters, config, ownAddress, auditTrail } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
   const cookie = ticketCookie('outside', config.publicUrl)
@@ -52,9 +61,16 @@ export function oidcRoutes(app: App, services: OidcServices): void {
       const returned = await oidcSignIn.finish(cookie.take(request, reply), arrivedAt)
       return await arrive(request, reply, returned)
     } catch (error) {
+      await recordRefusal(request)
       return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
     }
   })
+
+  /** Of no account: who came back from the provider is not known here. */
+  function recordRefusal(request: FastifyRequest): Promise<void> {
+    const details = { method: 'outside', provider: name }
+    return auditTrail.record({ event: 'sign_in.failed', by: actingOf(request), details })
+  }
 
   /** @throws ServiceError `bad_request`, `not_found`: before the person goes to the provider for nothing */
   async function readPurpose(request: FastifyRequest): Promise<SignInPurpose> {
@@ -80,16 +96,16 @@ export function oidcRoutes(app: App, services: OidcServices): void {
     switch (purpose.kind) {
       case 'sign_in': {
         const user = await identities.signIn(identity)
-        return user
-          ? enter(entering, { user, method: 'outside' }, purpose.next)
-          : sendPage(reply, <Unknown name={name} />, 403)
+        if (user) return enter(entering, { user, method: 'outside' }, purpose.next)
+        await recordRefusal(request)
+        return sendPage(reply, <Unknown name={name} />, 403)
       }
       case 'setup': {
-        const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace)
+        const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
         return enter(entering, { user, method: 'outside' }, paths.home)
       }
       case 'join': {
-        const { user, workspaceId } = await accounts.join(purpose.token, newUser)
+        const { user, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
         return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
       }
       case 'link': {
@@ -97,7 +113,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
         const session = optionalSessionOf(request)
         if (session?.user.id !== purpose.userId)
           throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
-        await identities.add(session.user, identity)
+        await identities.add(session.user, identity, actingOf(request))
         return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
       }
     }
@@ -110,7 +126,7 @@ export function linkRoutes(app: App, services: ConsoleDependencies): void {
   if (!oidcSignIn) return
 
   app.post(paths.unlink, async (request, reply) => {
-    const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer)
+    const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer, actingOf(request))
     return changeAccount(request, reply, services, { work: unlink, done: 'sign-in-unlinked' })
   })
 }

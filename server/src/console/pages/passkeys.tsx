@@ -1,4 +1,5 @@
 /** Signing in with a passkey, and adding and removing passkeys. */
+import { byNobody } from '../../base/actor.ts'
 import type { App } from '../../http/instance.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -7,7 +8,7 @@ import { paths, returnPath } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { requireParty } from '../relying-party.ts'
 import { formOf } from '../request-fields.ts'
-import { optionalSessionOf, sessionOf } from '../session.ts'
+import { actingOf, optionalSessionOf, sessionOf } from '../session.ts'
 import { sendSignIn } from '../sign-in-page.tsx'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm } from '../unsent.tsx'
@@ -21,7 +22,8 @@ type PasskeySignInServices = Pick<
 
 export function passkeySignInRoutes(app: App, services: PasskeySignInServices): void {
   const { passkeys, sessions, counters, config } = services
-  const attempts = createAttempts(counters, config.signInLimit)
+  // A passkey cannot be guessed. What is limited is what a stranger makes the database keep, by itself: wrong passwords leave passkeys alone.
+  const attempts = createAttempts(counters, config.signInLimit * 10, 'passkey')
   const cookie = ticketCookie('passkey', config.publicUrl)
 
   app.post(paths.passkeySignInOptions, async (request, reply) => {
@@ -38,7 +40,7 @@ export function passkeySignInRoutes(app: App, services: PasskeySignInServices): 
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)
     try {
-      const user = await passkeys.signIn({ party, ticket, credential })
+      const user = await passkeys.signIn({ party, ticket, credential }, byNobody(request.ip))
       return await arrive({ request, reply, sessions, config }, { user, method: 'passkey' }, destination)
     } catch (error) {
       const problem = refusalOf(error)
@@ -65,12 +67,13 @@ export function passkeyRoutes(app: App, services: ConsoleDependencies): void {
     const { credential = '', passkey_name: name = '' } = formOf(request)
     const party = requireParty(request, config.publicUrl)
     const ticket = cookie.take(request, reply)
-    const register = () => passkeys.register(sessionOf(request).user, { party, ticket, credential, name })
+    const register = () =>
+      passkeys.register(sessionOf(request).user, { party, ticket, credential, name }, actingOf(request))
     return changeAccount(request, reply, services, { work: register, done: 'passkey-added' })
   })
 
   app.post(paths.removePasskey, async (request, reply) => {
-    const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '')
+    const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
     return changeAccount(request, reply, services, { work: remove, done: 'passkey-removed' })
   })
 }

@@ -1,26 +1,29 @@
 /** How long a workspace keeps the content of its receipts: every member reads it, owners set it. A shorter time asks first. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { MOST_DAYS } from '../../erasure/retention.ts'
 import type { App } from '../../http/instance.ts'
 import { sendPage } from '../../web/document.tsx'
 import { sentence } from '../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { paths } from '../paths.ts'
 import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type RetentionServices = Pick<ConsoleDependencies, 'retention' | 'config'>
+type RetentionServices = Pick<ConsoleDependencies, 'retention' | 'oidcSignIn' | 'outbox' | 'config' | 'now'>
 
 const MOST_COUNTED = 10_000
 
-export function retentionRoutes(app: App, { retention, config }: RetentionServices): void {
+export function retentionRoutes(app: App, services: RetentionServices): void {
+  const { retention, config } = services
   const { byOwners, leastDays } = config.retention
+  // Nobody who finds an open browser erases anything.
+  const guarded = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
 
   async function sendRetention(
     request: FastifyRequest,
@@ -62,13 +65,12 @@ export function retentionRoutes(app: App, { retention, config }: RetentionServic
     }
   })
 
-  app.post('/retention', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/retention', guarded, async (request, reply) => {
     requireOwners()
     const { id } = workspaceOf(request)
     const { days = '' } = formOf(request)
-    const by = byUser(sessionOf(request).user.id, request.ip)
     try {
-      await retention.set(id, days === 'off' ? null : readDays(days), by)
+      await retention.set(id, days === 'off' ? null : readDays(days), actingOf(request))
     } catch (error) {
       return sendRetention(request, reply, { typed: days, problem: sentence(refusalOf(error)) })
     }
@@ -110,7 +112,7 @@ function Retention({ viewer, days, maySet, byOwners, leastDays, typed, problem, 
       </p>
       {maySet ? (
         <>
-          <form method="get" action={`${paths.retention(id)}/change`} class="inline">
+          <form method="get" action={`${paths.retention(id)}/change`}>
             <Field
               name="days"
               label="Keep for so many days"

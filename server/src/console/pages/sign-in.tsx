@@ -10,6 +10,7 @@ import type { User } from '../../people/sessions.ts'
 import { sendPage } from '../../web/document.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -20,6 +21,7 @@ import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import {
   type Arrival,
+  actingOf,
   type ConsoleSession,
   type Entering,
   enter,
@@ -32,19 +34,11 @@ import { ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
-type SignInServices = Pick<
-  ConsoleDependencies,
-  | 'accounts'
-  | 'sessions'
-  | 'passkeys'
-  | 'identities'
-  | 'secondSteps'
-  | 'counters'
-  | 'config'
-  | 'oidcSignIn'
-  | 'outbox'
-  | 'now'
->
+type SignInServices = GuessServices &
+  Pick<
+    ConsoleDependencies,
+    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'counters' | 'oidcSignIn' | 'outbox' | 'now'
+  >
 
 type Token = { Params: { token: string } }
 
@@ -85,8 +79,9 @@ export function signInRoutes(app: App, services: SignInServices): void {
   app.post(paths.signIn, async (request, reply) => {
     const values = formOf(request)
     const { email = '', password = '', next } = values
-    await attempts.count(request, reply, email)
-    const user = await accounts.byPassword(email, password)
+    const guess = await beginGuess(services, request, { passwordOf: email })
+    const user = await accounts.byPassword(email, password, byNobody(request.ip))
+    if (user) await guess.succeeded()
     const unsent = carriedForm(values)
     if (user) return passPassword(request, reply, user, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
@@ -98,22 +93,22 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const values = formOf(request)
     const { code = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
-    await attempts.count(request, reply)
-    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip))
+    const begin = (user: Pick<User, 'id' | 'generation'>) => beginGuess(services, request, { codeOf: user })
+    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip), begin)
     if ('user' in outcome) {
       const arrival = { user: outcome.user, method: 'password_and_code' } as const
       return arrive({ request, reply, sessions, config }, arrival, destination)
     }
-    const { problem, again } = outcome
+    const { problem, again, retryAfterMs } = outcome
     const session = optionalSessionOf(request)
     if (again === undefined) return sendSignIn(reply, services, { ...destination, problem, session })
     codeCookie.give(reply, again)
-    return sendCode(reply, { ...destination, problem, csrf: session?.csrf })
+    return sendCode(reply, { ...destination, problem, retryAfterMs, csrf: session?.csrf })
   })
 
   app.post(paths.signOut, async (request, reply) => {
     const session = optionalSessionOf(request)
-    if (session) await sessions.end(session.user.id, session.session.id)
+    if (session) await sessions.end(session.user.id, session.session.id, actingOf(request), 'signed out')
     signOut(reply, config.publicUrl)
     return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
   })
@@ -129,7 +124,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'setup')
     try {
-      const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '')
+      const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '', actingOf(request))
       return await enter({ request, reply, sessions, config }, { user, method: 'password' }, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
@@ -153,7 +148,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     const link = await requireLink(token, 'invitation')
     try {
       const newUser = session ? { user: session.user } : newUserOf(values)
-      const { user, workspaceId } = await accounts.join(token, newUser)
+      const { user, workspaceId } = await accounts.join(token, newUser, actingOf(request))
       const next = paths.claims(workspaceId)
       if (session) return reply.redirect(next, 303)
       return await enter({ request, reply, sessions, config }, { user, method: 'password' }, next)
@@ -174,7 +169,7 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'reset')
     try {
-      const user = await accounts.reset(token, formOf(request).password ?? '', keptIn(request))
+      const user = await accounts.reset(token, formOf(request).password ?? '', keptIn(request), actingOf(request))
       return await passPassword(request, reply, user, { next: `${paths.account}?done=password-reset` })
     } catch (error) {
       return sendReset(request, reply, link, refusalOf(error))

@@ -49,7 +49,7 @@ export function KeptWaysIn({ ways: { passkeys, identities }, kept, now }: KeptWa
   if (passkeys.length + identities.length === 0) return null
   return (
     <fieldset>
-      <legend>Other ways into the account: tick those that are yours and stay</legend>
+      <legend>Which other ways in stay?</legend>
       {passkeys.map((passkey) => (
         <WayIn {...passkey} field={PASSKEY} value={passkey.id} isKept={kept.passkeys.includes(passkey.id)} now={now}>
           Passkey {passkey.name}
@@ -67,8 +67,7 @@ export function KeptWaysIn({ ways: { passkeys, identities }, kept, now }: KeptWa
         </WayIn>
       ))}
       <p class="help">
-        What is not ticked is removed. If you do not know one of them, somebody else may have added it: leave it
-        unticked.
+        Tick those that are yours. The others are removed: somebody else may have added what you do not know.
       </p>
     </fieldset>
   )

@@ -18,7 +18,8 @@ export interface KeyStore {
   locationOf(keyId: string): string
 }
 
-export type SigningErrorCode = 'missing_key' | 'unusable_key'
+/** `unavailable`: it may sign again later. */
+export type SigningErrorCode = 'missing_key' | 'unusable_key' | 'unavailable'
 
 /** The message names the key and its location, and contains nothing of the key itself. */
 export class SigningError extends CodedError<SigningErrorCode> {
@@ -28,6 +29,8 @@ export class SigningError extends CodedError<SigningErrorCode> {
 export function createVault(store: KeyStore): KeyVault & KeyStore {
   return {
     ...store,
+    problem: async () => undefined,
+    close: async () => {},
     async create(tx) {
       const { privateKey } = generateKeyPairSync('ed25519')
       const signer = createSigner(privateKey)

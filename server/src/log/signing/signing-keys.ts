@@ -9,6 +9,7 @@ import {
   signTreeHead,
   toBase64url,
 } from '@claimcheck/core'
+import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
@@ -17,16 +18,23 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
 
+/** A token, where one is configured; or as without one. */
+export type KeyPlace = 'configured' | 'stored'
+
 /** Creates and loads private keys. */
 export interface KeyVault {
-  /** Generates a key and stores it, before it returns or with the transaction. */
-  create(tx: Writes): Promise<Signer>
+  /** Generates a key and stores it, before it returns or with the transaction. @param place `stored` also where a token is configured */
+  create(tx: Writes, place?: KeyPlace): Promise<Signer>
   /** @throws SigningError when the key is missing; the log cannot continue without it */
   load(keyId: string): Promise<Signer>
   /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
   secure(): Promise<void>
+  /** Why the current key does not sign now; undefined where it does. */
+  problem(): Promise<string | undefined>
+  close(): Promise<void>
 }
 
+/** @param by who does it; by default the command line */
 export interface SigningKeys {
   /** Creates the log with its first key and a signed empty head, unless the log exists. @throws SigningError */
   ensureLog(): Promise<void>
@@ -35,12 +43,12 @@ export interface SigningKeys {
   /** The current signer as far as this host knows: another host may have rotated the key. */
   latest(): Promise<Signer>
   /** Replaces the signing key. The old key's window ends when the new key's window begins. */
-  rotate(): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
+  rotate(by?: Acting, place?: KeyPlace): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
   /**
    * Ends this log and begins another one with its entries and a new key, for a log whose newest entries are lost.
    * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
    */
-  beginLog(): Promise<{ readonly log: LogState; readonly ended: LogState }>
+  beginLog(by?: Acting): Promise<{ readonly log: LogState; readonly ended: LogState }>
   /** The content of `/.well-known/poaw-keys.json`. */
   document(): Promise<KeyDocument>
 }
@@ -70,10 +78,15 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
   }
 
   /** Creates a new key, retires the current one, and signs the log's head with the new key. */
-  async function replaceKey(tx: Writes, log: LogState, nameBy: (signer: Signer) => string): Promise<LogState> {
+  async function replaceKey(
+    tx: Writes,
+    log: LogState,
+    nameBy: (signer: Signer) => string,
+    place?: KeyPlace,
+  ): Promise<LogState> {
     // Only a host that has the current key may replace it.
     await signer(log.keyId)
-    const next = await vault.create(tx)
+    const next = await vault.create(tx, place)
     // The old key's window ends here, after everything that it signed.
     const issuedAt = Math.max(now(), log.issuedAt + 1)
     await tx.log.insertSigningKey(toRow(next, issuedAt))
@@ -111,17 +124,20 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
       })
     },
 
-    async rotate() {
+    async rotate(by = byCommand(), place) {
       const { before, after } = await storage.write(async (tx) => {
         const before = (await tx.log.lock())!
         await logGuard.check(before, tx.log)
-        return { before, after: await replaceKey(tx, before, () => before.name) }
+        const after = await replaceKey(tx, before, () => before.name, place)
+        const about = { subject: after.keyId, details: { retired_key_id: before.keyId } }
+        tx.audit.record({ event: 'signing_key.rotated', at: now(), by, ...about })
+        return { before, after }
       })
       logGuard.remember(after)
       return { keyId: after.keyId, retiredKeyId: before.keyId }
     },
 
-    async beginLog() {
+    async beginLog(by = byCommand()) {
       const { ended, log } = await storage.write(async (tx) => {
         const ended = await tx.log.lock()
         if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
@@ -131,6 +147,8 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
         for (const { logId, name } of retired) {
           await tx.log.insertRetiredLog({ logId, name, retiredAt: log.issuedAt })
         }
+        const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: log.treeSize } }
+        tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
         return { ended, log }
       })
       logGuard.remember(log)

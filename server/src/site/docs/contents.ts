@@ -47,6 +47,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'scaling',
       'durability',
       'secret-keys',
+      'audit-trail',
       'erasure',
       'monitoring',
     ].map(own),

@@ -38,7 +38,7 @@ export const PROFILE: ActionProfile = {
   access: { permission: 'Contents: read', anonymous: true },
 }
 
-export const UNLIMITED = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0 }
+export const UNLIMITED = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, service: 0 }
 
 export type LogLine = { readonly level: string; readonly fields: Record<string, unknown>; readonly message: string }
 
@@ -95,7 +95,9 @@ export async function startApp(over: Partial<AppOptions> = {}) {
     keyDocument: async () => ({ issuer: 'Claimcheck' }),
     readiness: async () => ({ ok: true, problems: [] }),
     metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'claimcheck_log_tree_size 1\n' },
+    metricsReader: 'this machine',
     rateLimits: UNLIMITED,
+    connections: { most: 0, perAddress: 0 },
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
     trustProxy: 0,
     logger: collectLines(lines),

@@ -73,6 +73,14 @@ const kinds: [table: string, kind: string, where: string, name: (row: Record<str
   ['anchors', 'final and referring to another', 'id = 3', (row) => `anchor ${row.id}:`],
   ['anchors', 'under way', 'id = 4', (row) => `anchor ${row.id}:`],
   ['connections', 'disconnected', 'disconnected_at IS NOT NULL', (row) => `connections ${row.id}`],
+  ['audit_trail', 'oldest', 'position = 1', () => 'audit_trail 1: '],
+  [
+    'audit_trail',
+    'newest',
+    'position = (SELECT MAX(position) FROM audit_trail)',
+    (row) => `audit_trail ${row.position}: `,
+  ],
+  ['audit_trail_head', 'one', 'id = 1', () => 'audit_trail '],
 ]
 /** What follows from nothing else that is stored: `doctor/README.md` lists it. */
 const unseen: Readonly<Record<string, readonly string[]>> = {
@@ -172,6 +180,11 @@ t.test('whatever a text becomes, it is found and stops nobody from looking on', 
     ['checks', 'record', 'attempt = 2'],
     ['signing_keys', 'public_key', 'revoked_at IS NULL'],
     ['connections', 'sealed_secrets', 'disconnected_at IS NULL'],
+    ['audit_trail', 'details', 'position = 2'],
+    ['audit_trail', 'at', 'position = 2'],
+    ['audit_trail', 'hash', 'position = 2'],
+    ['audit_trail_head', 'last_position', 'id = 1'],
+    ['audit_trail_head', 'before_hash', 'id = 1'],
     ['anchors', 'signed', 'id = 1'],
     ['anchors', 'log_id', 'id = 1'],
     ['anchors', 'root_hash', 'id = 1'],

@@ -1,4 +1,7 @@
-/** What the doctor says of an installation in which content was erased, and of one in which that was not done by the rules. */
+/**
+ * What the doctor says of an installation in which content was erased, and of one in which that was not done by the rules.
+ * Threat O9 of `security.md`.
+ */
 import { byCommand } from '@claimcheck/server/base/actor'
 import { loadConfig } from '@claimcheck/server/config/config'
 import { openClaimcheck } from '@claimcheck/server/container'

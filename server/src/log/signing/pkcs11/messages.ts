@@ -1,0 +1,46 @@
+/**
+ * The messages between the service and the process that holds the token open. A message carries many requests or replies, because its fixed
+ * cost is as high as that of a signature.
+ */
+
+/** Which token, and how it opens. */
+export interface TokenSettings {
+  /** The path of the PKCS#11 module, a shared library. */
+  readonly module: string
+  /** The label of the token. */
+  readonly token: string
+  /** The label of the keys in it that sign this log. */
+  readonly label: string
+  readonly pin: string
+}
+
+export interface TokenKey {
+  readonly keyId: string
+  readonly publicKey: Uint8Array
+}
+
+/** What a request asks for, by its name: what it says, and what it is answered. */
+export interface TokenCalls {
+  keys: { readonly request: object; readonly answer: readonly TokenKey[] }
+  generate: { readonly request: object; readonly answer: TokenKey }
+  sign: { readonly request: { readonly keyId: string; readonly message: Uint8Array }; readonly answer: Uint8Array }
+}
+
+export type TokenCall = keyof TokenCalls
+
+export type TokenRequest = {
+  [Call in TokenCall]: { readonly id: number; readonly call: Call } & TokenCalls[Call]['request']
+}[TokenCall]
+
+/** The first message has the settings. */
+export type ToTokenProcess = { readonly settings: TokenSettings } | readonly TokenRequest[]
+
+export interface TokenFailure {
+  /** After a PIN that was refused nothing tries again: a token locks itself after a few. */
+  readonly isFinal: boolean
+  readonly message: string
+}
+
+export type TokenReply =
+  | { readonly id: number; readonly answer: TokenCalls[TokenCall]['answer'] }
+  | { readonly id: number; readonly failure: TokenFailure }

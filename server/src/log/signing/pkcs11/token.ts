@@ -1,0 +1,161 @@
+/** Ed25519 keys in a PKCS#11 token: found by their label, made there, and used there. A private key never leaves the token. */
+import { createPublicKey, randomBytes, verify } from 'node:crypto'
+import { promisify } from 'node:util'
+import { keyIdOf, toBase64url } from '@claimcheck/core'
+import type * as Pkcs11 from 'pkcs11js'
+import type { TokenKey, TokenSettings } from './messages.ts'
+
+type Library = typeof Pkcs11
+type Handle = Pkcs11.Handle
+
+export interface Token {
+  keys(): readonly TokenKey[]
+  generate(): TokenKey
+  sign(keyId: string, message: Uint8Array): Promise<Uint8Array>
+}
+
+// PKCS #11 3.0, 2.3.4 to 2.3.7: names that the library, of version 2.40, does not have.
+const CKK_EC_EDWARDS = 0x40
+const CKM_EC_EDWARDS_KEY_PAIR_GEN = 0x1055
+const CKM_EDDSA = 0x1057
+/** The curve as PrintableString `edwards25519`. */
+const EDWARDS25519 = Buffer.from('130c656477617264733235353139', 'hex')
+const PUBLIC_KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
+/** At a time. */
+const SESSIONS = 8
+const MOST_KEYS = 1000
+
+const verifyInPool = promisify(verify) as (
+  algorithm: null,
+  data: Uint8Array,
+  key: object,
+  signature: Uint8Array,
+) => Promise<boolean>
+
+interface KeyPair extends TokenKey {
+  readonly privateKey: Handle
+  readonly verifier: ReturnType<typeof createPublicKey>
+}
+
+/** @throws Error, a Pkcs11Error for what the module says */
+export function openToken(library: Library, { module, token, label, pin }: TokenSettings): Token {
+  const pkcs11 = new library.PKCS11()
+  pkcs11.load(module)
+  pkcs11.C_Initialize({ flags: library.CKF_OS_LOCKING_OK })
+  const slot = slotOf(pkcs11, token)
+  const flags = library.CKF_SERIAL_SESSION | library.CKF_RW_SESSION
+  const main = pkcs11.C_OpenSession(slot, flags)
+  pkcs11.C_Login(main, library.CKU_USER, pin)
+  const sessions = createPool(Array.from({ length: SESSIONS }, () => pkcs11.C_OpenSession(slot, flags)))
+  let pairs: ReadonlyMap<string, KeyPair> = new Map()
+
+  function find(template: Pkcs11.Template): readonly Handle[] {
+    pkcs11.C_FindObjectsInit(main, template)
+    try {
+      return pkcs11.C_FindObjects(main, MOST_KEYS)
+    } finally {
+      pkcs11.C_FindObjectsFinal(main)
+    }
+  }
+
+  const labelled = (kind: number): Pkcs11.Template => [
+    { type: library.CKA_CLASS, value: kind },
+    { type: library.CKA_KEY_TYPE, value: CKK_EC_EDWARDS },
+    { type: library.CKA_LABEL, value: label },
+  ]
+
+  /** A private key and its public one have the same CKA_ID. */
+  function readPairs(): ReadonlyMap<string, KeyPair> {
+    const idOf = (key: Handle) => pkcs11.C_GetAttributeValue(main, key, [{ type: library.CKA_ID }])[0]!.value.toString()
+    const privateKeys = new Map(find(labelled(library.CKO_PRIVATE_KEY)).map((key) => [idOf(key), key]))
+    const found = find(labelled(library.CKO_PUBLIC_KEY)).flatMap((key): KeyPair[] => {
+      const privateKey = privateKeys.get(idOf(key))
+      const point = pkcs11.C_GetAttributeValue(main, key, [{ type: library.CKA_EC_POINT }])[0]!.value as Buffer
+      return privateKey ? [toPair(publicKeyOf(point), privateKey)] : []
+    })
+    return new Map(found.map((pair) => [pair.keyId, pair]))
+  }
+
+  function pairOf(keyId: string): KeyPair {
+    // Another host may have made it.
+    if (!pairs.has(keyId)) pairs = readPairs()
+    const pair = pairs.get(keyId)
+    if (!pair) throw new Error(`the token has no key ${keyId}`)
+    return pair
+  }
+
+  return {
+    keys() {
+      pairs = readPairs()
+      return [...pairs.values()].map(({ keyId, publicKey }) => ({ keyId, publicKey }))
+    },
+    generate() {
+      const common = [
+        { type: library.CKA_TOKEN, value: true },
+        { type: library.CKA_LABEL, value: label },
+        { type: library.CKA_ID, value: randomBytes(16) },
+      ]
+      const made = pkcs11.C_GenerateKeyPair(
+        main,
+        { mechanism: CKM_EC_EDWARDS_KEY_PAIR_GEN },
+        [...common, { type: library.CKA_EC_PARAMS, value: EDWARDS25519 }, { type: library.CKA_VERIFY, value: true }],
+        [
+          ...common,
+          { type: library.CKA_PRIVATE, value: true },
+          { type: library.CKA_SENSITIVE, value: true },
+          { type: library.CKA_EXTRACTABLE, value: false },
+          { type: library.CKA_SIGN, value: true },
+        ],
+      )
+      const [point] = pkcs11.C_GetAttributeValue(main, made.publicKey, [{ type: library.CKA_EC_POINT }])
+      const { keyId, publicKey } = toPair(publicKeyOf(point!.value as Buffer), made.privateKey)
+      return { keyId, publicKey }
+    },
+    async sign(keyId, message) {
+      const { privateKey, verifier } = pairOf(keyId)
+      const signature = await sessions.use((session) => {
+        pkcs11.C_SignInit(session, { mechanism: CKM_EDDSA }, privateKey)
+        return pkcs11.C_SignAsync(session, Buffer.from(message), Buffer.alloc(SIGNATURE_BYTES))
+      })
+      // A token that errs must not put into the log what nobody can take out again. And a wrong signature may reveal the key.
+      if (await verifyInPool(null, message, verifier, signature)) return signature
+      throw new Error('the token made a signature that does not hold')
+    },
+  }
+}
+
+function slotOf(pkcs11: Pkcs11.PKCS11, label: string): Handle {
+  const slot = pkcs11.C_GetSlotList(true).find((one) => pkcs11.C_GetTokenInfo(one).label.trim() === label)
+  if (!slot) throw new Error(`the module has no token ${label}`)
+  return slot
+}
+
+/** The point is wrapped as an octet string, or, by some modules, bare. */
+function publicKeyOf(point: Buffer): Buffer {
+  const isWrapped = point.length === PUBLIC_KEY_BYTES + 2 && point[0] === 0x04 && point[1] === PUBLIC_KEY_BYTES
+  if (!isWrapped && point.length !== PUBLIC_KEY_BYTES) throw new Error('the token has a public key of an unknown form')
+  return point.subarray(-PUBLIC_KEY_BYTES)
+}
+
+function toPair(publicKey: Buffer, privateKey: Handle): KeyPair {
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: toBase64url(publicKey) }
+  return { keyId: keyIdOf(publicKey), publicKey, privateKey, verifier: createPublicKey({ key: jwk, format: 'jwk' }) }
+}
+
+/** A session does one thing at a time. */
+function createPool(free: Handle[]) {
+  const waiting: ((session: Handle) => void)[] = []
+  return {
+    async use<T>(work: (session: Handle) => Promise<T>): Promise<T> {
+      const session = free.pop() ?? (await new Promise<Handle>((resolve) => waiting.push(resolve)))
+      try {
+        return await work(session)
+      } finally {
+        const next = waiting.shift()
+        if (next) next(session)
+        else free.push(session)
+      }
+    },
+  }
+}
