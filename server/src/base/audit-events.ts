@@ -31,6 +31,7 @@ export const AUDIT_EVENTS = {
   'log.begun': 'ended the log, and began a new one',
   'machine.created': 'made an OAuth client for a machine',
   'machine.revoked': 'revoked the OAuth client of a machine',
+  'mail.dropped': 'gave up sending a mail',
   'member.invitation_withdrawn': 'withdrew an invitation',
   'member.invited': 'made an invitation',
   'member.joined': 'joined the workspace',
@@ -64,7 +65,6 @@ export const AUDIT_EVENTS = {
   'workspace.renamed': 'renamed the workspace',
   'workspace.retention_changed': 'changed how long a workspace keeps the content of its receipts',
   'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
-  'mail.dropped': 'gave up sending a mail',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS
