@@ -1,4 +1,5 @@
 /** OAuth over several hosts, and where two ask for one thing at once. Also applications that make themselves known. */
+import { REGISTRATIONS_A_DAY } from '@claimcheck/server/oauth/registration-quota'
 import t, { type Test as TapTest } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
 import { createDatabase, type Dialect } from '../support/database.ts'
@@ -117,8 +118,8 @@ const REGISTRATION = {
   token_endpoint_auth_method: 'none',
 }
 
-function register(host: Installation['host'], body: object) {
-  const headers = { 'content-type': 'application/json' }
+function register(host: Installation['host'], body: object, more: Readonly<Record<string, string>> = {}) {
+  const headers = { 'content-type': 'application/json', ...more }
   return host.request('/oauth/register', { method: 'POST', body: JSON.stringify(body), headers })
 }
 
@@ -187,6 +188,29 @@ t.test('what cannot be taken of an application is refused or left out', async (t
   t.equal(status, 201)
   t.notOk('sector_identifier_uri' in body || 'jwks_uri' in body)
   t.same(body.response_types, ['code'])
+})
+
+t.test('an application that makes itself known is small, and one address has few of them a day', async (t) => {
+  let now = Date.now()
+  const file = { oauth: { ...OAUTH, dynamic_registration: true }, rate_limits: { oauth: 0 } }
+  const { host } = await installed(t, { file, now: () => now, env: { TRUST_PROXY: '1' } })
+  const from = (address: string, more: object = {}) =>
+    register(host, { ...REGISTRATION, ...more }, { 'x-forwarded-for': address })
+  const uris = (count: number) =>
+    Array.from({ length: count }, (_, index) => `https://new.example/${index}/${'x'.repeat(400)}`)
+  for (let count = 0; count < REGISTRATIONS_A_DAY + 1; count++) {
+    const refused = await from('192.0.2.1', { redirect_uris: uris(10) })
+    t.match(refused, { status: 400, body: { error_description: /at most 4096 bytes/ } }, 'which does not count')
+  }
+  t.equal((await from('192.0.2.1', { redirect_uris: uris(7) })).status, 201)
+  const made = await Promise.all(Array.from({ length: REGISTRATIONS_A_DAY + 5 }, () => from('192.0.2.1')))
+  t.equal(made.filter(({ status }) => status === 201).length, REGISTRATIONS_A_DAY - 1)
+  const refused = await from('203.0.113.5, 192.0.2.1')
+  t.match(refused, { status: 429, body: { detail: /too many applications were registered from this address/ } })
+  t.match(refused.headers.get('retry-after'), /^86[34]\d\d$/)
+  t.equal((await from('192.0.2.2')).status, 201, 'another address has its own')
+  now += 24 * 60 * 60_000
+  t.equal((await from('192.0.2.1')).status, 201)
 })
 
 t.test('requests of one address are limited, and a refused token is a refused credential', async (t) => {

@@ -1,6 +1,7 @@
 /** What is wrong with an answer, whatever was asked. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { textOf } from '../support/visitor.ts'
 import type { OpenApi } from './api.ts'
 import type { FuzzAnswer, FuzzRequest } from './request.ts'
 import { MARK, MARK_HEADER } from './values.ts'
@@ -60,8 +61,8 @@ export function createJudge({ openApi, url, mayLeadTo }: JudgeOptions): Judge {
 
   function* problemsOf(request: FuzzRequest, answer: FuzzAnswer) {
     const { status, headers, body } = answer
-    if (status >= 500) yield `${status}: ${body.toString('utf8').slice(0, 200)}`
     const text = body.toString('utf8')
+    if (status >= 500) yield `${status}: ${textOf(text).slice(0, 300)}`
     const type = headers['content-type'] ?? ''
     if (headers[MARK_HEADER] !== undefined) yield 'a text became a header'
     if (type.startsWith('text/html')) {

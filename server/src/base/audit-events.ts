@@ -51,7 +51,6 @@ export const AUDIT_EVENTS = {
   'second_step.on': 'switched a second step on',
   'secret_key.forgotten': 'removed a secret key under which nothing was sealed any more',
   'secret_key.rotated': 'sealed everything that is stored under another secret key',
-  'mail.dropped': 'gave up sending a mail',
   'service.setup_link_made': 'made a link to set the service up',
   'session.ended': 'ended a session',
   'session.others_ended': 'ended all other sessions of the account',
@@ -65,6 +64,7 @@ export const AUDIT_EVENTS = {
   'workspace.renamed': 'renamed the workspace',
   'workspace.retention_changed': 'changed how long a workspace keeps the content of its receipts',
   'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
+  'mail.dropped': 'gave up sending a mail',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS

@@ -57,10 +57,10 @@ export interface ConsoleDependencies {
   readonly registry: Registry
   readonly sources: Sources
   readonly counters: Counters
-  readonly ownAddress: OwnAddress
-  readonly outbox: Outbox
   readonly guesses: Guesses
   readonly knownBrowsers: KnownBrowsers
+  readonly ownAddress: OwnAddress
+  readonly outbox: Outbox
   readonly now: () => Instant
   readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
 }

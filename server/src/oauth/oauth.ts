@@ -16,6 +16,7 @@ import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { createProvider } from './provider.ts'
 import type { OAuthRecords, Tell } from './records.ts'
+import { createRegistrationQuota, type RegistrationQuota } from './registration-quota.ts'
 import { readScopes, type Scope } from './scopes.ts'
 
 /** A browser's request and the response to it: the flow keeps its state for a browser in cookies. */
@@ -50,8 +51,8 @@ export interface OAuth {
   issuer(): string
   audiences(): Audiences
   metadataUrl(): string
-  /** True when clients may register themselves. */
-  readonly registers: boolean
+  /** Undefined when clients may not register themselves. */
+  readonly registrations: RegistrationQuota | undefined
   /** Handles the requests of applications. */
   handler(): Promise<Handler>
   /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
@@ -144,7 +145,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     issuer,
     audiences,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
-    registers: config.oauth.dynamicRegistration,
+    registrations: config.oauth.dynamicRegistration ? createRegistrationQuota(options) : undefined,
     handler() {
       handlerPromise ??= provider().then((provider) => createHandler(provider, issuer(), addresses))
       return handlerPromise

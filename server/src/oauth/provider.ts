@@ -18,7 +18,7 @@ import { hashSecret, isMachineId, machineScopes } from './machines.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import type { OAuthRecords, Payload, Tell } from './records.ts'
-import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
+import { CLIENT_AUTHENTICATION, FIXED, limitSize, restrictMetadata } from './registration.ts'
 import { createRotation, type Rotation } from './rotation.ts'
 import { isScope, SCOPES } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
@@ -172,8 +172,10 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
     extraClientMetadata: {
       // Lists one property, so that the library calls the validator once for each client.
       properties: ['software_id'],
-      validator: (_ctx, _name, _value, metadata) => {
-        if (!isMachineId(String(metadata.client_id))) restrictMetadata(metadata, errors)
+      validator: (ctx, _name, _value, metadata) => {
+        if (isMachineId(String(metadata.client_id))) return
+        restrictMetadata(metadata, errors)
+        limitSize(metadata, ctx?.path === OAUTH_PATHS.register, errors)
       },
     },
     renderError: (ctx, { error: code, error_description: description }: ErrorOut) => {

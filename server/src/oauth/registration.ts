@@ -20,6 +20,17 @@ const ACCEPTED: ReadonlySet<string> = new Set([
   'application_type',
 ])
 
+/** Of what is kept of one that registers itself, as JSON: anyone may register, and each row stays for a week. */
+const MOST_BYTES = 4096
+
+/** @param isNew a client registers itself. Those of the configuration, and those that are kept, may be larger */
+export function limitSize(metadata: ClientMetadata, isNew: boolean, errors: Library['errors']): void {
+  if (!isNew || Buffer.byteLength(JSON.stringify(metadata)) <= MOST_BYTES) return
+  throw new errors.InvalidClientMetadata(
+    `the metadata of a client must have at most ${MOST_BYTES} bytes: register fewer or shorter redirect_uris`,
+  )
+}
+
 /** Removes all other members from the metadata, in place. @throws InvalidClientMetadata */
 export function restrictMetadata(metadata: ClientMetadata, errors: Library['errors']): void {
   for (const name of Object.keys(metadata)) {
@@ -29,6 +40,9 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
   // No client gives itself the grant of machines.
   if (Array.isArray(metadata.grant_types)) {
     metadata.grant_types = metadata.grant_types.filter((type) => type !== 'client_credentials')
+    if (metadata.grant_types.length === 0) {
+      throw new errors.InvalidClientMetadata('grant_types must name authorization_code, and may name refresh_token')
+    }
   }
   const { client_name: name, redirect_uris: uris } = metadata
   if (name !== undefined && (typeof name !== 'string' || name.length > MAX_NAME_LENGTH)) {

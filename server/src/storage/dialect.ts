@@ -38,6 +38,11 @@ export interface Dialect extends Expressions {
   readonly beginSnapshot: string
   /** Ends a SELECT whose rows must stay as they are until the transaction ends. */
   readonly forUpdate: string
+  /**
+   * The same for rows that others refer to, and that are never deleted: a row that refers to them may come meanwhile. Otherwise who holds a
+   * user and waits for a workspace, and who holds the workspace and inserts what names the user, would wait for each other.
+   */
+  readonly forChange: string
   /** The same, passing over rows that another transaction holds. */
   readonly forUpdateSkipLocked: string
   /** Statements that keep other transactions from writing to the tables until this one ends. */

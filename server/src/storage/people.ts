@@ -70,7 +70,7 @@ export function userWrites(db: Db) {
     ...userReads(db),
     /** Locked until this transaction ends. */
     async lock(id: string): Promise<UserRow | undefined> {
-      return selectRow(db, users, `WHERE id = ? ${db.dialect.forUpdate}`, [id])
+      return selectRow(db, users, `WHERE id = ? ${db.dialect.forChange}`, [id])
     },
     /** False when the address is taken. */
     async insert(user: NewUserRow): Promise<boolean> {

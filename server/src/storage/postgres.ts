@@ -58,6 +58,7 @@ export const postgres: Dialect = {
   begin: 'BEGIN',
   beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY',
   forUpdate: 'FOR UPDATE',
+  forChange: 'FOR NO KEY UPDATE',
   forUpdateSkipLocked: 'FOR UPDATE SKIP LOCKED',
   lockTables: (tables) => [`LOCK TABLE ${tables.join(', ')} IN SHARE ROW EXCLUSIVE MODE`],
   allowIdle: ['SET LOCAL idle_in_transaction_session_timeout = 0'],

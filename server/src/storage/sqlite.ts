@@ -50,6 +50,7 @@ export const sqlite: Dialect = {
   begin: BEGIN,
   beginSnapshot: 'BEGIN',
   forUpdate: '',
+  forChange: '',
   forUpdateSkipLocked: '',
   lockTables: () => [],
   allowIdle: [],

@@ -124,7 +124,7 @@ export function workspaceWrites(db: Db) {
     },
     /** Locked until this transaction ends, so that nothing comes into a workspace that is being deleted. */
     async lock(id: string): Promise<WorkspaceRow | undefined> {
-      return selectRow(db, workspaces, `WHERE id = ? AND ${THERE} ${db.dialect.forUpdate}`, [id])
+      return selectRow(db, workspaces, `WHERE id = ? AND ${THERE} ${db.dialect.forChange}`, [id])
     },
     async setSignInRule(id: string, rule: SignInRule): Promise<void> {
       await db.table(workspaces.name).where({ id }).update({ sign_in_rule: rule })

@@ -1,7 +1,8 @@
 /** The audit trail in the database: who sees which entries, what exports hold, what is cut, and what the doctor says of all that. */
+import { setTimeout } from 'node:timers/promises'
 import { checkLines, type FileEntry } from '@claimcheck/server/audit-trail/check-file'
 import { exportLines } from '@claimcheck/server/audit-trail/export'
-import { cutOnce } from '@claimcheck/server/audit-trail/retention'
+import { createAuditRetention, cutOnce } from '@claimcheck/server/audit-trail/retention'
 import { byUser } from '@claimcheck/server/base/actor'
 import type { AuditFilter, NewAuditEntry } from '@claimcheck/server/storage/audit-trail'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
@@ -281,4 +282,25 @@ t.test('writers that hold rows of each other wait, and never for each other at t
   )
   t.match(await hosts[1]!.read.audit.ends(), { first: 1, last: 40 })
   t.strictSame(await problemsOf(hosts[0]!), [])
+})
+
+t.test('one host at a time removes what is too old, and none does where nothing is configured', async (t) => {
+  const storage = await opened(t, await newDatabase(t, 'sqlite'))
+  await tell(storage, { event: 'key.created' }, { event: 'key.revoked', at: NOON + DAY_MS })
+  const parts = {
+    storage,
+    now: () => NOON + 3 * DAY_MS,
+    logger: { error: (problem: object) => t.fail(String(problem)) },
+  }
+  for (const [retentionDays, kept] of [
+    [null, [2, 1]],
+    [2, [3, 2]],
+  ] as const) {
+    const workers = [1, 2].map(() => createAuditRetention({ ...parts, config: { auditTrail: { retentionDays } } }))
+    for (const worker of workers) worker.start()
+    const isDone = async () => (await listed(storage, { scope: 'everything' })).join() === kept.join()
+    for (let turn = 0; turn < 100 && !(await isDone()); turn++) await setTimeout(20)
+    await Promise.all(workers.map((worker) => worker.stop()))
+    t.strictSame(await listed(storage, { scope: 'everything' }), kept)
+  }
 })

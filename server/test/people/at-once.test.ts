@@ -92,3 +92,29 @@ t.test('of two links to a new password that are used at once, one gives it', asy
     t.ok(await accounts.byPassword('ann@example.com', passwords[given]!))
   }
 })
+
+t.test('who joins as somebody, and who invites in their name, do not wait for each other', async (t) => {
+  const people = await onPostgres(t)
+  const { storage } = people
+  const { userId, workspaceId } = await first(people)
+  const link = { tokenHash: 'x', kind: 'invitation', role: 'member', userId: null, usedAt: null } as const
+  const at = { createdAt: NOON, expiresAt: NOON + 1 }
+  let isHeld = () => {}
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve
+  })
+  const outcomes = await Promise.allSettled([
+    storage.write(async (tx) => {
+      await tx.users.lock(userId)
+      await held
+      await tx.workspaces.lock(workspaceId)
+    }),
+    storage.write(async (tx) => {
+      await tx.workspaces.lock(workspaceId)
+      isHeld()
+      // What names the user waits for nobody who only holds them.
+      await tx.links.insert({ ...link, ...at, id: 'inv_1', workspaceId, createdBy: userId })
+    }),
+  ])
+  t.same(refusals(outcomes), [])
+})

@@ -1,4 +1,4 @@
-/** Which new passwords are refused, and what the refusal says to do. */
+/** Which new passwords are refused, and what the refusal says to do. Threat K4 of `security.md`. */
 import { requireStrongPassword } from '@claimcheck/server/people/password-strength'
 import t from 'tap'
 import { first, NONE_KEPT, newUser, openPeople, PASSWORD } from './people.ts'

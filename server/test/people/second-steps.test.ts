@@ -1,4 +1,4 @@
-/** Codes of an authenticator app, and recovery codes: each works once, and guesses lead nowhere. */
+/** Codes of an authenticator app, and recovery codes: each works once, and guesses lead nowhere. Threat K4 of `security.md`. */
 import type { SetUp } from '@claimcheck/server/people/second-steps'
 import { openPostgres } from '@claimcheck/server/storage/postgres'
 import { Secret, TOTP } from 'otpauth'

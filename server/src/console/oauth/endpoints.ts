@@ -1,6 +1,7 @@
 /** The OAuth endpoints. Requests go to oidc-provider unread. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
+import { networkOf } from '../../http/network.ts'
 import type { Limiter } from '../../http/rate-limit.ts'
 import type { OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
@@ -48,5 +49,12 @@ export async function oauthEndpoints(app: App, { oauth, limit, publicUrl }: Endp
   for (const url of [OAUTH_PATHS.token, OAUTH_PATHS.revoke]) {
     app.route({ url, method: ['POST', 'OPTIONS'], schema, handler: passOn })
   }
-  if (oauth.registers) app.post(OAUTH_PATHS.register, { schema }, passOn)
+  const { registrations } = oauth
+  if (!registrations) return
+  app.post(OAUTH_PATHS.register, { schema }, async (request, reply) => {
+    const network = networkOf(request.ip)
+    await registrations.take(network)
+    await passOn(request, reply)
+    if (reply.raw.statusCode !== 201) await registrations.giveBack(network)
+  })
 }

@@ -94,12 +94,8 @@ export function memberRoutes(app: App, services: MembersServices): void {
     try {
       if (email !== '' && !isMailAddress(email))
         throw new ServiceError('bad_request', 'the e-mail address is not valid')
-      const token = await accounts.inviteToken(
-        workspaceOf(request).id,
-        role,
-        sessionOf(request).user.id,
-        actingOf(request),
-      )
+      const inviter = sessionOf(request).user.id
+      const token = await accounts.inviteToken(workspaceOf(request).id, role, inviter, actingOf(request))
       const link = ownAddress.url() + paths.invitation(token)
       // Only this answer has the link: its hash is stored.
       if (email === '') return await sendMembers(request, reply, services, { invitation: { link, role } })

@@ -18,7 +18,7 @@ function serverMetadata(oauth: OAuth) {
     authorization_endpoint: issuer + OAUTH_PATHS.authorize,
     token_endpoint: issuer + OAUTH_PATHS.token,
     revocation_endpoint: issuer + OAUTH_PATHS.revoke,
-    ...(oauth.registers ? { registration_endpoint: issuer + OAUTH_PATHS.register } : {}),
+    ...(oauth.registrations ? { registration_endpoint: issuer + OAUTH_PATHS.register } : {}),
     scopes_supported: SCOPES,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
