@@ -85,6 +85,23 @@ t.test('owners are told of new keys and machines', async (t) => {
   t.notOk(mailbox.mails.some(({ to }) => to.includes(member.email)))
 })
 
+t.test('a person is told of a sign-in with another browser, and of a new password', async (t) => {
+  const person = await Visitor.owner(host, 'watched')
+  const same = new Visitor(host)
+  await same.post('/console/sign-in', { email: person.email, password: PASSWORD })
+  const headers = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Chrome/130.0 Safari/537.36' }
+  await new Visitor(host).post('/console/sign-in', { email: person.email, password: PASSWORD }, headers)
+  const mail = await mailbox.mailTo(person.email, /A new sign-in/)
+  t.equal(linkIn(mail.text).pathname, '/console/account')
+  await same.get('/console/account')
+  await same.post('/console/account/password', { current: PASSWORD, next: NEW_PASSWORD })
+  await mailbox.mailTo(person.email, /password was changed$/)
+  const signIns = mailbox.mails.filter(({ to, headers }) => {
+    return to.includes(person.email) && /A new sign-in/.test(headers.get('subject') ?? '')
+  })
+  t.equal(signIns.length, 1)
+})
+
 t.test('without a mail server there is no such page, and links are shown', async (t) => {
   const plain = (await without()).host
   const stranger = new Visitor(plain)
