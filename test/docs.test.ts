@@ -89,7 +89,9 @@ for (const file of PAGES) {
     for (const block of readPage(readFileSync(file, 'utf8')).blocks) {
       const run = RUN[block.language]
       if (!run)
-        throw new Error(`${file}:${block.line}: a block is sh, ts, json or python, not ${block.language || 'without a name'}`)
+        throw new Error(
+          `${file}:${block.line}: a block is sh, ts, json or python, not ${block.language || 'without a name'}`,
+        )
       await run(t, block)
     }
   })

@@ -41,7 +41,9 @@ async function place(t: Test, dialect: Dialect): Promise<Place> {
 
 /** Another program on the same database and files. It is closed with the test. */
 async function host(t: Test, { folder, databaseUrl }: Place, keys: Keys): Promise<Claimcheck> {
-  const config = loadConfig({ LOG_LEVEL: 'silent', DATABASE_URL: databaseUrl, ...keys }, folder)
+  // Mails wait: nothing here sends them.
+  const mail = { SMTP_URL: 'smtp://localhost:25', MAIL_FROM: 'claimcheck@example.com' }
+  const config = loadConfig({ LOG_LEVEL: 'silent', DATABASE_URL: databaseUrl, ...mail, ...keys }, folder)
   const opened = await openClaimcheck(config, { plugins: true })
   t.teardown(() => opened.close())
   return opened
@@ -305,6 +307,7 @@ t.test('only the files that are known to seal do, so that the table of sealed co
   t.strictSame(sealing.sort(), [
     'log/signing/key-files.ts',
     'log/signing/sealed-keys.ts',
+    'mail/outbox.ts',
     'oauth/records.ts',
     'people/second-steps.ts',
     'people/tickets.ts',
