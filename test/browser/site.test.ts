@@ -295,6 +295,7 @@ t.test('public pages', async (t) => {
       mimeType: 'application/json',
       buffer: Buffer.from([0x7b, 0xff, 0x7d]),
     })
+    await page.locator('#have li', { hasText: 'could not be read as text' }).waitFor()
     t.match(await page.locator('#have li').last().innerText(), 'a\\u{202e}b.json: could not be read as text')
   })
 
