@@ -2,6 +2,7 @@
 import t, { type Test as TapTest } from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Installation, sharedInstallation } from '../support/installation.ts'
+import { minuteWithRoom } from '../support/minute.ts'
 import { NAMELESS, OpenIdProvider } from '../support/openid-provider.ts'
 import { type Page, textOf, Visitor } from '../support/visitor.ts'
 
@@ -196,6 +197,21 @@ t.test('an answer is good once, and in the browser that was sent', async (t) => 
   replaying.cookies.set('claimcheck-outside', ticket)
   t.equal((await replaying.get(path)).status, 422)
   t.equal(replaying.cookies.has('claimcheck'), false)
+})
+
+t.test('a stranger who sends invented answers fills no audit trail', async (t) => {
+  const limited = { ...file, rate_limits: { sign_in: 2 } }
+  const installation = await Installation.start({ env: provider.env, file: limited })
+  t.teardown(() => installation.remove())
+  const { host } = installation
+  const { audit } = host.claimcheck.storage.read
+  await minuteWithRoom()
+  const visitor = new Visitor(host)
+  for (let count = 0; count < 2; count++) t.equal((await visitor.get(CALLBACK)).status, 422)
+  const before = await audit.ends()
+  t.ok(before)
+  t.equal((await visitor.get(CALLBACK)).status, 429)
+  t.same(await audit.ends(), before)
 })
 
 t.test('an answer that does not fit what was asked lets nobody in', async (t) => {

@@ -234,7 +234,10 @@ t.test('attempts with passkeys are limited by themselves: no guess at a password
     statuses.push((await visitor.post(`${SIGN_IN}/options`, {}, HEADERS)).status)
   }
   t.same(statuses, [...Array.from({ length: 10 }, () => 200), 429])
+  const { storage } = host.claimcheck
+  const before = await storage.read.audit.ends()
   t.equal((await visitor.post(SIGN_IN, { credential: '{}' }, HEADERS)).status, 429)
+  t.same(await storage.read.audit.ends(), before, 'what is not looked at leaves nothing in the audit trail')
 })
 
 t.test('where passkeys cannot be used, none are offered or taken', async (t) => {

@@ -36,6 +36,8 @@ export function oidcRoutes(app: App, services: OidcServices): void {
   const { accounts, identities, sessions, oidcSignIn, counters, config, ownAddress, auditTrail } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
+  // By themselves: who may begin may come back. A refused answer stays in the audit trail, and anybody can send one.
+  const returns = createAttempts(counters, config.signInLimit, 'outside_return')
   const cookie = ticketCookie('outside', config.publicUrl)
   const { name } = oidcSignIn
 
@@ -55,6 +57,7 @@ export function oidcRoutes(app: App, services: OidcServices): void {
   })
 
   app.get(paths.oidcCallback, async (request, reply) => {
+    await returns.count(request, reply)
     const arrivedAt = new URL(callbackUrl())
     arrivedAt.search = new URL(request.url, arrivedAt).search
     try {

@@ -38,14 +38,14 @@ export function passkeySignInRoutes(app: App, services: PasskeySignInServices): 
     const { credential = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
     const party = requireParty(request, config.publicUrl)
+    // Before it is looked at: what is refused stays in the audit trail.
+    await attempts.count(request, reply)
     const ticket = cookie.take(request, reply)
     try {
       const user = await passkeys.signIn({ party, ticket, credential }, byNobody(request.ip))
       return await arrive({ request, reply, sessions, config }, { user, method: 'passkey' }, destination)
     } catch (error) {
       const problem = refusalOf(error)
-      // A right passkey was counted when its options were asked for.
-      await attempts.count(request, reply)
       return sendSignIn(reply, services, { ...destination, problem, session: optionalSessionOf(request) })
     }
   })
