@@ -115,6 +115,26 @@ t.test('a token is worth no more than the member whom it speaks for, now', async
   t.match(await application.refresh(host, refresh), INVALID_GRANT)
 })
 
+t.test('what is allowed in the moment in which the workspace asks for more ends at once', async (t) => {
+  const { host } = await installed(t)
+  const { members } = host.claimcheck
+  const oauth: { allow: typeof host.claimcheck.oauth.allow } = host.claimcheck.oauth
+  const owner = await Visitor.owner(host)
+  const workspace = await owner.workspaceId()
+  const application = new Application()
+  const page = await application.consentPage(owner)
+  const { allow } = oauth
+  oauth.allow = async (...args) => {
+    await members.setSignInRule(workspace, 'second_step')
+    return allow(...args)
+  }
+  const refused = await application.send(owner, page.path, { decision: 'allow', workspace })
+  oauth.allow = allow
+  t.equal(refused.status, 409)
+  t.match(textOf(await refused.text()), /is not enough for this workspace now/)
+  t.match(textOf((await owner.get(APPLICATIONS)).html), /No applications yet/)
+})
+
 t.test('members allow what members may do, and are told what is left out', async (t) => {
   const { host } = await shared()
   const owner = await Visitor.owner(host, 'mill')

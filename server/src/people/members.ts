@@ -12,8 +12,8 @@ import {
   requireWorkspace,
   type Workspace,
 } from '../workspaces/workspaces.ts'
-import { toUser, type User } from './sessions.ts'
-import { isStricter, type SignInRule } from './sign-in-rules.ts'
+import { type SignedIn, toUser, type User } from './sessions.ts'
+import { isStricter, meetsRule, type SignInRule } from './sign-in-rules.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -58,6 +58,11 @@ export interface MemberService {
    * @throws ServiceError `not_found`
    */
   setSignInRule(workspaceId: string, rule: SignInRule, by?: Acting): Promise<void>
+  /**
+   * That the sign-in of this session is enough for the workspace, once what changes either now has ended.
+   * @throws ServiceError `not_found`; `conflict`
+   */
+  confirmSignIn(workspaceId: string, signedIn: SignedIn): Promise<void>
   /** The unused invitations, newest first. */
   invitations(workspaceId: string): Promise<readonly Invitation[]>
   /** @throws ServiceError `not_found` */
@@ -156,6 +161,14 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
         const members = await tx.members.ofWorkspace(workspaceId)
         await tx.records.removeGrantsOf(members.map(({ id }) => id))
       }),
+    async confirmSignIn(workspaceId, { user, session: { id } }) {
+      await storage.write(async (tx) => {
+        const { signInRule } = await requireWorkspace(tx, workspaceId)
+        const session = (await tx.sessions.ofUser(user.id, now())).find((one) => one.id === id)
+        if (session && meetsRule(signInRule, session.method)) return
+        throw new ServiceError('conflict', 'your session ended, or is not enough for this workspace now: sign in again')
+      })
+    },
     async invitations(workspaceId) {
       const rows = await storage.read.links.openInvitations(workspaceId, now())
       return rows.map(({ id, role, creatorName, createdAt, expiresAt }) => ({

@@ -20,7 +20,9 @@ import { ROLE_WORDS } from '../words.ts'
 type Uid = { Params: { uid: string } }
 
 /** In a scope whose pages need a session. */
-export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDependencies, 'oauth' | 'sessions'>): void {
+export function consentRoutes(app: App, services: Pick<ConsoleDependencies, 'oauth' | 'sessions' | 'members'>): void {
+  const { oauth, sessions, members } = services
+
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
     reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
     const props = { uid: request.params.uid, asked, viewer: viewerOf(request), problem }
@@ -34,7 +36,7 @@ export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDepende
 
   app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
     const { uid } = request.params
-    const { user } = sessionOf(request)
+    const signedIn = sessionOf(request)
     const exchange = exchangeOf(request, reply)
     const asked = await oauth.consentRequest(uid, exchange)
     const { decision, workspace: id } = formOf(request)
@@ -49,8 +51,12 @@ export function consentRoutes(app: App, { oauth, sessions }: Pick<ConsoleDepende
     if (scopes.length === 0) {
       return show(request, reply, asked, `only owners of ${workspace.name} may allow what is asked for`)
     }
-    // Also after the grant is stored: a new password ends grants, and must not miss one that is made in the same moment.
-    const confirm = () => sessions.confirm(user)
+    // After the grant is stored: a new password, a stricter rule, or a second step that is switched off ends grants, and must not miss one
+    // that is made in the same moment.
+    const confirm = async () => {
+      await sessions.confirm(signedIn.user)
+      await members.confirmSignIn(workspace.id, signedIn)
+    }
     return reply.redirect(await oauth.allow(uid, exchange, { memberId: workspace.memberId, scopes, confirm }), 303)
   })
 }
