@@ -56,6 +56,24 @@ const RULES: Readonly<Record<string, Rule>> = {
     happened: () => 'A sign-in at an OpenID provider was linked to your account. It can sign in now.',
     advice: CHECK_ACCOUNT,
   },
+  'second_step.on': {
+    ...ACCOUNT,
+    subject: 'A second step was switched on for your Claimcheck account',
+    happened: () => 'Signing in with your password asks for a code now.',
+    advice: CHECK_ACCOUNT,
+  },
+  'second_step.off': {
+    ...ACCOUNT,
+    subject: 'The second step of your Claimcheck account was switched off',
+    happened: () => 'Your password alone signs in now.',
+    advice: CHECK_ACCOUNT,
+  },
+  'second_step.codes_replaced': {
+    ...ACCOUNT,
+    subject: 'Your Claimcheck account has new recovery codes',
+    happened: () => 'New recovery codes were made for your account. The earlier ones no longer work.',
+    advice: CHECK_ACCOUNT,
+  },
   'password.changed': {
     ...ACCOUNT,
     subject: 'Your Claimcheck password was changed',
