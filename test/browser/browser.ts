@@ -1,4 +1,6 @@
 /** A real browser, and pages in it that fail their test on whatever a user of the console should never meet. */
+import { spawnSync } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { emailOf, PASSWORD } from '../support/visitor.ts'
@@ -6,6 +8,7 @@ import { packagedChromium } from './packaged-chromium.ts'
 
 export type { Browser, BrowserContext, Page }
 
+const LONGEST_CLOSE_MS = 10_000
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--headless=new']
 
 /** CHROMIUM_PATH, or the one that comes with the packages. @param t the test with which it is closed @param more arguments of its command line */
@@ -13,8 +16,18 @@ export async function launchBrowser(t: Pick<Test, 'teardown'>, more: readonly st
   const { CHROMIUM_PATH } = process.env
   const how = CHROMIUM_PATH ? { executablePath: CHROMIUM_PATH } : await packagedChromium()
   const browser = await chromium.launch({ ...how, headless: true, args: [...ARGUMENTS, ...more] })
-  t.teardown(() => browser.close())
+  t.teardown(() => close(browser))
   return browser
+}
+
+/** A browser that is busy may never answer that it closes: then it is killed, or its file would never end. */
+async function close(browser: Browser): Promise<void> {
+  const isClosed = browser.close().then(() => true)
+  const isLate = setTimeout(LONGEST_CLOSE_MS, false, { ref: false })
+  if (await Promise.race([isClosed, isLate])) return
+  // The browsers that this process started.
+  spawnSync('pkill', ['-KILL', '-P', String(process.pid), 'chrom'])
+  await isClosed.catch(() => {})
 }
 
 export interface Watched {
