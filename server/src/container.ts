@@ -18,7 +18,7 @@ import { type ClaimService, createClaimService } from './claims/claims.ts'
 import { createDueClaims, type DueClaims } from './claims/due-claims.ts'
 import { createLateness, type Lateness } from './claims/lateness.ts'
 import { createQuotas, type Quotas } from './claims/quotas.ts'
-import { createRecheckWorker } from './claims/recheck-worker.ts'
+import { createRecheckWorker, type RecheckWorker } from './claims/recheck-worker.ts'
 import { listeningUrl } from './config/address.ts'
 import type { Config } from './config/config.ts'
 import { createOAuthPages } from './console/oauth/pages.ts'
@@ -101,7 +101,7 @@ export interface Claimcheck {
   readonly quotas: Quotas
   readonly adjudication: Adjudication
   readonly dueClaims: DueClaims
-  readonly recheckWorker: Worker
+  readonly recheckWorker: RecheckWorker
   readonly activity: Activity
   /** Undefined when no anchorer is configured. */
   readonly anchoring: Anchoring | undefined

@@ -11,7 +11,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-const LOOK_EVERY_MS = 20
+const LOOK_EVERY_MS = 10
 
 export class SkippingClock {
   #skippedMs = 0
@@ -62,7 +62,11 @@ export class SkippingClock {
     }
   }
 
-  async #look({ storage, adjudication }: Claimcheck, last: number, isEnded: () => boolean): Promise<void> {
+  async #look(
+    { storage, adjudication, recheckWorker }: Claimcheck,
+    last: number,
+    isEnded: () => boolean,
+  ): Promise<void> {
     for (; !isEnded(); await setTimeout(LOOK_EVERY_MS)) {
       for (const { until, wake } of this.#sleepers) if (until <= this.now()) wake()
       if (this.#atWork === 0) this.#longestStallMs = Math.max(this.#longestStallMs, this.#stalls.longestMs())
@@ -75,6 +79,7 @@ export class SkippingClock {
       if (!Number.isFinite(next) || this.#atWork > 0) continue
       // A claim whose check is under way is due until the check is recorded: there is nothing to skip.
       this.#skippedMs += Math.max(0, Math.min(next, last) - this.now())
+      recheckWorker.lookNow()
     }
   }
 }

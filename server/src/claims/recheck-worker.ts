@@ -9,6 +9,11 @@ import type { Adjudication } from './adjudication.ts'
 import type { Admission } from './admission.ts'
 import type { DueClaims, TakenClaim } from './due-claims.ts'
 
+export interface RecheckWorker extends Worker {
+  /** Looks at the queue without waiting for the end of the pause: for whoever moves the clock. */
+  lookNow(): void
+}
+
 interface RecheckOptions {
   readonly storage: Storage
   readonly dueClaims: DueClaims
@@ -29,7 +34,7 @@ const MOST_TAKEN = 1000
 /** Those that decide go first. */
 const KINDS: readonly DueKind[] = ['deciding', 'looking']
 
-export function createRecheckWorker(options: RecheckOptions): Worker {
+export function createRecheckWorker(options: RecheckOptions): RecheckWorker {
   const { storage, dueClaims, adjudication, admission, logGuard, now, logger } = options
   const running = new Set<Promise<void>>()
   let isStopping = false
@@ -38,6 +43,8 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
   let shortestMs = SHORTEST_POLL_MS
   /** The shortest pause is over: from now on a freed slot ends it. */
   let mayEndEarly = false
+  /** The clock was moved. */
+  let isMoved = false
   /** Ends the current wait. */
   let endWait = () => {}
   let loop: Promise<void> | undefined
@@ -100,8 +107,8 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
 
   /** Ends early when a check has ended that others wait for, but not at once. */
   async function pause(): Promise<void> {
-    await wait(shortestMs)
-    if (isAwaited) return
+    if (!isMoved) await wait(shortestMs)
+    if (isAwaited || isMoved) return
     mayEndEarly = true
     await wait(POLL_MS - shortestMs)
     mayEndEarly = false
@@ -112,6 +119,7 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       try {
         const wasAwaited = isAwaited
         isAwaited = false
+        isMoved = false
         const hasTaken = (await takeDue()) > 0
         if (hasTaken) shortestMs = SHORTEST_POLL_MS
         else if (wasAwaited) shortestMs = Math.min(2 * shortestMs, POLL_MS)
@@ -132,6 +140,10 @@ export function createRecheckWorker(options: RecheckOptions): Worker {
       endWait()
       await loop
       await Promise.all(running)
+    },
+    lookNow() {
+      isMoved = true
+      endWait()
     },
   }
 }

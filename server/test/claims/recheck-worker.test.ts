@@ -108,6 +108,27 @@ t.test('stopping finishes what is under way, and takes up nothing new', async (t
   t.strictSame((await diagnose(claimcheck.storage)).problems, [])
 })
 
+t.test('it looks at the queue at once when the clock was moved, whatever it does then', async (t) => {
+  const { claimcheck, now } = await open(t)
+  const looks: number[] = []
+  const take = async () => {
+    looks.push(now())
+    return []
+  }
+  const worker = createRecheckWorker({ ...claimcheck, dueClaims: { ...claimcheck.dueClaims, take } })
+  const lookAgain = async () => {
+    const before = looks.length
+    worker.lookNow()
+    while (looks.length < before + 2) await new Promise((resolve) => setImmediate(resolve))
+  }
+  worker.start()
+  const startedAt = now()
+  for (let round = 0; round < 50; round++) await lookAgain()
+  const tookMs = now() - startedAt
+  t.ok(tookMs < 50 * 20, `${tookMs} ms for fifty looks, whose shortest pauses take a second`)
+  await worker.stop()
+})
+
 t.test('a queue that cannot be read for a while is read again', async (t) => {
   const { claimcheck, clock, now, submit, workspaceId } = await open(t)
   await submit({ see: 'absent', later: { at: now() + MINUTE_MS, see: 'present' } })
