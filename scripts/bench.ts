@@ -2,7 +2,7 @@
  * `npm run bench`: everything that is measured, in one run, beside what it is held against. Machines differ, and one machine from
  * minute to minute: what counts is the ratios, whose two sides are measured in turn.
  *
- * `-- --json` prints one array. `-- --only NAME` runs one of the measurements below.
+ * `-- --json` prints one array. `-- --only NAME,NAME` runs these of the measurements below.
  */
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
@@ -16,10 +16,12 @@ import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
 import { measureRequests } from './bench/measurements/requests.ts'
 import { measureSize } from './bench/measurements/size.ts'
+import { watchMachine } from './bench/noise.ts'
 import { readOptions } from './options.ts'
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
-  claims: measureClaims,
+  claims: () => measureClaims('sqlite'),
+  postgres: () => measureClaims('postgres'),
   receipts: measureReceipts,
   size: measureSize,
   queue: measureQueue,
@@ -32,10 +34,10 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   pages: measurePages,
 }
 
-const USAGE = `npm run bench -- [--json] [--only ${Object.keys(MEASUREMENTS).join('|')}]`
+const USAGE = `npm run bench -- [--json] [--only NAME,NAME] (${Object.keys(MEASUREMENTS).join(', ')})`
 
 const values = readOptions(USAGE, { json: { type: 'boolean', default: false }, only: { type: 'string' } })
-const names = values.only === undefined ? Object.keys(MEASUREMENTS) : [values.only]
+const names = values.only === undefined ? Object.keys(MEASUREMENTS) : values.only.split(',')
 const unknown = names.find((name) => !Object.hasOwn(MEASUREMENTS, name))
 if (unknown !== undefined) {
   console.error(`${unknown} is not measured\n${USAGE}`)
@@ -43,6 +45,7 @@ if (unknown !== undefined) {
 }
 
 const figures: Figure[] = []
+const noise = watchMachine()
 for (const name of names) {
   const start = performance.now()
   process.stderr.write(`measuring ${name} ...`)
@@ -55,5 +58,5 @@ for (const name of names) {
     process.exitCode = 1
   }
 }
-const results = figures.map(judge)
+const results = [...figures, ...noise()].map(judge)
 process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : `\n${table(results)}\n`)

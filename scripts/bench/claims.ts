@@ -1,6 +1,7 @@
 /** The claims that the benchmark submits: each another one, of an action that is checked without any destination. */
-import type { Load } from './load.ts'
-import { postText } from './load.ts'
+import { type Load, load, postText } from './load.ts'
+import type { Served } from './process.ts'
+import type { Side } from './turns.ts'
 
 /** Where claims go. */
 export interface Target {
@@ -15,6 +16,16 @@ let claims = 0
 /** Claims that are decided when they are answered. */
 export function decidedClaims(target: Target): Pick<Load, 'url' | 'request' | 'expected'> {
   return { ...claimsOf(target, 'test.outcome.reach'), expected: DECIDED }
+}
+
+/** A host that decides claims, one after the other on each connection, for a comparison. */
+export function decidingSide(
+  served: Served,
+  key: string,
+  { connections, roundMs }: { readonly connections: number; readonly roundMs: number },
+): Side {
+  const claims = decidedClaims({ url: served.url, key })
+  return { served, roundMs, load: (durationMs) => load({ ...claims, connections, durationMs }) }
 }
 
 export function claimsOf(

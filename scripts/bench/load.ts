@@ -89,14 +89,3 @@ export function postText(url: string, path: string, body: string, headers: Reado
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   return `POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}${HEAD_END}${body}`
 }
-
-/** Several rounds of one load as one. */
-export function together(rounds: readonly Answered[]) {
-  const sum = (of: (round: Answered) => number) => rounds.reduce((total, round) => total + of(round), 0)
-  const requests = sum((round) => round.requests)
-  return {
-    requests,
-    perSecond: (1000 * requests) / sum((round) => round.durationMs),
-    latenciesMs: rounds.flatMap((round) => round.latenciesMs),
-  }
-}

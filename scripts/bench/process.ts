@@ -3,11 +3,14 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
+import { anonymousBytes, processorMs } from './usage.ts'
 
 export interface Served {
   readonly url: string
-  /** What the process holds now. */
-  memoryBytes(): Promise<number>
+  /** What the process has spent so far, with all its threads and with the processes that it started. */
+  cpuMs(): number
+  /** What the process holds now, but for the pages of mapped files. */
+  memoryBytes(): number
 }
 
 const STOPPING_MS = 15_000
@@ -17,13 +20,11 @@ export async function withProcess<T>(script: string, given: object, work: (serve
   const execArgv = script === 'host' ? await commandFlags() : []
   const child = fork(new URL(`${script}.js`, import.meta.url), [JSON.stringify(given)], { execArgv })
   try {
-    const url = await answerOf<string>(child)
+    const url = await urlOf(child)
     return await work({
       url,
-      memoryBytes: () => {
-        child.send('memory')
-        return answerOf<number>(child)
-      },
+      cpuMs: () => processorMs(child.pid!),
+      memoryBytes: () => anonymousBytes(child.pid!),
     })
   } finally {
     child.disconnect()
@@ -38,10 +39,10 @@ async function commandFlags(): Promise<string[]> {
   return firstLine!.split(' ').filter((word) => word.startsWith('--'))
 }
 
-async function answerOf<T>(child: ChildProcess): Promise<T> {
+async function urlOf(child: ChildProcess): Promise<string> {
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('a server of the benchmark ended')))
-  const [answer] = await Promise.race([once(child, 'message'), ended])
-  return answer as T
+  const [url] = await Promise.race([once(child, 'message'), ended])
+  return url as string
 }
 
 /** In the child: what it was given. */
@@ -51,7 +52,6 @@ export function given<T>(): T {
 
 /** In the child: says where it listens, and stops when the benchmark is done with it or gone. */
 export function serve(url: string, stop: () => Promise<unknown>): void {
-  process.on('message', () => process.send!(process.memoryUsage.rss()))
   process.on('disconnect', () => void stop().finally(() => process.exit()))
   process.send!(url)
 }

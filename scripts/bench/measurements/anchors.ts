@@ -4,16 +4,15 @@ import { checkReceipt, parseKeySet } from '@claimcheck/core'
 import { createEasCheck } from '@claimcheck/core/anchor'
 import { SCRIPTED } from '../../../test/support/installation.ts'
 import { startAnchoring } from '../../demo/anchoring.ts'
-import { decidedClaims, type Target } from '../claims.ts'
+import { decidingSide, type Target } from '../claims.ts'
 import type { Figure } from '../figure.ts'
-import { load, together } from '../load.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
-import { withProcess } from '../process.ts'
+import { type Served, withProcess } from '../process.ts'
 import { median } from '../statistics.ts'
+import { inTurn } from '../turns.ts'
 
-const CONNECTIONS = 16
+const LOAD = { connections: 16, roundMs: 3_000 }
 const ROUNDS = 6
-const ROUND_MS = 3_000
 const WARM_UP_MS = 2_000
 const CHECKS = 50
 const PATIENCE_MS = 60_000
@@ -25,11 +24,11 @@ export async function measureAnchors(): Promise<Figure[]> {
   const anchoring = await startAnchoring({ interval_s: 1 })
   try {
     return await withHost([], (plain) =>
-      withHost([anchoring.plugin], async (anchored, gasUsed) => {
+      withHost([anchoring.plugin], async (anchored) => {
         const ratio = await compareLatencies(anchored, plain)
         // Two anchors have landed by then.
-        const checkMs = await timeOfCheck(anchored, anchoring.rpcUrl)
-        const gas = await gasUsed()
+        const checkMs = await timeOfCheck(anchored.target, anchoring.rpcUrl)
+        const gas = await anchored.gasUsed()
         const anchors = 1_000_000 / RECEIPTS_A_SECOND / DEFAULT_INTERVAL_S
         return [
           { name: 'gas of an anchor that names the one before', value: gas, unit: 'gas' },
@@ -59,10 +58,13 @@ export async function measureAnchors(): Promise<Figure[]> {
 
 type Plugins = NonNullable<Parameters<typeof withPlace>[0]['plugins']>
 
-function withHost<T>(
-  plugins: Plugins,
-  work: (target: Target, gasUsed: () => Promise<number>) => Promise<T>,
-): Promise<T> {
+interface Host {
+  readonly served: Served
+  readonly target: Target
+  gasUsed(): Promise<number>
+}
+
+function withHost<T>(plugins: Plugins, work: (host: Host) => Promise<T>): Promise<T> {
   return withPlace({ plugins: [SCRIPTED, ...plugins] }, async (place) => {
     const { key } = await withOpened(place, createWorkspace)
     const gasUsed = () =>
@@ -71,20 +73,17 @@ function withHost<T>(
         if (!landed?.landing) throw new Error('no second anchor has landed')
         return landed.landing.gasUsed
       })
-    return withProcess('host', place, ({ url }) => work({ url, key }, gasUsed))
+    return withProcess('host', place, (served) => work({ served, target: { url: served.url, key }, gasUsed }))
   })
 }
 
-async function compareLatencies(anchored: Target, plain: Target): Promise<number> {
-  const submit = (target: Target, durationMs: number) =>
-    load({ ...decidedClaims(target), connections: CONNECTIONS, durationMs })
-  await Promise.all([submit(anchored, WARM_UP_MS), submit(plain, WARM_UP_MS)])
-  const rounds = { anchored: [await submit(anchored, ROUND_MS)], plain: [await submit(plain, ROUND_MS)] }
-  for (let round = 1; round < ROUNDS; round++) {
-    rounds.anchored.push(await submit(anchored, ROUND_MS))
-    rounds.plain.push(await submit(plain, ROUND_MS))
+async function compareLatencies(anchored: Host, plain: Host): Promise<number> {
+  const sides = {
+    anchored: decidingSide(anchored.served, anchored.target.key, LOAD),
+    plain: decidingSide(plain.served, plain.target.key, LOAD),
   }
-  return median(together(rounds.anchored).latenciesMs) / median(together(rounds.plain).latenciesMs)
+  const measured = await inTurn(sides, { rounds: ROUNDS, warmUpMs: WARM_UP_MS })
+  return median(measured.anchored.latenciesMs) / median(measured.plain.latenciesMs)
 }
 
 async function timeOfCheck({ url, key }: Target, rpcUrl: string): Promise<number> {

@@ -2,21 +2,22 @@
 import { setTimeout } from 'node:timers/promises'
 import { connect } from '../../../test/support/connect.ts'
 import { SCRIPTED } from '../../../test/support/installation.ts'
-import { claimsOf, decidedClaims, type Target } from '../claims.ts'
+import { claimsOf, decidingSide, type Target } from '../claims.ts'
 import type { Figure } from '../figure.ts'
-import { type Answered, type Load, load, together } from '../load.ts'
+import { type Answered, type Load, load } from '../load.ts'
 import { createWorkspace, type PlaceOptions, withOpened, withPlace } from '../place.ts'
-import { withProcess } from '../process.ts'
+import { type Served, withProcess } from '../process.ts'
 import { median, quantile } from '../statistics.ts'
+import { inTurn } from '../turns.ts'
 
 const CONNECTIONS = 64
+const LOAD = { connections: CONNECTIONS, roundMs: 4_000 }
 const ROUNDS = 4
-const ROUND_MS = 4_000
 const WARM_UP_MS = 2_000
 const SCRIPTED_FILE = 'build/test/plugins/scripted.js'
 const DEEDS_FILE = 'build/server/test/plugins/isolation/deeds.js'
 const BAD_PACE_MS = 100
-const BAD_ROUND_MS = 2_500
+const BAD_ROUND_MS = 1_500
 /** What the bad plugin does, in the words of its claims. */
 const DEEDS = [
   'loops',
@@ -42,27 +43,27 @@ export async function measureIsolation(): Promise<Figure[]> {
 }
 
 async function measureProcess(): Promise<Figure[]> {
-  return withHost({ plugins: [SCRIPTED] }, (trusted) =>
-    withHost({ plugins: [], isolated: [SCRIPTED_FILE] }, async (isolated) => {
-      const submit = (target: Target, durationMs: number) =>
-        load({ ...decidedClaims(target), connections: CONNECTIONS, durationMs })
-      const rounds: { trusted: Answered[]; isolated: Answered[] } = { trusted: [], isolated: [] }
-      await submit(trusted, WARM_UP_MS)
-      await submit(isolated, WARM_UP_MS)
-      for (let round = 0; round < ROUNDS; round++) {
-        rounds.trusted.push(await submit(trusted, ROUND_MS))
-        rounds.isolated.push(await submit(isolated, ROUND_MS))
+  return withHost({ plugins: [SCRIPTED] }, (inHost) =>
+    withHost({ plugins: [], isolated: [SCRIPTED_FILE] }, async (inProcess) => {
+      const sides = {
+        trusted: decidingSide(inHost.served, inHost.target.key, LOAD),
+        isolated: decidingSide(inProcess.served, inProcess.target.key, LOAD),
       }
-      const [one, other] = [together(rounds.trusted), together(rounds.isolated)]
+      const { trusted, isolated } = await inTurn(sides, { rounds: ROUNDS, warmUpMs: WARM_UP_MS })
       return [
-        { name: 'decided claims, the plugin in a process of its own', value: other.perSecond, unit: '1/s' },
+        { name: 'decided claims, the plugin in a process of its own', value: isolated.perSecond, unit: '1/s' },
+        {
+          name: 'decided claims, the plugin in a process of its own: processor time of both for one',
+          value: isolated.cpuMicros,
+          unit: 'µs',
+        },
         {
           name: 'decided claims in a process of its own, ratio to a trusted plugin',
-          value: other.perSecond / one.perSecond,
+          value: isolated.perSecond / trusted.perSecond,
           unit: '',
           bar: { atLeast: 0.6 },
         },
-        { name: 'p50 in a process of its own', value: median(other.latenciesMs), unit: 'ms' },
+        { name: 'p50 in a process of its own', value: median(isolated.latenciesMs), unit: 'ms' },
       ]
     }),
   )
@@ -70,7 +71,7 @@ async function measureProcess(): Promise<Figure[]> {
 
 /** Each deed in turn, beside the same load without it. */
 async function measureBystanders(): Promise<Figure[]> {
-  return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE] }, async (target, other) => {
+  return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE] }, async ({ target, other }) => {
     const good = (durationMs: number) =>
       load({ ...claimsOf(target, 'test.outcome.reach'), connections: CONNECTIONS, durationMs })
     await good(WARM_UP_MS)
@@ -84,22 +85,21 @@ async function measureBystanders(): Promise<Figure[]> {
       all.beside.push(beside)
       figures.push({
         name: `claims of others while a plugin ${deed}, ratio`,
-        value: together([beside]).perSecond / together([alone]).perSecond,
+        value: perSecond([beside]) / perSecond([alone]),
         unit: '',
       })
     }
-    const [alone, beside] = [together(all.alone), together(all.beside)]
     return [
       ...figures,
       {
         name: 'claims of others beside bad plugins, ratio to none',
-        value: beside.perSecond / alone.perSecond,
+        value: perSecond(all.beside) / perSecond(all.alone),
         unit: '',
         bar: { atLeast: 0.9 },
       },
       {
         name: 'p99 of others beside bad plugins, ratio to none',
-        value: quantile(beside.latenciesMs, 0.99) / quantile(alone.latenciesMs, 0.99),
+        value: quantile(latenciesMs(all.beside), 0.99) / quantile(latenciesMs(all.alone), 0.99),
         unit: '',
         bar: { atMost: 1.5 },
       },
@@ -116,11 +116,17 @@ async function paced(claims: Pick<Load, 'url' | 'request'>, durationMs: number):
   }
 }
 
-async function withHost<T>(options: PlaceOptions, work: (target: Target, other: Target) => Promise<T>): Promise<T> {
+interface Host {
+  readonly served: Served
+  readonly target: Target
+  /** Of another workspace than the claims that are measured. */
+  readonly other: Target
+}
+
+async function withHost<T>(options: PlaceOptions, work: (host: Host) => Promise<T>): Promise<T> {
   return withPlace(options, async (place) => {
     const [key, badKey] = await withOpened(place, async (claimcheck) => {
       const { key } = await createWorkspace(claimcheck)
-      // Of another workspace than the claims that are measured.
       const { id } = await claimcheck.workspaces.create('bad')
       const { key: badKey } = await claimcheck.keys.create(id, 'bad')
       if (options.isolated?.includes(DEEDS_FILE)) {
@@ -128,6 +134,18 @@ async function withHost<T>(options: PlaceOptions, work: (target: Target, other: 
       }
       return [key, badKey] as const
     })
-    return withProcess('host', place, ({ url }) => work({ url, key }, { url, key: badKey }))
+    return withProcess('host', place, (served) => {
+      const { url } = served
+      return work({ served, target: { url, key }, other: { url, key: badKey } })
+    })
   })
+}
+
+function perSecond(rounds: readonly Answered[]): number {
+  const sum = (of: (round: Answered) => number) => rounds.reduce((total, round) => total + of(round), 0)
+  return (1000 * sum((round) => round.requests)) / sum((round) => round.durationMs)
+}
+
+function latenciesMs(rounds: readonly Answered[]): number[] {
+  return rounds.flatMap((round) => round.latenciesMs)
 }

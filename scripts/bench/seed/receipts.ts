@@ -78,7 +78,14 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
     const text = bodyOf([receiptId, clientClaimId, claimDigest])
     const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
     const leafHash = SHA256_TREE.leaf(Buffer.from(entry))
-    const decided = { state: 'decided', attempts: 1, dueAt: null, nextCheckAt: null, verdict: 'verified' } as const
+    const decided = {
+      state: 'decided',
+      attempts: 1,
+      dueAt: null,
+      nextCheckAt: null,
+      momentAt: null,
+      verdict: 'verified',
+    } as const
     return {
       claim: { ...claim, ...decided, claimId, clientClaimId, claimDigest, receiptId, lastCheck },
       draft: { claimId, receiptId, issuedAt: at, content, evidence: undefined, keyId: signer.keyId, entry, leafHash },

@@ -1,0 +1,34 @@
+/** What a process takes of the machine, with its threads and with the processes that it started. From Linux's `/proc`. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+const TICK_MS = 10
+const KIB = 1024
+
+/** User and system time, also of children that have ended. */
+export function processorMs(pid: number): number {
+  // After the name, which may hold anything: the third field is the first.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+  return childrenOf(pid).reduce((sum, child) => sum + orNothing(() => processorMs(child)), TICK_MS * ticks)
+}
+
+/** What it holds that no file has: pages of a mapped file are the system's to take back at any time. */
+export function anonymousBytes(pid: number): number {
+  const [, kib] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
+  return KIB * Number(kib)
+}
+
+function childrenOf(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const texts = threads.map((thread) => orNothing(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+  return texts.flatMap((text) => String(text || '').split(' ')).flatMap((text) => (text ? [Number(text)] : []))
+}
+
+/** A process or thread that ends meanwhile. */
+function orNothing<T>(read: () => T): T | 0 {
+  try {
+    return read()
+  } catch {
+    return 0
+  }
+}
