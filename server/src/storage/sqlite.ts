@@ -1,8 +1,9 @@
 /** SQLite: one writing connection, a few reading ones, write-ahead log, every commit on disk. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import knex, { type Knex } from 'knex'
+// @ts-expect-error knex has no types for its dialects
+import Sqlite3Client from 'knex/lib/dialects/sqlite3/index.js'
 import { sqliteFile } from '../config/database-url.ts'
 import { changeParts, PARAMETERS } from './changes.ts'
 import { keepChecks } from './claim-row.ts'
@@ -132,7 +133,7 @@ type Client = new (
   destroyRawConnection(connection: Connection): Promise<void>
 }
 
-const SqliteClient: Client = createRequire(import.meta.url)('knex/lib/dialects/sqlite3/index.js')
+const SqliteClient: Client = Sqlite3Client
 
 class PreparingSqliteClient extends SqliteClient {
   // knex begins transactions deferred: one that reads first and writes then would fail when another process wrote in between.
