@@ -9,6 +9,8 @@ interface Folder {
   readonly processes?: number
   /** Its files that run on PostgreSQL as well as on SQLite. A file may choose its databases itself instead. */
   readonly onBoth?: 'all' | readonly string[]
+  /** End to end: its tests drive browsers, package managers, or every command of the documentation. `npm run test:e2e` runs them. */
+  readonly endToEnd?: true
 }
 
 /**
@@ -27,17 +29,17 @@ const FOLDERS: readonly Folder[] = [
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
   { at: 'test/traps-registry/' },
-  { at: 'test/create-plugin.test' },
+  { at: 'test/create-plugin.test', endToEnd: true },
   { at: 'test/traps-http/' },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/' },
   { at: 'server/', processes: 2 },
-  { at: 'test/browser/', processes: 1 },
+  { at: 'test/browser/', processes: 1, endToEnd: true },
   { at: 'test/crash/', onBoth: 'all' },
   // These two set up a world of their own.
-  { at: 'test/docs.test' },
-  { at: 'test/packaging.test' },
-  { at: 'test/try.test' },
+  { at: 'test/docs.test', endToEnd: true },
+  { at: 'test/packaging.test', endToEnd: true },
+  { at: 'test/try.test', endToEnd: true },
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
   { at: 'test/security/', processes: 1 },
   { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
@@ -65,7 +67,7 @@ export function allTests(): string[] {
 }
 
 /** @throws Error for a name that no test file fits */
-export function chosenTests(all: readonly string[], names: readonly string[]): string[] {
+function chosenTests(all: readonly string[], names: readonly string[]): string[] {
   const chosen = new Set<string>()
   for (const name of names) {
     const built = `build/${name.replace(/^build\//, '').replace(/\.ts$/, '.js')}`
@@ -76,13 +78,27 @@ export function chosenTests(all: readonly string[], names: readonly string[]): s
   return [...chosen]
 }
 
+/** What the command's words choose: `--e2e`, `--all`, or files and folders of either kind. @throws Error for a name that no test file fits */
+export function testsFor(all: readonly string[], words: readonly string[]): string[] {
+  const names = words.filter((word) => !word.startsWith('--'))
+  if (names.length > 0) return chosenTests(all, names)
+  if (words.includes('--all')) return [...all]
+  return all.filter((path) => isEndToEnd(path) === words.includes('--e2e'))
+}
+
+function isEndToEnd(path: string): boolean {
+  return folderOf(path).endToEnd === true
+}
+
+function folderOf(path: string): Folder {
+  const folder = FOLDERS.find(({ at }) => path.startsWith(`build/${at}`))
+  if (!folder) throw new Error(`${path}: its folder is not in the table of test folders`)
+  return folder
+}
+
 export function planProcesses(tests: readonly string[]): PlannedProcess[] {
   const byFolder = new Map(FOLDERS.map((folder) => [folder, [] as string[]]))
-  for (const path of tests) {
-    const folder = FOLDERS.find(({ at }) => path.startsWith(`build/${at}`))
-    if (!folder) throw new Error(`${path}: its folder is not in the table of test folders`)
-    byFolder.get(folder)!.push(path)
-  }
+  for (const path of tests) byFolder.get(folderOf(path))!.push(path)
   return [...byFolder].flatMap(([folder, paths]) => [
     ...processesOf(
       folder,

@@ -1,7 +1,8 @@
 /**
- * `npm test`: every test on SQLite, and on PostgreSQL as well what a database could change; one PostgreSQL server for all of them.
+ * `npm test`: the tests on SQLite, and on PostgreSQL as well what a database could change; one PostgreSQL server for all of them.
  *
- *     npm test                                  everything
+ *     npm test                                  everything but the next
+ *     npm run test:e2e                          what drives browsers, package managers and the documentation's commands
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
@@ -15,17 +16,17 @@ import { createTemplate } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
-import { allTests, chosenTests, planProcesses } from './test-plan.ts'
+import { allTests, planProcesses, testsFor } from './test-plan.ts'
 
 /** A third of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
 const JOBS = availableParallelism() + 2
 const LONGEST_MS = 600_000
 
-const names = process.argv.slice(2)
+const words = process.argv.slice(2)
 const tests = chooseTests()
 if (tests.length === 0) {
   console.log('no test file is concerned')
-  process.exit(names.includes('--changed') ? 0 : 1)
+  process.exit(words.includes('--changed') ? 0 : 1)
 }
 
 // No test takes the machine's power away.
@@ -49,8 +50,6 @@ try {
 }
 
 function chooseTests(): readonly string[] {
-  const all = allTests()
-  const folders = names.filter((name) => name !== '--changed')
-  const chosen = folders.length === 0 ? all : chosenTests(all, folders)
-  return names.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
+  const chosen = testsFor(allTests(), words)
+  return words.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
 }

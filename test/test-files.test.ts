@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { allTests, chosenTests, planProcesses } from '../scripts/test-plan.ts'
+import { allTests, planProcesses, testsFor } from '../scripts/test-plan.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
 
@@ -117,6 +117,15 @@ t.test('every test file has a place in the table, and runs on SQLite at least on
   t.strictSame(onSqlite.toSorted(), all.toSorted())
 })
 
+t.test('every file belongs to one of the two commands', async (t) => {
+  const all = allTests()
+  const [own, endToEnd] = [testsFor(all, []), testsFor(all, ['--e2e'])]
+  t.ok(endToEnd.includes('build/test/docs.test.js') && own.includes('build/test/cli.test.js'))
+  t.strictSame([...own, ...endToEnd].toSorted(), all.toSorted())
+  t.strictSame(testsFor(all, ['--all']), all)
+  t.strictSame(testsFor(all, ['test/docs.test.ts']), ['build/test/docs.test.js'])
+})
+
 t.test('files are chosen by folder, by source and by what is built', async (t) => {
   const all = ['build/test/api/log.test.js', 'build/test/api/claims.test.js', 'build/test/cli.test.js']
   const [log, claims, cli] = all
@@ -129,8 +138,8 @@ t.test('files are chosen by folder, by source and by what is built', async (t) =
       [cli, log],
     ],
   ]
-  for (const [names, chosen] of rows) t.strictSame(chosenTests(all, names), chosen, names.join(' '))
-  t.throws(() => chosenTests(all, ['test/ap']), { message: 'test/ap: no test file' })
+  for (const [names, chosen] of rows) t.strictSame(testsFor(all, names), chosen, names.join(' '))
+  t.throws(() => testsFor(all, ['test/ap']), { message: 'test/ap: no test file' })
 })
 
 t.test(
