@@ -47,7 +47,7 @@ export function createClosingService({ storage, now }: { storage: Storage; now: 
       const problem = `nobody else is in ${names.join(', ')}`
       throw new ServiceError('conflict', `${problem}: invite another owner first, or say that it is to be deleted too`)
     }
-    for (const workspace of alone) await deleteWorkspace(tx, workspace.id, now(), by)
+    for (const workspace of alone) await deleteWorkspace(tx, workspace.id, now, by)
     await endAccess(tx, id, now())
     await tx.links.withdrawEverywhereBy(id, now())
     await tx.secondSteps.remove(id)

@@ -281,7 +281,7 @@ export function connectionWrites(db: Db) {
     /** Of the whole workspace. Deletes their secrets, too. */
     async disconnectAll(workspaceId: string, at: Instant): Promise<void> {
       const all = db.table('connections').where({ workspace_id: workspaceId }).whereNull('disconnected_at')
-      await all.update({ disconnected_at: at, sealed_secrets: '{}' })
+      await all.update({ disconnected_at: at, sealed_secrets: '{}', source_key: null })
     },
     /** When several hosts tell a time, the latest stays. */
     async wasRead(id: string, at: Instant): Promise<void> {

@@ -57,7 +57,7 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       })
     },
     async delete(id, by = byCommand()) {
-      await storage.write((tx) => deleteWorkspace(tx, id, now(), by))
+      await storage.write((tx) => deleteWorkspace(tx, id, now, by))
     },
   }
 }
@@ -70,8 +70,10 @@ export async function requireWorkspace(tx: Writes, id: string): Promise<Workspac
 }
 
 /** @throws ServiceError `not_found` */
-export async function deleteWorkspace(tx: Writes, id: string, at: Instant, by: Acting): Promise<void> {
+export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant, by: Acting): Promise<void> {
   const { name } = await requireWorkspace(tx, id)
+  // Once it is locked: nothing is revoked at a time before it was made.
+  const at = now()
   const members = await tx.members.ofWorkspace(id)
   await tx.records.removeGrantsOf(members.map((member) => member.id))
   await tx.links.withdrawAllTo(id, at)

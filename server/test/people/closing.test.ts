@@ -1,9 +1,10 @@
 /** Closing accounts and deleting workspaces: what goes, what stays, and what refuses. */
 import { byUser } from '@claimcheck/server/base/actor'
 import { openPostgres } from '@claimcheck/server/storage/postgres'
+import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t from 'tap'
 import { createDatabase } from '../../../test/support/database.ts'
-import { first, newUser, openPeople, PASSWORD, type People, VISITOR } from './people.ts'
+import { first, NOON, newUser, openPeople, PASSWORD, type People, VISITOR } from './people.ts'
 
 async function joining({ accounts }: People, workspaceId: string, role: 'owner' | 'member', name: string) {
   return (await accounts.join(await accounts.inviteToken(workspaceId, role, null), newUser(name))).user
@@ -101,6 +102,52 @@ t.test('a deleted workspace lets nobody in, keeps its rows, and gives its name a
   t.not(other.id, workspaceId)
   const rows = await storage.read.doctor.rows('workspaces', '', 100)
   t.equal(rows.length, 2)
+})
+
+t.test('of a deleted workspace no secret is left, and the doctor finds it sound', async (t) => {
+  const people = await openPeople(t)
+  const { storage, workspaces, keys, clock } = people
+  const { workspaceId } = await first(people)
+  await keys.create(workspaceId, 'key')
+  const sealed = { sealedSecrets: { token: 'v2.aaaaaaaa.AA' }, sourceKey: 'v2.aaaaaaaa.BB' }
+  const times = { connectedAt: NOON, disconnectedAt: null, lastReadAt: NOON, lastFailureAt: null, lastFailure: null }
+  const connection = { id: 'conn_1', workspaceId, name: null, provider: 'mailbox', options: {}, connectedBy: null }
+  const told = { address: 'withheld', scopes: [], notes: [] } as const
+  await storage.write((tx) => tx.connections.insert({ ...connection, ...sealed, ...times, ...told }))
+  clock.now += 1
+  await workspaces.delete(workspaceId)
+  t.match(await storage.read.doctor.rows('connections', '', 100), [{ sealed_secrets: '{}', source_key: null }])
+  t.strictSame((await diagnose(storage)).problems, [])
+})
+
+t.test('what comes into a workspace while its deletion waits is not revoked before it was made', async (t) => {
+  const database = await createDatabase('postgres')
+  let begun = () => {}
+  const isWaiting = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  let isDeleting = false
+  const beforeStatement = (sql: string) => {
+    if (isDeleting && /FROM workspaces/.test(sql)) begun()
+  }
+  const storage = await openPostgres(database.env.DATABASE_URL!, { beforeStatement })
+  const people = await openPeople(t, { storage })
+  t.teardown(() => database.remove())
+  const { workspaces, keys, clock } = people
+  const { workspaceId } = await first(people)
+  const { id } = await keys.create(workspaceId, 'earlier')
+  const earlier = (await storage.read.keys.byId(id))!
+  const deleted = await storage.write(async (tx) => {
+    await tx.workspaces.lock(workspaceId)
+    isDeleting = true
+    const deleting = workspaces.delete(workspaceId)
+    await isWaiting
+    clock.now += 1000
+    await tx.keys.insert({ ...earlier, id: 'key_late', keyHash: 'late', createdAt: clock.now })
+    return { deleting }
+  })
+  await deleted.deleting
+  t.match(await storage.read.keys.byId('key_late'), { revokedAt: clock.now })
 })
 
 t.test('the audit trail has what was closed, deleted, revoked and asked for, and by whom', async (t) => {
