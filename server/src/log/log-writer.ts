@@ -91,8 +91,13 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     return range
   }
 
-  async function append(log: LogState, from: CompactRange, drafts: readonly Draft[]): Promise<Append> {
-    const signer = await signingKeys.signer(log.keyId)
+  async function append(
+    log: LogState,
+    from: CompactRange,
+    drafts: readonly Draft[],
+    rows?: Reads['log'],
+  ): Promise<Append> {
+    const signer = await signingKeys.signer(log.keyId, rows)
     const current = await Promise.all(
       drafts.map((draft) =>
         draft.keyId === log.keyId && draft.issuedAt >= log.issuedAt
@@ -152,7 +157,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     async plan(rows, log, drafts) {
       if (drafts.length === 0) return { log: { from: log, to: log } }
       await logGuard.check(log, rows)
-      return append(log, await rangeAt(rows, log), drafts)
+      return append(log, await rangeAt(rows, log), drafts, rows)
     },
 
     async planOptimistically(drafts) {

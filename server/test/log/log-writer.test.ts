@@ -9,16 +9,22 @@ import {
   treeHasher,
   treeRoot,
 } from '@claimcheck/core'
+import { openSecrets } from '@claimcheck/server/base/secrets'
 import { createLogWriter, type LogWriter } from '@claimcheck/server/log/log-writer'
+import { createSealedKeys } from '@claimcheck/server/log/signing/sealed-keys'
 import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
+import { openPostgres } from '@claimcheck/server/storage/postgres'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { createDatabase } from '../../../test/support/database.ts'
 import { query } from '../../../test/support/sql.ts'
 import { openLogGuard } from '../support/log-guard.ts'
 import { plainKeyFiles } from '../support/plain-key-files.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
+/** Of a host, to Postgres. */
+const CONNECTIONS = 8
 
 /** A host on this folder: the log's own tables, which here know of no claims. */
 async function host(t: Test, folder: string, now = () => NOON) {
@@ -206,4 +212,32 @@ t.test('a stored tree that has not the root that was signed is not appended to, 
   await started.logGuard.examine()
   t.match(started.logGuard.problem(), /./, 'and it is found at the start')
   t.match(await storage.read.log.newestHead(), { treeSize: 3 })
+})
+
+t.test('an append under a key that another host made needs no connection beside its own', async (t) => {
+  const database = await createDatabase('postgres')
+  t.teardown(() => database.remove())
+  const secrets = openSecrets({ secretKey: Buffer.alloc(32, 7), dataDir: t.testdir() })
+  const config = { issuerName: undefined, publicUrl: undefined }
+  async function openHost() {
+    const storage = await openPostgres(database.env.DATABASE_URL!)
+    t.teardown(() => storage.close())
+    const logGuard = openLogGuard(storage, t.testdir())
+    const vault = createSealedKeys({ storage, secrets })
+    const signingKeys = createSigningKeys({ storage, vault, logGuard, now: () => NOON, config })
+    await signingKeys.ensureLog()
+    return { storage, signingKeys, writer: createLogWriter({ signingKeys, logGuard, now: () => NOON, config }) }
+  }
+  const [{ storage, writer }, other] = [await openHost(), await openHost()]
+  const draft = await writer.draft('clm_1', content)
+  const { keyId } = await other.signingKeys.rotate()
+  // All others wait for what the append holds, such as keys that bind agents wait for the claims.
+  let end = () => {}
+  const isOver = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const waiting = Array.from({ length: CONNECTIONS - 1 }, () => storage.write(() => isOver))
+  const append = storage.write(async (tx) => writer.plan(tx.log, (await tx.log.lock())!, [draft]))
+  t.match(await append.finally(end), { log: { from: { keyId } }, receipts: [{ claimId: 'clm_1' }] })
+  await Promise.all(waiting)
 })

@@ -4,14 +4,14 @@ import type { Signer } from '@claimcheck/core'
 import { CodedError } from '../../base/errors.ts'
 import type { Writes } from '../../storage/storage.ts'
 import { createSigner } from './signer.ts'
-import type { KeyVault } from './signing-keys.ts'
+import type { KeyVault, SealedKeyRows } from './signing-keys.ts'
 
 /** A storage for private keys, each as PKCS#8 in PEM. */
 export interface KeyStore {
   /** Stores a key before it returns, or with the transaction. An existing key stays unchanged. @throws SigningError */
   insert(tx: Writes, keyId: string, pem: string): Promise<void>
   /** @throws SigningError when the key is missing or cannot be read */
-  read(keyId: string): Promise<string>
+  read(keyId: string, rows?: SealedKeyRows): Promise<string>
   /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
   secure(): Promise<void>
   /** Names the key's location in messages to the operator. */
@@ -37,8 +37,8 @@ export function createVault(store: KeyStore): KeyVault & KeyStore {
       await store.insert(tx, signer.keyId, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
       return signer
     },
-    async load(keyId) {
-      const signer = toSigner(await store.read(keyId), store.locationOf(keyId))
+    async load(keyId, rows) {
+      const signer = toSigner(await store.read(keyId, rows), store.locationOf(keyId))
       if (signer.keyId !== keyId) throw unusable(store.locationOf(keyId), `its id is ${signer.keyId}`)
       return signer
     },

@@ -20,8 +20,8 @@ export function createSealedKeys({ storage, secrets }: SealedKeysOptions): KeyVa
       await tx.log.insertSealedKey(keyId, secrets.seal(pem, signingKeyContext(keyId)))
     },
     async secure() {},
-    async read(keyId) {
-      const sealed = await storage.read.log.sealedKey(keyId)
+    async read(keyId, rows = storage.read.log) {
+      const sealed = await rows.sealedKey(keyId)
       if (sealed === undefined) throw missing(keyId, 'its row in the table sealed_signing_keys')
       try {
         return secrets.open(sealed, signingKeyContext(keyId))

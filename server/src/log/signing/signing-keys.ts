@@ -14,19 +14,22 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
-import type { Storage, Writes } from '../../storage/storage.ts'
+import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
 
 /** A token, where one is configured; or as without one. */
 export type KeyPlace = 'configured' | 'stored'
 
+/** Where sealed keys are read: what reads them in a transaction must not wait for a connection beside its own. */
+export type SealedKeyRows = Pick<Reads['log'], 'sealedKey'>
+
 /** Creates and loads private keys. */
 export interface KeyVault {
   /** Generates a key and stores it, before it returns or with the transaction. @param place `stored` also where a token is configured */
   create(tx: Writes, place?: KeyPlace): Promise<Signer>
-  /** @throws SigningError when the key is missing; the log cannot continue without it */
-  load(keyId: string): Promise<Signer>
+  /** @param rows of the transaction in which it is loaded @throws SigningError when the key is missing; the log cannot continue without it */
+  load(keyId: string, rows?: SealedKeyRows): Promise<Signer>
   /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
   secure(): Promise<void>
   /** Why the current key does not sign now; undefined where it does. */
@@ -38,8 +41,8 @@ export interface KeyVault {
 export interface SigningKeys {
   /** Creates the log with its first key and a signed empty head, unless the log exists. @throws SigningError */
   ensureLog(): Promise<void>
-  /** @throws SigningError when the key is missing */
-  signer(keyId: string): Promise<Signer>
+  /** @param rows of the transaction that needs it @throws SigningError when the key is missing */
+  signer(keyId: string, rows?: SealedKeyRows): Promise<Signer>
   /** The current signer as far as this host knows: another host may have rotated the key. */
   latest(): Promise<Signer>
   /** Replaces the signing key. The old key's window ends when the new key's window begins. */
@@ -65,8 +68,8 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
   const signers = new Map<string, Promise<Signer>>()
   let latestKeyId: string | undefined
 
-  function signer(keyId: string): Promise<Signer> {
-    const known = signers.get(keyId) ?? vault.load(keyId)
+  function signer(keyId: string, rows?: SealedKeyRows): Promise<Signer> {
+    const known = signers.get(keyId) ?? vault.load(keyId, rows)
     signers.set(keyId, known)
     known.catch(() => signers.delete(keyId))
     latestKeyId = keyId
@@ -85,7 +88,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     place?: KeyPlace,
   ): Promise<LogState> {
     // Only a host that has the current key may replace it.
-    await signer(log.keyId)
+    await signer(log.keyId, tx.log)
     const next = await vault.create(tx, place)
     // The old key's window ends here, after everything that it signed.
     const issuedAt = Math.max(now(), log.issuedAt + 1)

@@ -39,9 +39,9 @@ export function createTokenKeys(token: TokenClient, stored: KeyVault & KeyStore)
       const unused = (await token.keys()).find(({ keyId }) => !known.has(keyId))
       return toSigner(unused ?? (await token.generate()))
     },
-    async load(keyId) {
+    async load(keyId, rows) {
       try {
-        const signer = await stored.load(keyId)
+        const signer = await stored.load(keyId, rows)
         inUse = undefined
         return signer
       } catch (error) {
