@@ -217,12 +217,13 @@ t.test('a stored tree that has not the root that was signed is not appended to, 
 t.test('an append under a key that another host made needs no connection beside its own', async (t) => {
   const database = await createDatabase('postgres')
   t.teardown(() => database.remove())
-  const secrets = openSecrets({ secretKey: Buffer.alloc(32, 7), dataDir: t.testdir() })
+  const folder = t.testdir()
+  const secrets = openSecrets({ secretKey: Buffer.alloc(32, 7), dataDir: folder })
   const config = { issuerName: undefined, publicUrl: undefined }
   async function openHost() {
     const storage = await openPostgres(database.env.DATABASE_URL!)
     t.teardown(() => storage.close())
-    const logGuard = openLogGuard(storage, t.testdir())
+    const logGuard = openLogGuard(storage, folder)
     const vault = createSealedKeys({ storage, secrets })
     const signingKeys = createSigningKeys({ storage, vault, logGuard, now: () => NOON, config })
     await signingKeys.ensureLog()

@@ -84,7 +84,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
   async function replaceKey(
     tx: Writes,
     log: LogState,
-    nameBy: (signer: Signer) => string,
+    nameBy: (signer: Signer, issuedAt: Instant) => string,
     place?: KeyPlace,
   ): Promise<LogState> {
     // Only a host that has the current key may replace it.
@@ -94,7 +94,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     const issuedAt = Math.max(now(), log.issuedAt + 1)
     await tx.log.insertSigningKey(toRow(next, issuedAt))
     await tx.log.retireSigningKey(log.keyId, issuedAt)
-    const name = nameBy(next)
+    const name = nameBy(next, issuedAt)
     const replaced = { ...log, logId: logIdOf(name), name, issuedAt, keyId: next.keyId }
     await tx.log.replace(replaced)
     await signHead(tx, replaced, next)
@@ -119,7 +119,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
         const first = await vault.create(tx)
         const issuedAt = now()
         await tx.log.insertSigningKey(toRow(first, issuedAt))
-        const name = logNameOf(first)
+        const name = logNameOf(first, issuedAt)
         const empty = { treeSize: 0, rootHash: SHA256_TREE.empty }
         const log = { logId: logIdOf(name), name, ...empty, issuedAt, keyId: first.keyId }
         await tx.log.create(log)
@@ -172,9 +172,12 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
   }
 }
 
-/** Names a log after its first key, so that no two logs have the same id. */
-function logNameOf({ keyId }: Signer): string {
-  return `claimcheck/${keyId}`
+/**
+ * Names a log after its first key and its beginning, so that no two logs have the same id: a token that outlives the database gives its key
+ * to the log that begins then.
+ */
+function logNameOf({ keyId }: Signer, beginning: Instant): string {
+  return `claimcheck/${keyId}/${formatInstant(beginning)}`
 }
 
 function toRow({ keyId, publicKey }: Signer, validFrom: Instant): SigningKeyRow {

@@ -269,3 +269,21 @@ t.test('hosts that start together make one log with one key, and all of them can
   const { keyId } = await first.signingKeys.rotate()
   t.equal((await hosts[1]!.signingKeys.signer(keyId)).keyId, keyId, 'a key that another host has made, too')
 })
+
+t.test('a key that outlives its database, as in a token, begins another log than before', async (t) => {
+  const signer = createSigner(generateKeyPairSync('ed25519').privateKey)
+  const kept = async () => signer
+  const vault = { create: kept, load: kept, async secure() {}, problem: async () => undefined, async close() {} }
+  const folder = t.testdir()
+  async function begin(name: string, at: number) {
+    const storage = await openStorage({ databaseUrl: `sqlite:${join(folder, name)}` })
+    t.teardown(() => storage.close())
+    const logGuard = openLogGuard(storage, folder)
+    const config = { issuerName: undefined, publicUrl: undefined }
+    await createSigningKeys({ storage, vault, logGuard, now: () => at, config }).ensureLog()
+    return (await storage.read.log.state())!
+  }
+  const [lost, next] = [await begin('lost.db', NOON), await begin('next.db', NOON + 1000)]
+  t.equal(lost.keyId, next.keyId)
+  t.not(lost.logId, next.logId, 'their trees contradict each other')
+})
