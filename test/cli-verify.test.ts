@@ -84,6 +84,7 @@ t.test('the trust level that is missing is explained', async (t) => {
   const rows = [
     ['valid-failed-not-found.json', /Trust level 1 of 2: signed, but without a proof.*Fetch it again/],
     ['valid-included-first-leaf.json', /Trust level 1 of 2: signed, but not anchored yet.*Fetch it again/],
+    ['valid-attested-beside.json', /Trust level 1 of 2: .* It states level 3: this command checks no attestation/],
     ['valid-included-anchor-offline.json', /Trust level 1 of 2: signed, but its anchor was not checked. Pass --rpc/],
   ] as const
   for (const [file, expected] of rows) t.match((await verify(t, file)).stdout, expected, file)

@@ -1,4 +1,5 @@
 /** Entries that a checker must accept. */
+import { createHash } from 'node:crypto'
 import { DOMAINS, entryText, REASONS, VERDICTS } from '@claimcheck/core'
 import { smallLog } from './small-log.ts'
 import {
@@ -107,6 +108,44 @@ async function forms(): Promise<Vector[]> {
       accepted('verified'),
     ],
     [
+      'attested-beside',
+      'States level 3. The document of its attestation stands beside the body, which signs its digest; the code is named by SHA-384.',
+      toText({
+        ...(await receipt((body) => {
+          body.trust_level = 3
+          body.attestation = { type: 'example', document_sha256: digestOfBytes([0, 0, 0]) }
+          body.observation.verifier.code_hash = `sha384:${'A'.repeat(64)}`
+        })),
+        attestation_document: 'AAAA',
+      }),
+      accepted('verified'),
+    ],
+    [
+      'attested-elsewhere',
+      'States level 4, and names the document of its attestation, which is not here, in hexadecimal: this changes nothing.',
+      toText(
+        await receipt((body) => {
+          body.trust_level = 4
+          body.attestation = { type: 'example', document_sha256: `sha256:${'0'.repeat(64)}` }
+          body.observation.verifier.code_hash = `sha384:${'0'.repeat(96)}`
+        }),
+      ),
+      accepted('verified'),
+    ],
+    [
+      'attested-by-another-document',
+      'What an attestation says is not checked, nor whether the document beside the body is its own: the level stays what was checked.',
+      toText({
+        ...(await receipt((body) => {
+          body.trust_level = 3
+          body.attestation = { type: 'example', document_sha256: digestOfBytes([0, 0, 0]) }
+          body.observation.verifier.code_hash = `sha256:${'A'.repeat(43)}`
+        })),
+        attestation_document: 'BBBB',
+      }),
+      accepted('verified'),
+    ],
+    [
       'policy-not-checked',
       'The pipeline document is not at hand.',
       withPolicy,
@@ -163,4 +202,8 @@ async function included(): Promise<Vector[]> {
     text: toText(document),
     expected,
   }))
+}
+
+function digestOfBytes(bytes: readonly number[]): string {
+  return createHash('sha256').update(Uint8Array.from(bytes)).digest('base64url')
 }

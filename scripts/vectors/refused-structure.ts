@@ -15,6 +15,11 @@ import {
 
 type Row = readonly [name: string, edit: (body: Draft) => void, checks?: object]
 
+function attest(body: Draft, attestation: unknown, codeHash = `sha256:${'A'.repeat(43)}`): void {
+  Object.assign(body, { trust_level: 3, attestation })
+  body.observation.verifier.code_hash = codeHash
+}
+
 const BODY: readonly Row[] = [
   ['spec-version-unknown-minor', (body) => (body.spec_version = 'poaw/0.3')],
   ['receipt-id-without-prefix', (body) => (body.receipt_id = '01K5ZQ6T3V8XJ2M4N7P9R0S1T2')],
@@ -52,6 +57,18 @@ const BODY: readonly Row[] = [
   [
     'level-3-without-code-hash',
     (body) => Object.assign(body, { trust_level: 3, attestation: { type: 'example', document: 'AAAA' } }),
+  ],
+  ['level-3-with-neither-document-nor-digest', (body) => attest(body, { type: 'example' })],
+  ['level-3-without-type', (body) => attest(body, { document: 'AAAA' })],
+  ['level-3-with-malformed-digest', (body) => attest(body, { type: 'example', document_sha256: 'AAAA' })],
+  ['level-3-with-attestation-null', (body) => attest(body, null)],
+  [
+    'level-3-with-code-hash-of-another-length',
+    (body) => attest(body, { type: 'example', document: 'AAAA' }, `sha384:${'A'.repeat(43)}`),
+  ],
+  [
+    'level-3-with-code-hash-of-another-function',
+    (body) => attest(body, { type: 'example', document: 'AAAA' }, `md5:${'0'.repeat(32)}`),
   ],
   ['operator-too-long', (body) => (body.operator = 'o'.repeat(257))],
   ['supersedes-not-text', (body) => (body.supersedes = 1)],
@@ -108,6 +125,8 @@ const CHANGE: readonly Row[] = [
 /** What surrounds the body is not signed: the rest stays in order. */
 const AROUND: readonly Row[] = [
   ['extra-member', (document) => (document.note = '')],
+  // Nothing that is signed names it.
+  ['attestation-document-of-no-attestation', (document) => (document.attestation_document = 'AAAA')],
   ['signature-with-extra-member', (document) => (document.signature.note = '')],
   ['signature-of-another-algorithm', (document) => (document.signature.alg = 'EdDSA')],
   ['proof-null', (document) => (document.proof = null), { inclusion: false }],

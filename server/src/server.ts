@@ -105,7 +105,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     receiptPage: publicPaths.receipt,
     profiles: registry.profiles(),
     allProfiles: registry.allProfiles(),
-    publicActions: registry.publicActions(),
+    publicActions: [...registry.publicActions(), ...registry.publicAliases()],
     keyDocument: () => signingKeys.document(),
     metrics: createMetrics(claimcheck),
     metricsReader: metricsReader(config),

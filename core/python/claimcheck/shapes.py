@@ -77,6 +77,10 @@ def without(*names: str) -> Shape:
     return lambda value: isinstance(value, dict) and not any(name in value for name in names)
 
 
+def either(*shapes: Shape) -> Shape:
+    return lambda value: any(shape(value) for shape in shapes)
+
+
 def implies(condition: Shape, consequence: Shape) -> Shape:
     return lambda value: not condition(value) or consequence(value)
 
@@ -104,12 +108,20 @@ _hash = matching(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 _signature_value = matching(r"[A-Za-z0-9_-]{85}[AQgw]")
 _key_id = matching(r"ed25519:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 _fingerprint = matching(r"sha256:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+# Other issuers also write what enclaves measure, which is SHA-384, and hexadecimal. Nothing here is compared with it.
+_code_hash = either(_fingerprint, matching(r"sha384:(?:[A-Za-z0-9_-]{64}|[0-9a-f]{96})"))
+_document_digest = matching(r"(?:sha256:)?(?:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]|[0-9a-f]{64})")
 _transaction = matching(r"0x[0-9a-fA-F]{64}")
 _issuer = obj({"key_id": _key_id}, {"name": text(0, 128)})
 _level = integer(1, 4)
-_attestation = obj({"type": _any_text, "document": _base64url})
+# It holds its document or, where that travels beside the body, names its digest. This checker reads no attestation: one never raises a level.
+_names_document = obj({"document_sha256": _document_digest})
+_attestation = every(
+    obj({"type": _any_text}, {"document": _base64url, "document_sha256": _document_digest}),
+    either(obj({"document": _base64url}), _names_document),
+)
 _claims_attestation = obj({"trust_level": integer(3)})
-_coded = obj({"code_hash": _fingerprint})
+_coded = obj({"code_hash": _code_hash})
 
 _policy = obj(
     {"pipeline_id": matching(r"[a-z0-9][a-z0-9_-]{2,63}"), "pipeline_version": integer(1), "digest": _hash}, closed=True
@@ -159,7 +171,7 @@ _claim = obj(
 )
 _observation = obj(
     {
-        "verifier": obj({"id": _action, "version": _version}, {"code_hash": _fingerprint}),
+        "verifier": obj({"id": _action, "version": _version}, {"code_hash": _code_hash}),
         "observed_at": is_timestamp,
         "deadline_at": is_timestamp,
         "attempts": integer(1),
@@ -209,7 +221,7 @@ _change_body = every(
             "fingerprint": text(1, 256),
             "seen_at": is_timestamp,
             "facts": _any_object,
-            "watcher": obj({"id": text(1, 128), "version": _version}, {"code_hash": _fingerprint}),
+            "watcher": obj({"id": text(1, 128), "version": _version}, {"code_hash": _code_hash}),
             "policy": _policy,
             "trust_level": _level,
         },
@@ -219,5 +231,14 @@ _change_body = every(
     implies(_claims_attestation, obj({"attestation": _attestation, "watcher": _coded})),
 )
 
-is_receipt = obj({"body": _receipt_body, "signature": _signature}, {"proof": _proof}, closed=True)
-is_change_entry = obj({"body": _change_body, "signature": _signature}, {"proof": _proof}, closed=True)
+
+def _entry(body: Shape) -> Shape:
+    """Beside the body nothing is signed: a document of an attestation may stand there only where the body names its digest."""
+    return every(
+        obj({"body": body, "signature": _signature}, {"proof": _proof, "attestation_document": text(1)}, closed=True),
+        implies(obj({"attestation_document": lambda value: True}), obj({"body": obj({"attestation": _names_document})})),
+    )
+
+
+is_receipt = _entry(_receipt_body)
+is_change_entry = _entry(_change_body)

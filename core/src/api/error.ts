@@ -1,4 +1,4 @@
-/** The wire format of errors: a text, or for an invalid input a list of its mistakes. */
+/** The wire format of errors: a text, or for an invalid input a list of its mistakes, and the same as a text. */
 import { type Static, Type } from '../typebox.ts'
 
 export const ErrorBody = Type.Object({ detail: Type.String({ description: 'What is wrong.' }) }, { title: 'Error' })
@@ -17,7 +17,13 @@ export const ValidationErrorItem = Type.Object(
 export type ValidationErrorItem = Static<typeof ValidationErrorItem>
 
 export const ValidationErrorBody = Type.Object(
-  { detail: Type.Array(ValidationErrorItem) },
+  {
+    detail: Type.Array(ValidationErrorItem),
+    message: Type.String({
+      description: 'The same in one line, for readers that show text.',
+      examples: ['body.claimed_at: Field required'],
+    }),
+  },
   { title: 'ValidationError' },
 )
 export type ValidationErrorBody = Static<typeof ValidationErrorBody>

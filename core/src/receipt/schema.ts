@@ -9,6 +9,7 @@ import {
   all,
   array,
   closedObject,
+  either,
   implies,
   integer,
   matching,
@@ -29,12 +30,20 @@ const hash = matching(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
 const signatureValue = matching(/^[A-Za-z0-9_-]{85}[AQgw]$/)
 const keyId = matching(/^ed25519:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
 const fingerprint = matching(/^sha256:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/)
+// Other issuers also write what enclaves measure, which is SHA-384, and hexadecimal. Nothing here is compared with it.
+const codeHash = either(fingerprint, matching(/^sha384:(?:[A-Za-z0-9_-]{64}|[0-9a-f]{96})$/))
+const documentDigest = matching(/^(?:sha256:)?(?:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]|[0-9a-f]{64})$/)
 const transactionHash = matching(/^0x[0-9a-fA-F]{64}$/)
 const timestamp: Shape = (value) => typeof value === 'string' && parseInstant(value) !== undefined
 
 const issuer = object({ key_id: keyId }, { name: text(0, 128) })
 const trustLevel = integer(1, 4)
-const attestation = object({ type: anyText, document: base64url })
+// It holds its document or, where that travels beside the body, names its digest. This checker reads no attestation: one never raises a level.
+const namesDocument = object({ document_sha256: documentDigest })
+const attestation = all(
+  object({ type: anyText }, { document: base64url, document_sha256: documentDigest }),
+  either(object({ document: base64url }), namesDocument),
+)
 const claimsAttestation = object({ trust_level: integer(3) })
 
 const policy = closedObject({
@@ -87,7 +96,7 @@ const claim = object(
 )
 
 const observation = object({
-  verifier: object({ id: action, version }, { code_hash: fingerprint }),
+  verifier: object({ id: action, version }, { code_hash: codeHash }),
   observed_at: timestamp,
   deadline_at: timestamp,
   attempts: integer(1),
@@ -120,7 +129,7 @@ const receiptBody = all(
   implies(object({ policy: anyObject }), object({ spec_version: oneOf('poaw/0.2') })),
   implies(
     claimsAttestation,
-    object({ attestation, observation: object({ verifier: object({ code_hash: fingerprint }) }) }),
+    object({ attestation, observation: object({ verifier: object({ code_hash: codeHash }) }) }),
   ),
 )
 
@@ -138,14 +147,14 @@ const changeBody = all(
       fingerprint: text(1, 256),
       seen_at: timestamp,
       facts: anyObject,
-      watcher: object({ id: text(1, 128), version }, { code_hash: fingerprint }),
+      watcher: object({ id: text(1, 128), version }, { code_hash: codeHash }),
       policy,
       trust_level: trustLevel,
     },
     { occurred_at: timestamp, attestation },
   ),
   without('claim', 'observation', 'verdict'),
-  implies(claimsAttestation, object({ attestation, watcher: object({ code_hash: fingerprint }) })),
+  implies(claimsAttestation, object({ attestation, watcher: object({ code_hash: codeHash }) })),
 )
 
 const treeHeadBody = closedObject({
@@ -173,9 +182,20 @@ const inclusionDocument = object({
   inclusion: array(hash),
 })
 
-const receipt = closedObject({ body: receiptBody, signature }, { proof })
-const changeEntry = closedObject({ body: changeBody, signature }, { proof })
+const receipt = entry(receiptBody)
+const changeEntry = entry(changeBody)
 const treeHead = closedObject({ body: treeHeadBody, signature })
+
+/** Beside the body nothing is signed: a document of an attestation may stand there only where the body names its digest. */
+function entry(body: Shape): Shape {
+  return all(
+    closedObject({ body, signature }, { proof, attestation_document: text(1, Number.POSITIVE_INFINITY) }),
+    implies(
+      (value) => isJsonObject(value) && Object.hasOwn(value, 'attestation_document'),
+      object({ body: object({ attestation: namesDocument }) }),
+    ),
+  )
+}
 
 export function isReceipt(value: JsonValue): value is Receipt {
   return receipt(value)

@@ -48,6 +48,10 @@ export function all(...shapes: readonly Shape[]): Shape {
   return (value) => shapes.every((shape) => shape(value))
 }
 
+export function either(...shapes: readonly Shape[]): Shape {
+  return (value) => shapes.some((shape) => shape(value))
+}
+
 /** An object that has none of these members. */
 export function without(...names: readonly string[]): Shape {
   return (value) => isJsonObject(value) && !names.some((name) => has(value, name))

@@ -35,6 +35,7 @@ const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
 const RETRY_SOON = { retryAfterSeconds: 1 }
 
 const MAX_ISSUES = 32
+const MAX_ISSUES_IN_LINE = 8
 const MAX_STEP_LENGTH = 128
 
 const DETAILS: Readonly<Record<string, string>> = {
@@ -75,8 +76,8 @@ export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
     if (error instanceof ErasedError) return reply.send({ detail, erased: toErasedReceipt(error.receipt) })
-    const issues = error instanceof ServiceError && error.code === 'invalid' ? limitIssues(error.issues) : undefined
-    return reply.send({ detail: issues ?? detail })
+    if (!(error instanceof ServiceError) || error.code !== 'invalid') return reply.send({ detail })
+    return reply.send({ detail: limitIssues(error.issues), message: inOneLine(error) })
   })
   app.setNotFoundHandler((_request, reply) => notFound(reply))
 }
@@ -93,6 +94,14 @@ export function prepareRefusal(error: Error, request: FastifyRequest, reply: Fas
 /** Limits the size of the answer, so that a small request cannot cause a large answer. */
 function limitIssues(issues: readonly Issue[]): Issue[] {
   return issues.slice(0, MAX_ISSUES).map((issue) => ({ ...issue, loc: issue.loc.map(shorten) }))
+}
+
+/** For clients that show text, and cannot read a list. A member's name may have been chosen to look like another line, or another text. */
+function inOneLine({ message, issues }: ServiceError): string {
+  const shown = issues.slice(0, MAX_ISSUES_IN_LINE).map(({ loc, msg }) => `${loc.map(shorten).join('.')}: ${msg}`)
+  const rest = issues.length - shown.length
+  const line = shown.length === 0 ? message : shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '')
+  return line.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 function shorten(step: string | number): string | number {

@@ -47,6 +47,8 @@ export interface Registry {
   aliasesFor(provider: string): readonly string[]
   /** The actions that can be verified without a connection. */
   publicActions(): readonly string[]
+  /** Other names under which they can be claimed without one. */
+  publicAliases(): readonly string[]
   readonly anchorer: Anchorer | undefined
   /** In the order of the configuration. */
   readonly plugins: readonly LoadedPlugin[]
@@ -237,11 +239,19 @@ export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
       [...newest]
         .filter(([name, { verifier, providers }]) => name !== verifier.profile.action && providers.includes(provider))
         .map(([name]) => name),
+    publicAliases: () =>
+      [...newest]
+        .filter(([name, { verifier, anonymous }]) => name !== verifier.profile.action && isPublic(verifier, anonymous))
+        .map(([name]) => name),
     publicActions: () =>
       current
-        .filter(({ verifier, anonymous }) => verifier.profile.access.anonymous && anonymous)
+        .filter(({ verifier, anonymous }) => isPublic(verifier, anonymous))
         .map(({ verifier }) => verifier.profile.action),
   }
+}
+
+function isPublic({ profile }: HostedVerifier, anonymous: Reader | undefined): boolean {
+  return profile.access.anonymous && anonymous !== undefined
 }
 
 function newestOf(versions: ReadonlyMap<string, RegisteredVerifier>): RegisteredVerifier {

@@ -131,9 +131,29 @@ t.test('every code of a service error has its status', async (t) => {
     t.teardown(failing.close)
     const answer = await failing.ask('/.well-known/poaw-keys.json')
     t.equal(answer.status, status, code)
-    t.same(answer.json, { detail: code === 'invalid' ? issues : 'in words' }, code)
+    const expected =
+      code === 'invalid' ? { detail: issues, message: 'body.claimed_at: too late' } : { detail: 'in words' }
+    t.same(answer.json, expected, code)
     t.equal(answer.headers['cache-control'], 'no-store')
   }
+})
+
+t.test('a 422 says its mistakes in one line, too, whatever names a client chose', async (t) => {
+  const app = await startApp()
+  t.teardown(app.close)
+  const params = { ...CLAIM.params, sha: 1, 'x\n"detail\u2028\u202e': 1 }
+  const several = await app.post({ ...CLAIM, claimed_at: undefined, agent_id: '', params })
+  const { detail, message } = several.json
+  t.equal(several.status, 422)
+  t.equal(detail.length, 4)
+  t.equal(message.split('; ').length, 4)
+  t.match(message, /^.*body\.claimed_at: Field required.*$/)
+  t.match(message, /body\.params\.sha: /)
+  t.notMatch(message, /[\n\u2028\u202e]/)
+  const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`member ${index}`, index]))
+  t.match((await app.post({ ...CLAIM, ...many })).json.message, /; and 32 more$/)
+  t.match((await app.ask('/v1/log/entries?limit=x')).json.message, /^query\.limit: /)
+  t.match((await app.post('{')).json, { detail: [{ loc: ['body', Number] }], message: /^body\.1: JSON decode error$/ })
 })
 
 t.test('an unexpected error is logged, and its words stay here', async (t) => {
@@ -266,11 +286,13 @@ t.test('a request is logged with its route, and without what may not be known', 
   await app.post({ ...CLAIM, agent_id: 'agent-in-body' })
   await app.ask('/v1/receipts/rcpt_hidden', { key: KEY })
   await app.ask('/nothing?x=1')
+  await app.ask(`/v1/claims?key=${KEY}`)
   const requests = app.lines.filter(({ message }) => message === 'request').map(({ fields }) => fields)
   t.match(requests, [
     { method: 'POST', route: '/v1/claims', status: 202, ms: Number },
     { method: 'GET', route: '/v1/receipts/:receipt_id', status: 404, ms: Number },
     { method: 'GET', route: null, status: 404, ms: Number },
+    { method: 'GET', route: '/v1/claims', status: 401, ms: Number },
   ])
   t.notMatch(JSON.stringify(app.lines), /svc_sk_|agent-in-body|rcpt_hidden/)
 })

@@ -70,6 +70,7 @@ t.test('a plugin offers its actions, and public ones need no connection', async 
   t.equal(registry.verifierFor('other.thing.do')?.verifier, registry.verifierFor('test.thing.do')?.verifier)
   t.equal(registry.verifierFor('test.thing.undo'), undefined)
   t.strictSame(registry.publicActions(), ['test.thing.do'])
+  t.strictSame(registry.publicAliases(), ['other.thing.do'])
   t.strictSame(
     registry.profiles().map(({ action }) => action),
     ['test.thing.do'],

@@ -118,6 +118,10 @@ t.test('an action whose profile is public is public where a plugin names the pla
   t.strictSame(missingSources([without, source]), [])
   t.strictSame(createRegistry([without]).publicActions(), [])
   t.strictSame(createRegistry([without, source]).publicActions(), [ACTION])
+  const alias = { ...PUBLIC.over, aliases: { 'other.outcome.reach': { providers: ['one'] } } }
+  const aliases = (reading: Reading) => createRegistry([plugin('a', ['one'], reading)]).publicAliases()
+  t.strictSame(aliases({ over: alias }), [], 'nobody names the place')
+  t.strictSame(aliases({ over: alias, anonymous: true }), ['other.outcome.reach'])
 })
 
 t.test("a claim may be read by the plugins of its workspace's connections, and without one", async (t) => {

@@ -96,12 +96,18 @@ function trustLevel({ report, document, paint }: EntryReportOptions): string {
   const { body, proof } = document as { body: JsonObject; proof?: { anchor?: { chain: string } } }
   const stated = Number(body.trust_level)
   if (achieved === 2) {
-    const level = `Trust level 2: signed, in the log, and anchored. It existed by ${proven_by}.`
-    return stated > 2 ? `${level} It states level ${stated}, which this command cannot check.` : level
+    return `Trust level 2: signed, in the log, and anchored. It existed by ${proven_by}.${beyond(stated)}`
   }
   if (stated === 1) return 'Trust level 1, as it states: signed.'
-  const level = `Trust level 1 of ${stated}: signed, but`
-  return paint('doubtful', `${level} ${lackOf(checks, proof?.anchor?.chain)}`)
+  const level = `Trust level 1 of ${Math.min(stated, 2)}: signed, but`
+  return paint('doubtful', `${level} ${lackOf(checks, proof?.anchor?.chain)}${beyond(stated)}`)
+}
+
+/** Other issuers state levels that rest on an attestation. */
+function beyond(stated: number): string {
+  return stated > 2
+    ? ` It states level ${stated}: this command checks no attestation, and none raises the level here.`
+    : ''
 }
 
 function lackOf({ inclusion, anchor }: Report['checks'], chain: string | undefined): string {
