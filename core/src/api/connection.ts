@@ -21,7 +21,9 @@ export const ConnectionList = Type.Object(
       ),
       { description: 'Active ones, oldest first.' },
     ),
-    public_actions: Type.Array(Type.String(), { description: 'What can be claimed without a connection: actions, and their other names.' }),
+    public_actions: Type.Array(Type.String(), {
+      description: 'What can be claimed without a connection: actions, and their other names.',
+    }),
   },
   { title: 'ConnectionList' },
 )
