@@ -178,7 +178,7 @@ t.test('the other examples print what they are there for', async (t) => {
 t.test('every package ships its README and its sources, and nothing of the build', async (t) => {
   const { output } = await run('.', 'npm', ['pack', '--workspaces', '--dry-run', '--json', '--ignore-scripts'])
   const packages = JSON.parse(output) as { name: string; files: { path: string }[] }[]
-  t.equal(packages.length, 8)
+  t.equal(packages.length, 9)
   for (const { name, files } of packages) {
     const paths = files.map(({ path }) => path)
     t.ok(paths.includes('README.md'), `${name} has a README`)

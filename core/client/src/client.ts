@@ -1,0 +1,106 @@
+/** The client: what a program asks of the service. */
+import type { Bundle, BundleReport } from '@claimcheck/core/checker'
+import { claimRequest, type NewClaim } from './claim-request.ts'
+import { NotFoundError } from './errors.ts'
+import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
+import { fetchBundle, receiptPath, type VerifyOptions, verifyReceipt } from './verify.ts'
+import { type ClaimRef, idOf, type WaitOptions, waitForClaim, watchClaims } from './watch.ts'
+import type {
+  ClaimFilters,
+  ClaimList,
+  ClaimRequest,
+  ClaimStatus,
+  ConnectionList,
+  CredentialDescription,
+  DecidedClaim,
+  ProfileList,
+  SubmittedClaim,
+} from './wire.ts'
+
+export interface ClientOptions extends TransportOptions {
+  /** Who claims, where a claim does not say. */
+  readonly agentId?: string
+}
+
+/** Every call throws a ClaimcheckError, or the reason of its signal. */
+export interface Client {
+  /** One call makes one claim, however often it has to be sent. */
+  submit(claim: NewClaim, options?: CallOptions): Promise<SubmittedClaim>
+  /** The claim as `submit` sends it: with an id, a time and an agent. Submitting it twice makes one claim. */
+  prepare(claim: NewClaim): ClaimRequest
+  claim(claim: ClaimRef, options?: CallOptions): Promise<ClaimStatus>
+  /** Until the claim is decided. */
+  wait(claim: ClaimRef, options?: WaitOptions): Promise<DecidedClaim>
+  /** One claim or many, each as it is now and again whenever it changed, until all are decided. */
+  watch(claims: ClaimRef | readonly ClaimRef[], options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined>
+  /** All claims that fit, newest first. Pages are fetched as they are needed. */
+  list(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined>
+  /** The same by pages, of `limit` claims each. */
+  pages(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimList, void, undefined>
+  /** The receipt as text. Keep it unchanged: checkers read the text itself. */
+  receipt(receiptId: string, options?: CallOptions): Promise<string>
+  /** The checks that the verdict follows from, as text; undefined for a receipt that names none. */
+  evidence(receiptId: string, options?: CallOptions): Promise<string | undefined>
+  /** The issuer's key document, as text. */
+  keys(options?: CallOptions): Promise<string>
+  /** The receipt and all that it is checked with, as one document that checkers read without a network. */
+  bundle(receiptId: string, options?: CallOptions): Promise<Bundle>
+  /** Fetches a receipt with its keys, evidence, rules and log head, and checks all of it here. */
+  verify(receiptId: string, options?: VerifyOptions): Promise<BundleReport>
+  /** What the workspace has connected, and what can be claimed there. */
+  connections(options?: CallOptions): Promise<ConnectionList>
+  /** The rules by which claims are judged. */
+  profiles(options?: CallOptions): Promise<ProfileList>
+  /** The workspace and the rights of the key. */
+  whoami(options?: CallOptions): Promise<CredentialDescription>
+}
+
+/** @throws TypeError for an address that is none, or that others could listen to */
+export function createClient(options: ClientOptions): Client {
+  const { text, json } = createTransport(options)
+  const prepare = (claim: NewClaim) => claimRequest(claim, options.agentId)
+  const read = (claimId: string, options?: CallOptions) =>
+    json<ClaimStatus>(`/v1/claims/${encodeURIComponent(claimId)}`, options)
+  const fetchBy = (options: CallOptions | undefined) => (path: string) => text(path, options)
+
+  async function* pages(filters: ClaimFilters = {}, options?: CallOptions) {
+    let cursor: string | null | undefined = filters.cursor
+    do {
+      const page: ClaimList = await json(`/v1/claims${query({ ...filters, cursor })}`, options)
+      yield page
+      cursor = page.next_cursor
+    } while (cursor !== null)
+  }
+
+  return {
+    prepare,
+    submit: (claim, options) => json('/v1/claims', options, prepare(claim)),
+    claim: (claim, options) => read(idOf(claim), options),
+    wait: (claim, options) => waitForClaim(read, claim, options),
+    watch: (claims, options) => watchClaims(read, claims, options),
+    pages,
+    async *list(filters, options) {
+      for await (const { claims } of pages(filters, options)) yield* claims
+    },
+    receipt: (receiptId, options) => text(receiptPath(receiptId), options),
+    async evidence(receiptId, options) {
+      try {
+        return await text(`${receiptPath(receiptId)}/evidence`, options)
+      } catch (error) {
+        if (error instanceof NotFoundError) return undefined
+        throw error
+      }
+    },
+    keys: (options) => text('/.well-known/poaw-keys.json', options),
+    bundle: (receiptId, options) => fetchBundle(fetchBy(options), receiptId),
+    verify: (receiptId, options) => verifyReceipt(fetchBy(options), receiptId, options),
+    connections: (options) => json('/v1/connections', options),
+    profiles: (options) => json('/v1/profiles', options),
+    whoami: (options) => json('/v1/whoami', options),
+  }
+}
+
+function query(values: Readonly<Record<string, string | number | undefined | null>>): string {
+  const given = Object.entries(values).filter((entry) => entry[1] !== undefined && entry[1] !== null)
+  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}

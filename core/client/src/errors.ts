@@ -1,0 +1,168 @@
+/** What can go wrong between a program and the service: one class for each thing that a program does about it. */
+import { retryAfterMs } from '@claimcheck/core'
+import type { ClaimRequest, ClaimStatus, ErasedReceipt, ValidationErrorItem } from './wire.ts'
+
+/** Any of the errors below. */
+export class ClaimcheckError extends Error {
+  override readonly name: string = 'ClaimcheckError'
+}
+
+/** The service could not be reached, or its answer broke off. */
+export class ConnectionError extends ClaimcheckError {
+  override readonly name = 'ConnectionError'
+}
+
+/** What answered is not the service, or not as the service answers. */
+export class UnexpectedAnswerError extends ClaimcheckError {
+  override readonly name = 'UnexpectedAnswerError'
+}
+
+/** No answer in time, or no verdict in time. A claim that was waited for goes on without the program. */
+export class TimeoutError extends ClaimcheckError {
+  override readonly name = 'TimeoutError'
+  /** The claim that was waited for, as it was last seen. */
+  readonly claim: ClaimStatus | undefined
+
+  constructor(message: string, claim?: ClaimStatus, options?: ErrorOptions) {
+    super(message, options)
+    this.claim = claim
+  }
+}
+
+/** The work is done, and claiming it failed. Submit `claim` again when the service is there: it has its id. */
+export class NotClaimedError<Result = unknown> extends ClaimcheckError {
+  override readonly name = 'NotClaimedError'
+  /** What the work returned. */
+  readonly result: Result
+  readonly claim: ClaimRequest
+
+  constructor(result: Result, claim: ClaimRequest, cause: unknown) {
+    super(`the work is done, but not claimed: ${(cause as Error).message}`, { cause })
+    this.result = result
+    this.claim = claim
+  }
+}
+
+/** One mistake in a request. */
+export interface Issue {
+  /** The field: `params.sha`. */
+  readonly field: string
+  readonly message: string
+  /** A code, such as `missing` or `string_pattern_mismatch`. */
+  readonly type: string
+}
+
+/** The service answered with a status other than success. */
+export class ApiError extends ClaimcheckError {
+  override readonly name: string = 'ApiError'
+  readonly status: number
+  /** What the service says, in words. */
+  readonly detail: string
+  /** Each mistake in the request, where the service lists them. */
+  readonly issues: readonly Issue[]
+  /** How long the service asks to wait. Milliseconds. */
+  readonly retryAfterMs: number | undefined
+
+  constructor({ status, detail, issues, retryAfterMs }: Answered) {
+    super(`the service answered ${status}: ${detail}`)
+    this.status = status
+    this.detail = detail
+    this.issues = issues
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** 400, 413, 415, 422: the request is wrong. `issues` names the fields. */
+export class InvalidRequestError extends ApiError {
+  override readonly name = 'InvalidRequestError'
+}
+
+/** 401: the key is missing, unknown, expired or revoked. */
+export class AuthenticationError extends ApiError {
+  override readonly name = 'AuthenticationError'
+}
+
+/** 403: the key is good, but may not do this. */
+export class ForbiddenError extends ApiError {
+  override readonly name = 'ForbiddenError'
+}
+
+/** 404. What belongs to another workspace answers the same. */
+export class NotFoundError extends ApiError {
+  override readonly name = 'NotFoundError'
+}
+
+/** 410: the content of the receipt was erased. Its entry in the log is still there. */
+export class GoneError extends ApiError {
+  override readonly name = 'GoneError'
+  readonly erased: ErasedReceipt | undefined
+
+  constructor(answered: Answered) {
+    super(answered)
+    this.erased = answered.erased
+  }
+}
+
+/** 429, also after all retries. */
+export class RateLimitedError extends ApiError {
+  override readonly name = 'RateLimitedError'
+}
+
+/** 500 to 599, also after all retries. */
+export class ServiceUnavailableError extends ApiError {
+  override readonly name = 'ServiceUnavailableError'
+}
+
+interface Answered {
+  readonly status: number
+  readonly detail: string
+  readonly issues: readonly Issue[]
+  readonly retryAfterMs: number | undefined
+  readonly erased: ErasedReceipt | undefined
+}
+
+const CLASSES: Readonly<Record<number, new (answered: Answered) => ApiError>> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  410: GoneError,
+  413: InvalidRequestError,
+  415: InvalidRequestError,
+  422: InvalidRequestError,
+  429: RateLimitedError,
+}
+
+const LONGEST_DETAIL = 500
+
+/** @param text the body of the answer, which need not be of the service: a proxy in between may have given it */
+export function errorOf(status: number, headers: Headers, text: string): ApiError {
+  const { detail, erased } = bodyOf(text)
+  const issues = Array.isArray(detail) ? detail.map(issueOf) : []
+  const words = issues.map(({ field, message }) => `${field}: ${message}`).join('; ')
+  const answered: Answered = {
+    status,
+    detail: words || (typeof detail === 'string' ? detail : text.slice(0, LONGEST_DETAIL)),
+    issues,
+    retryAfterMs: retryAfterMs(headers, Date.parse(headers.get('date') ?? '') || Date.now()),
+    erased,
+  }
+  const Class = CLASSES[status] ?? (status >= 500 ? ServiceUnavailableError : ApiError)
+  return new Class(answered)
+}
+
+function bodyOf(text: string): { readonly detail?: unknown; readonly erased?: ErasedReceipt } {
+  try {
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null ? body : {}
+  } catch {
+    return {}
+  }
+}
+
+/** `loc` begins with the part of the request, which says nothing to who reads of a field. */
+function issueOf(item: Partial<ValidationErrorItem> | null): Issue {
+  const loc = Array.isArray(item?.loc) ? item.loc : []
+  const field = (loc.length > 1 ? loc.slice(1) : loc).join('.')
+  return { field, message: String(item?.msg ?? ''), type: String(item?.type ?? '') }
+}

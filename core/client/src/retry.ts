@@ -1,0 +1,49 @@
+/** When a request is sent again, and how long the client waits before that. */
+import { ApiError, ConnectionError, TimeoutError } from './errors.ts'
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 8000
+/** The same request may succeed later. Sending it again does no harm: the service knows a claim by its `client_claim_id`. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
+
+export interface Tried {
+  /** How often it was sent. */
+  readonly tries: number
+  /** Since it was first sent. */
+  readonly elapsedMs: number
+  /** After which no request is sent again. */
+  readonly limitMs: number
+  /** At least 0, less than 1. */
+  readonly random: number
+}
+
+/** How long to wait before the request is sent again; undefined: it is not. */
+export function pauseBefore(error: unknown, { tries, elapsedMs, limitMs, random }: Tried): number | undefined {
+  if (!isTemporary(error)) return undefined
+  const growing = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS)
+  // Clients that failed together do not come back together.
+  const own = growing * (0.5 + random / 2)
+  const pause = Math.max(own, (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0)
+  return elapsedMs + pause <= limitMs ? pause : undefined
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof ApiError) return TEMPORARY.has(error.status)
+  return error instanceof TimeoutError || error instanceof ConnectionError
+}
+
+/** @throws the signal's reason when it is aborted */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}

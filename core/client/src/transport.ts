@@ -1,0 +1,116 @@
+/** Sends a request until it is answered, or until trying makes no sense any more. */
+import { serviceAddress } from './address.ts'
+import { ClaimcheckError, ConnectionError, errorOf, TimeoutError, UnexpectedAnswerError } from './errors.ts'
+import { pause, pauseBefore } from './retry.ts'
+
+export interface TransportOptions {
+  /** `https://claimcheck.example.com` */
+  readonly baseUrl: string
+  /** An API key, `svc_sk_...`, or a token; a function is asked before each request. Receipts are read without one. */
+  readonly key?: string | (() => string | Promise<string>)
+  /** Sends the requests. The global `fetch` when left out. */
+  readonly fetch?: typeof fetch
+  /** Of one request and its answer. 30 seconds when left out. */
+  readonly timeoutMs?: number
+  /** How long a call goes on trying when the service is away or asks to wait. A minute when left out; 0: it tries once. */
+  readonly retryForMs?: number
+  /** Sends the key also over http to other machines. On this machine http needs no leave. */
+  readonly allowHttp?: boolean
+}
+
+export interface CallOptions {
+  /** Ends the call, which throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Transport {
+  /** The text of the answer, as it was sent. @throws ClaimcheckError, and the signal's reason */
+  text(path: string, options: CallOptions | undefined): Promise<string>
+  json<T>(path: string, options: CallOptions | undefined, body?: unknown): Promise<T>
+}
+
+const TIMEOUT_MS = 30_000
+const RETRY_FOR_MS = 60_000
+
+export function createTransport(options: TransportOptions): Transport {
+  const root = serviceAddress(options.baseUrl, options.allowHttp ?? false)
+  const { key, timeoutMs = TIMEOUT_MS, retryForMs = RETRY_FOR_MS } = options
+  const send = options.fetch ?? globalThis.fetch
+  if (typeof key === 'string') authorization(key)
+
+  /** One try. */
+  async function exchange(path: string, init: RequestInit, stop: CallOptions['signal']): Promise<string> {
+    const given = typeof key === 'function' ? await key() : key
+    const headers = { accept: 'application/json', ...init.headers, ...(given ? authorization(given) : {}) }
+    // By hand: in Node 20 a signal that lives long keeps what AbortSignal.any makes of it.
+    const controller = new AbortController()
+    const abort = () => controller.abort(stop?.reason)
+    const late = new TimeoutError(`no answer from ${root} within ${timeoutMs} ms`)
+    const timer = setTimeout(() => controller.abort(late), timeoutMs)
+    stop?.addEventListener('abort', abort, { once: true })
+    try {
+      // A redirect is not followed: the key is for this address alone.
+      const sent: RequestInit = { ...init, headers, redirect: 'manual', signal: controller.signal }
+      const response = await send(root + path, sent)
+      if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+        throw new UnexpectedAnswerError(
+          `${root} leads to another address: pass the one at which the service itself answers`,
+        )
+      }
+      const text = await response.text()
+      if (!response.ok) throw errorOf(response.status, response.headers, text)
+      return text
+    } catch (error) {
+      if (stop?.aborted) throw stop.reason
+      if (controller.signal.aborted) throw late
+      throw error instanceof ClaimcheckError ? error : unreachable(root, error)
+    } finally {
+      clearTimeout(timer)
+      stop?.removeEventListener('abort', abort)
+    }
+  }
+
+  async function request(path: string, init: RequestInit, { signal }: CallOptions = {}): Promise<string> {
+    const startedAt = performance.now()
+    for (let tries = 1; ; tries += 1) {
+      signal?.throwIfAborted()
+      try {
+        return await exchange(path, init, signal)
+      } catch (error) {
+        const elapsedMs = performance.now() - startedAt
+        const pauseMs = pauseBefore(error, { tries, elapsedMs, limitMs: retryForMs, random: Math.random() })
+        if (pauseMs === undefined || signal?.aborted) throw error
+        await pause(pauseMs, signal)
+      }
+    }
+  }
+
+  return {
+    text: (path, options) => request(path, {}, options),
+    async json(path, options, body) {
+      const headers = { 'content-type': 'application/json' }
+      const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
+      const text = await request(path, init, options)
+      try {
+        return JSON.parse(text)
+      } catch {
+        throw new UnexpectedAnswerError(
+          `${root} answered with something else than JSON: is this the address of the service?`,
+        )
+      }
+    },
+  }
+}
+
+/** What `fetch` throws says little, and its cause says why. */
+function unreachable(root: string, error: unknown): ConnectionError {
+  const { message, cause } = error as Error
+  const why = cause instanceof Error ? cause.message || (cause as Error & { code?: string }).code : message
+  return new ConnectionError(`${root} cannot be reached: ${why}`, { cause: error })
+}
+
+/** @throws TypeError which does not repeat the key, as that of `fetch` would */
+function authorization(key: string): { readonly authorization: string } {
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('the key has characters that no key has')
+  return { authorization: `Bearer ${key}` }
+}

@@ -1,0 +1,85 @@
+/** Fetches what a receipt is checked with. Only the receipt and the keys must be there; what else is missing, the report does not have. */
+import {
+  type Bundle,
+  type BundleOptions,
+  type BundleReport,
+  checkBundle,
+  parseKeySet,
+  treeSizeIn,
+} from '@claimcheck/core/checker'
+import { ApiError, UnexpectedAnswerError } from './errors.ts'
+import type { CallOptions } from './transport.ts'
+import type { Receipt } from './wire.ts'
+
+type Fetch = (path: string) => Promise<string>
+
+export interface VerifyOptions extends CallOptions, Omit<BundleOptions, 'keys'> {
+  /** The issuer's key document that you keep, to trust in place of the one that the service publishes. */
+  readonly keys?: string | BundleOptions['keys']
+}
+
+export function receiptPath(receiptId: string): string {
+  return `/v1/receipts/${encodeURIComponent(receiptId)}`
+}
+
+/** @throws ClaimcheckError without a receipt or keys */
+export async function fetchBundle(fetch: Fetch, receiptId: string): Promise<Bundle> {
+  const [receipt, keys, evidence, profiles, head] = await Promise.all([
+    fetch(receiptPath(receiptId)),
+    fetch('/.well-known/poaw-keys.json'),
+    ifThere(fetch(`${receiptPath(receiptId)}/evidence`)),
+    ifThere(fetch('/v1/profiles')),
+    ifThere(fetch('/v1/log/head')),
+  ])
+  const path = consistencyPath(receipt, receiptId, head)
+  const consistency = path === undefined ? undefined : await ifThere(fetch(path))
+  return {
+    receipt,
+    keys,
+    ...(evidence === undefined ? {} : { evidence }),
+    ...(profiles === undefined ? {} : { profiles }),
+    ...(head === undefined ? {} : { tree_head: head }),
+    ...(consistency === undefined ? {} : { consistency }),
+  }
+}
+
+export async function verifyReceipt(
+  fetch: Fetch,
+  receiptId: string,
+  { keys, signal: _, ...options }: VerifyOptions = {},
+): Promise<BundleReport> {
+  const bundle = await fetchBundle(fetch, receiptId)
+  const trusted = typeof keys === 'string' ? parseKeySet(keys) : keys
+  return checkBundle(bundle, { ...options, ...(trusted ? { keys: trusted } : {}) })
+}
+
+/** What the service does not offer, or not now. */
+async function ifThere(text: Promise<string>): Promise<string | undefined> {
+  try {
+    return await text
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+/** Of the proof that leads from the receipt's tree to the head's; undefined where none is needed. */
+function consistencyPath(text: string, receiptId: string, head: string | undefined): string | undefined {
+  const { body, proof } = receiptIn(text)
+  // Otherwise a service could answer with any valid receipt of its log.
+  if (body?.receipt_id !== receiptId) {
+    throw new UnexpectedAnswerError(`the service answered with something else than the receipt ${receiptId}`)
+  }
+  const first = proof?.tree_size
+  const second = head === undefined ? undefined : treeSizeIn(head)
+  if (!Number.isSafeInteger(first) || second === undefined || first! >= second) return undefined
+  return `/v1/log/consistency?first=${first}&second=${second}`
+}
+
+function receiptIn(text: string): Partial<Receipt> {
+  try {
+    return JSON.parse(text) ?? {}
+  } catch {
+    return {}
+  }
+}

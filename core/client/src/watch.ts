@@ -1,0 +1,91 @@
+/** Follows claims until they are decided. */
+import { TimeoutError } from './errors.ts'
+import { pause } from './retry.ts'
+import type { CallOptions } from './transport.ts'
+import type { ClaimStatus, DecidedClaim } from './wire.ts'
+
+/** A claim, or its id. */
+export type ClaimRef = string | { readonly claim_id: string }
+
+export interface WaitOptions extends CallOptions {
+  /** After which waiting throws a TimeoutError. Until the claim is decided when left out, which may take until its deadline. */
+  readonly timeoutMs?: number | undefined
+}
+
+type ReadClaim = (claimId: string, options: CallOptions) => Promise<ClaimStatus>
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 2000
+/** Of many claims: the service limits what a key may ask in a minute. */
+const PAUSE_PER_CLAIM_MS = 150
+
+export function idOf(claim: ClaimRef): string {
+  return typeof claim === 'string' ? claim : claim.claim_id
+}
+
+/** Each claim as it is now, and again whenever it changed, until all are decided. */
+export async function* watchClaims(
+  read: ReadClaim,
+  claims: ClaimRef | readonly ClaimRef[],
+  { signal }: CallOptions = {},
+): AsyncGenerator<ClaimStatus, void, undefined> {
+  const seen = new Map([claims].flat().map((claim) => [idOf(claim as ClaimRef), '']))
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (const [claimId, before] of seen) {
+      const status = await read(claimId, { signal })
+      const now = JSON.stringify(status)
+      if (isDecided(status)) seen.delete(claimId)
+      else seen.set(claimId, now)
+      if (now === before) continue
+      pauseMs = FIRST_PAUSE_MS
+      yield status
+    }
+    if (seen.size === 0) return
+    await pause(Math.max(pauseMs, seen.size * PAUSE_PER_CLAIM_MS), signal)
+  }
+}
+
+export async function waitForClaim(
+  read: ReadClaim,
+  claim: ClaimRef,
+  { signal, timeoutMs }: WaitOptions = {},
+): Promise<DecidedClaim> {
+  if (typeof claim === 'object' && isDecided(claim as ClaimStatus)) return claim as DecidedClaim
+  const id = idOf(claim)
+  const stop = stopAfter(timeoutMs, signal)
+  let last: ClaimStatus | undefined
+  try {
+    for await (const status of watchClaims(read, id, { signal: stop.signal })) last = status
+  } catch (error) {
+    if (error !== LATE) throw error
+    throw new TimeoutError(
+      `claim ${id} is not decided after ${timeoutMs} ms; its checks go on: wait for it again`,
+      last,
+    )
+  } finally {
+    stop.end()
+  }
+  return last as DecidedClaim
+}
+
+function isDecided(claim: ClaimStatus): boolean {
+  return claim.state === 'decided'
+}
+
+const LATE = new Error('late')
+
+function stopAfter(timeoutMs: number | undefined, signal: AbortSignal | undefined) {
+  if (timeoutMs === undefined) return { signal, end() {} }
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort, { once: true })
+  const timer = setTimeout(() => controller.abort(LATE), timeoutMs)
+  return {
+    signal: controller.signal,
+    end() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    },
+  }
+}
