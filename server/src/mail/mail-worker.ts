@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { OwnAddress } from '../base/own-address.ts'
+import { SecretError } from '../base/secret-keys.ts'
 import type { Worker } from '../base/worker.ts'
 import type { Config } from '../config/config.ts'
 import type { AccountService } from '../people/accounts.ts'
@@ -12,7 +13,7 @@ import type { MailRow } from '../storage/mails.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Message, passwordLink } from './messages.ts'
 import type { Outbox } from './outbox.ts'
-import { createSmtp, type Smtp } from './smtp.ts'
+import { createSmtp, type Delivery, type Smtp } from './smtp.ts'
 
 interface MailWorkerOptions {
   readonly storage: Storage
@@ -98,9 +99,8 @@ export async function sendDue(options: MailWorkerOptions, smtp: Smtp): Promise<b
 
 async function sendOne(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Promise<void> {
   const { storage, now, logger } = options
-  const message = await messageOf(options, row)
-  const delivery = message && (await smtp.deliver({ ...message, id: row.id, to: row.recipient }))
-  if (!delivery || delivery.result === 'sent') {
+  const delivery = await deliver(options, smtp, row)
+  if (delivery.result === 'sent') {
     await storage.write((tx) => tx.mails.finish(row, now()))
     return
   }
@@ -117,6 +117,17 @@ async function sendOne(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Pr
     const details = { recipient: row.recipient, reason: reason.slice(0, 300) }
     tx.audit.record({ event: 'mail.dropped', at: now(), by: BY_SERVICE, subject: row.id, details })
   })
+}
+
+async function deliver(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Promise<Delivery> {
+  try {
+    const message = await messageOf(options, row)
+    return message ? await smtp.deliver({ ...message, id: row.id, to: row.recipient }) : { result: 'sent' }
+  } catch (error) {
+    // It is sealed under another key. Those that were leased with it must not wait for it.
+    if (error instanceof SecretError) return { result: 'failed', reason: error.message }
+    throw error
+  }
 }
 
 /** Undefined: there is nothing to send. */

@@ -134,6 +134,23 @@ t.test('a mail that the server refuses for good is dropped at once', async (t) =
   t.match(await storage.read.audit.after(0, 10), [{ event: 'mail.dropped' }])
 })
 
+t.test('a mail that no key opens holds up no other, and is dropped after a day', async (t) => {
+  const { url, outbox, clock, sent, logged, deliver } = await begin(t)
+  await outbox.send('lost@example.com', MESSAGE)
+  await query(url, "UPDATE mails SET content = 'v2.00000000.AAAA'")
+  clock.now += 1
+  await outbox.send('ann@example.com', MESSAGE)
+  await deliver()
+  t.match(sent, [{ to: 'ann@example.com' }])
+  t.match(logged, ['a mail could not be sent: it is tried again'])
+  clock.now += DAY_MS
+  await deliver()
+  t.strictSame(await query(url, 'SELECT id FROM mails'), [])
+  t.match(await query(url, "SELECT details FROM audit_trail WHERE event = 'mail.dropped'"), [
+    { details: /lost@example\.com.*key 00000000, which is not configured/ },
+  ])
+})
+
 t.test('a host that dies leaves its mails to others', async (t) => {
   const { outbox, clock, options, sent, deliver } = await begin(t)
   await outbox.send('ann@example.com', MESSAGE)
