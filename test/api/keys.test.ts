@@ -103,13 +103,22 @@ t.test('a bound agent speaks through its own keys alone, and its receipts say th
   t.equal((await free.submit({ agent_id: 'deploy-bot' })).status, 403)
 })
 
-t.test('a claim that is on its way while its agent is bound is refused, or was stored before', async (t) => {
+t.test('a claim that is on its way while its agent or its key changes is refused, or was stored before', async (t) => {
   const free = await installation.client('racing')
   const late = free.submit({ agent_id: 'bot', params: { see: 'hang' } })
   await setTimeout(200)
   const bound = await heldTo(free, { agentIds: ['bot'] })
   t.match(await late, { status: 403, body: { detail: /is bound to certain API keys/ } })
   t.strictSame((await bound.get('/v1/claims')).body.claims, [])
+
+  // Its key was looked up before, and the claim would say that it is bound.
+  const leaked = await heldTo(free, { agentIds: ['leaked-bot'] })
+  const later = leaked.submit({ agent_id: 'leaked-bot', params: { see: 'hang' } })
+  await setTimeout(200)
+  await keys.revoke(leaked.id)
+  await keys.releaseAgent(free.workspaceId, 'leaked-bot')
+  t.match(await later, { status: 503, body: { detail: /changed its key: try again/ } })
+  t.strictSame((await free.get('/v1/claims')).body.claims, [])
 
   const racing = Array.from({ length: 20 }, (_, number) => free.submit({ agent_id: `bot-${number}` }))
   const agents = Array.from({ length: 20 }, (_, number) => `bot-${number}`)

@@ -196,12 +196,14 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       if (stored) return { claim: stored, created: !concurrent }
       const earlier = await lookups.add(identity)
       if (!earlier) {
-        // Its agent may have been bound since this request began.
+        // Its agent may have been bound, or its key revoked, since this request began.
         const refused = await speakingRefusal(
           { ...submitter, speaksFor: speaksFor === 'any' ? 'unbound' : speaksFor },
           input.agentId,
         )
-        throw refused ?? new ServiceError('unavailable', 'another request is storing this claim: try again')
+        throw (
+          refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
+        )
       }
       return { claim: await toldOne(await afterRunningCheck(earlier)), created: false }
     },

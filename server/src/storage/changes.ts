@@ -23,7 +23,10 @@ import { assignments, type Table, toHex } from './table.ts'
 export interface Changes {
   /** The log as it must be stored now, and as it will be. Both the same when no receipts are issued. */
   readonly log: { readonly from: LogState; readonly to: LogState }
-  /** Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through. */
+  /**
+   * Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through,
+   * or came through one that has ended.
+   */
   readonly newClaims?: readonly ClaimRow[]
   /** As these claims will be. Each must be stored as queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
@@ -98,7 +101,7 @@ export function changeParts(sql: Expressions, given: (name: Parameter) => string
         AND tree_size = ${given('from_size')} AND root_hash = ${sql.bytes(given('from_root'))}`,
     moved: `UPDATE claims SET ${assignments(checked, 'moved')} FROM ${moved} AS moved
       WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${condition}`,
-    added: `${insert(claims, added)} AND ${mayBeStored('added')}`,
+    added: `${insert(claims, added)} AND ${mayBeStored(sql, 'added')}`,
     inserted: [
       insert(receipts, rowsOf(sql, receipts, given('receipts'))),
       insert(evidence, rowsOf(sql, evidence, given('evidence'))),

@@ -1,5 +1,6 @@
 /** A claim as it is stored, and each of its checks. */
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
+import type { Expressions } from './dialect.ts'
 import { instant, integer, json, nullable, part, type RowOf, table, text } from './table.ts'
 
 /** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
@@ -10,7 +11,7 @@ export const claims = table('claims', ['claimId'], {
   workspaceId: text('workspace_id'),
   clientClaimId: text('client_claim_id'),
   agentId: text('agent_id'),
-  /** 1: submitted through a key that is bound to this agent. */
+  /** 1: submitted through a key that was bound to this agent, also when it was stored. */
   agentBound: integer('agent_bound'),
   action: text('action'),
   target: text('target'),
@@ -76,10 +77,19 @@ export type ClaimProgress = RowOf<typeof progress>
 /** For claims that are looked up by their ids. Written as `state = 'queued'`, Postgres could choose the queue's index, which is slower here. */
 export const UNDECIDED = `state <> 'decided'`
 
-/** Whether a claim may be stored: an agent that is bound speaks through its own keys alone. @param row the claim's name in the statement */
-export function mayBeStored(row: string): string {
-  return `(${row}.agent_bound = 1 OR NOT EXISTS (SELECT 1 FROM bound_agents AS bound
-    WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id))`
+/**
+ * Whether a claim may be stored: an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is
+ * good. The key was looked up before the body arrived, and may have ended since.
+ * @param row the claim's name in the statement
+ */
+export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: string): string {
+  return `CASE WHEN ${row}.agent_bound = 1
+    THEN EXISTS (SELECT 1 FROM api_keys AS speaker
+      WHERE speaker.id = ${row}.submitted_by AND speaker.workspace_id = ${row}.workspace_id AND speaker.revoked_at IS NULL
+        AND (speaker.expires_at IS NULL OR speaker.expires_at > ${row}.submitted_at)
+        AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
+    ELSE NOT EXISTS (SELECT 1 FROM bound_agents AS bound
+      WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id) END`
 }
 
 /** The statement that adds the last check of each of these claims, where it has one, to its history. */

@@ -215,13 +215,13 @@ export function claimWrites(db: Db) {
   return {
     ...claimReads(db),
     /**
-     * Inserts those whose client_claim_id is new in its workspace, and whose agent is not bound to keys that they did not come through,
-     * each with its last check. Returns the ids of these.
+     * Inserts those whose client_claim_id is new in its workspace, and whose agent is not bound to keys that they did not come through, or
+     * that ended since, each with its last check. Returns the ids of these.
      */
     async insertNew(rows: readonly ClaimRow[]): Promise<Set<string>> {
       // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
-      const suffix = `AND ${mayBeStored('new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
+      const suffix = `AND ${mayBeStored(db.dialect, 'new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
       const inserted = new Set((await insertRows(db, claims, ordered, suffix)).map((row) => String(row.claim_id)))
       const checked = rows.filter(({ claimId, lastCheck }) => lastCheck && inserted.has(claimId))
       if (checked.length > 0) {

@@ -14,6 +14,8 @@ export interface Expressions {
   cell(index: number, type: ColumnType): string
   /** The texts of a bound JSON array, as something that a column is IN. */
   readonly texts: string
+  /** Whether the JSON array of texts in a column has this one; not true for null. */
+  includes(column: string, text: string): string
   /** Whether a column is LIKE the bound pattern: the letters of ASCII match in either case, no others do. After `\` a wildcard means itself. */
   matches(column: string): string
   /** Milliseconds since the Unix epoch, with fractions: as the statement runs, not as its transaction began. */

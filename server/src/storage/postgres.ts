@@ -41,6 +41,8 @@ const expressions: Expressions = {
   unfold: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
   cell: (index, type) => (type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${type})`),
   texts: '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))',
+  // The operator for it is a question mark, which stands for a binding here.
+  includes: (column, text) => `jsonb_exists(CAST(${column} AS jsonb), ${text})`,
   // A language has its own idea of which letters are the same; C has that of ASCII.
   matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
   clock: 'extract(epoch FROM clock_timestamp()) * 1000',

@@ -32,6 +32,7 @@ const expressions: Expressions = {
   unfold: (binding) => `jsonb_each(CAST(${binding} AS text))`,
   cell: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
   texts: '(SELECT value FROM json_each(CAST(? AS text)))',
+  includes: (column, text) => `EXISTS (SELECT 1 FROM json_each(${column}) AS item WHERE item.value = ${text})`,
   // A long pattern is bound as bytes.
   matches: (column) => `${column} LIKE CAST(? AS text) ESCAPE '\\'`,
   clock: `unixepoch('subsec') * 1000`,

@@ -18,7 +18,7 @@ import type { Dialect } from '../../../test/support/database.ts'
 import { query } from '../../../test/support/sql.ts'
 import { claimNumber } from '../support/claim-row.ts'
 import { newDatabase, opened } from '../support/databases.ts'
-import { UNREAD } from '../support/rows.ts'
+import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MIGRATIONS = [
@@ -568,10 +568,13 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
 
   t.test('a claim whose agent is bound is stored only where it came through a key of that agent', async (t) => {
     const storage = await begin(t, await fresh(t))
+    const made = { workspaceId: 'ws_1', name: 'bound', keyHash: 'hash', lastFour: 'abcd', createdAt: NOON }
+    const boundKey = { ...UNUSED, ...made, id: 'key_1', agentIds: ['other', 'bound'], revokedAt: null }
     await storage.write(async (tx) => {
       await tx.workspaces.insert({ ...WORKSPACE, id: 'ws_2', name: 'other' })
       await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON }])
       await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON + 1 }])
+      await tx.keys.insert(boundKey)
     })
     t.strictSame(await storage.read.keys.boundAgents('ws_1'), [
       { workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON },
@@ -596,6 +599,35 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     })
     await storage.apply({ log, newClaims: [through(7, 0)] })
     t.ok(await storage.read.claims.byId('ws_1', 'clm_7'), 'a released agent is as any other')
+  })
+
+  t.test('no claim is stored as bound through a key that has ended, or is not for its agent', async (t) => {
+    const storage = await begin(t, await fresh(t))
+    const made = { workspaceId: 'ws_1', name: 'bound', lastFour: 'abcd', createdAt: NOON, revokedAt: null }
+    const key = (id: string, over: object) => ({ ...UNUSED, ...made, id, keyHash: id, agentIds: ['agent'], ...over })
+    const ended = {
+      key_revoked: { revokedAt: NOON },
+      key_expired: { expiresAt: NOON + 3 },
+      key_of_others: { agentIds: ['agent-2'] },
+      key_unbound: { agentIds: null },
+      key_elsewhere: { workspaceId: 'ws_2' },
+    }
+    await storage.write(async (tx) => {
+      await tx.workspaces.insert({ ...WORKSPACE, id: 'ws_2', name: 'other' })
+      for (const [id, over] of Object.entries(ended)) await tx.keys.insert(key(id, over))
+      await tx.keys.insert(key('key_good', { expiresAt: NOON + 100 }))
+    })
+    const through = (submittedBy: string, number: number) => claimNumber(number, { submittedBy, agentBound: 1 })
+    const names = [...Object.keys(ended), 'key_missing']
+    for (const [index, name] of names.entries()) {
+      const claim = through(name, 10 + index)
+      t.strictSame([...(await storage.write((tx) => tx.claims.insertNew([claim])))], [], name)
+      await t.rejects(storage.apply({ log: { from: LOG, to: LOG }, newClaims: [claim] }), name)
+    }
+    t.strictSame([...(await storage.write((tx) => tx.claims.insertNew([through('key_good', 1)])))], ['clm_1'])
+    await storage.apply({ log: { from: LOG, to: LOG }, newClaims: [through('key_good', 2)] })
+    const before = through('key_expired', 0)
+    t.strictSame([...(await storage.write((tx) => tx.claims.insertNew([before])))], ['clm_0'], 'submitted in time')
   })
 
   t.test('no claim is stored while its agent is being bound', async (t) => {

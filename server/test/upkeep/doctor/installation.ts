@@ -137,7 +137,8 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
     source: undefined,
     evidence: undefined,
   }
-  const first = { ...(await plan('one look')), agentBound: 1 }
+  const { id: submittedBy } = await keys.create(workspaceId, 'bound', { agentIds: ['bot'] })
+  const first = { ...(await plan('one look')), agentId: 'bot', agentBound: 1, submittedBy }
   await sequencer.storeChecked({ claim: first, record: PRESENT, decided, next: null })
   let looked = await sequencer.storeChecked({ claim: await plan('three looks'), record: ABSENT, ...waiting })
   looked = await sequencer.advance({ claim: looked!, record: FAILED, ...waiting })
