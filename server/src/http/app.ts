@@ -149,12 +149,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
       whoamiRoutes(described)
     })
     await api.register(async (open: App) => {
-      open.addHook('onRequest', limiters.receipts.count)
+      open.addHook('onRequest', limiters.receipts.onRequest)
       open.addHook('onRequest', cachePublicly)
       receiptRoutes(open, services.receipts, options.receiptPage)
     })
     await api.register(async (open: App) => {
-      open.addHook('onRequest', limiters.log.count)
+      open.addHook('onRequest', limiters.log.onRequest)
       open.addHook('onRequest', cachePublicly)
       logRoutes(open, services.log)
       keyRoutes(open, options.keyDocument)
@@ -162,7 +162,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
     await api.register(async (open: App) => {
-      open.addHook('onRequest', limiters.service.count)
+      open.addHook('onRequest', limiters.service.onRequest)
       healthRoutes(open, options.readiness)
       if (options.metricsReader) metricsRoutes(open, options.metrics, options.metricsReader)
       docsRoutes(open)

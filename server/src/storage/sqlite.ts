@@ -15,6 +15,12 @@ import { StorageError } from './storage.ts'
 
 const READERS = 4
 const ACQUIRE_TIMEOUT_MS = 10_000
+/**
+ * Readers map the file, up to SQLite's own limit of 2 GiB, so that pages are not copied into a cache of each connection. A disk that cannot
+ * read a mapped page, or a program that cuts the file off, ends the process (SIGBUS) where a copy would be an error: nothing is lost by that,
+ * because the writer maps nothing, and what it has committed is on disk.
+ */
+const MAPPED = `PRAGMA mmap_size = ${2 ** 31};`
 
 const BEGIN = 'BEGIN IMMEDIATE'
 const BUSY_PAUSE_MS = 10
@@ -165,7 +171,7 @@ export async function openSqlite(
   if (mustExist && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
   makeFile(file)
   const writer = connect(file, 1, changesTrigger())
-  const reader = connect(file, READERS)
+  const reader = connect(file, READERS, MAPPED)
   const label = `the database ${file}`
   const storage = createStorage<Connection>({
     dialect: sqlite,

@@ -24,7 +24,7 @@ export async function oauthEndpoints(app: App, { oauth, limit, publicUrl }: Endp
   app.removeAllContentTypeParsers()
   // oidc-provider reads bodies itself.
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
-  app.addHook('onRequest', limit.count)
+  app.addHook('onRequest', limit.onRequest)
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(pageHeaders())
     done()

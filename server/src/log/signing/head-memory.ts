@@ -31,13 +31,14 @@ const RECORD_BYTES = 512
 
 export function createHeadMemory({ config }: { readonly config: Pick<Config, 'dataDir'> }): HeadMemory {
   const path = join(config.dataDir, FILE)
+  const parse = parseOnce()
   let latest: Head | undefined
 
   return {
     recall() {
       try {
         // Another thread or process of this host may have signed in the meantime.
-        const stored = read(path)
+        const stored = read(path, parse)
         if (stored && !(latest && isBefore(stored, latest))) latest = stored
       } catch (error) {
         if (!latest) throw error
@@ -48,10 +49,10 @@ export function createHeadMemory({ config }: { readonly config: Pick<Config, 'da
       if (!latest || !isBefore(head, latest)) latest = head
       const record = write(latest)
       try {
-        if (overwrite(path, record, latest)) return
+        if (overwrite(path, record, latest, parse)) return
         writeNewFile(path, record.toString())
         // Overwrites the file also when another process created it at the same moment.
-        if (!overwrite(path, record, latest)) throw new Error('the path is not a file')
+        if (!overwrite(path, record, latest, parse)) throw new Error('the path is not a file')
       } catch (cause) {
         const message = `cannot write DATA_DIR/${FILE}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
@@ -71,7 +72,7 @@ function isBefore(one: Head, other: Head): boolean {
 }
 
 /** Returns false when the file does not exist. Keeps a later head, because a command beside the server uses the same file. */
-function overwrite(path: string, record: Buffer, head: Head): boolean {
+function overwrite(path: string, record: Buffer, head: Head, parse: Parse): boolean {
   const file = openExisting(path, 'r+')
   if (file === undefined) return false
   try {
@@ -84,7 +85,7 @@ function overwrite(path: string, record: Buffer, head: Head): boolean {
   }
 }
 
-function read(path: string): Head | undefined {
+function read(path: string, parse: Parse): Head | undefined {
   try {
     const file = openExisting(path, 'r')
     if (file === undefined) return undefined
@@ -132,7 +133,18 @@ function write({ logId, name, treeSize, rootHash, issuedAt }: Head): Buffer {
   return Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`)
 }
 
-function parse(text: string): Head | undefined {
+type Parse = (text: string) => Head | undefined
+
+/** The file is read each time, because others write it. Mostly it says what it said before. */
+function parseOnce(): Parse {
+  let known: { readonly text: string; readonly head: Head | undefined } | undefined
+  return (text) => {
+    if (known?.text !== text) known = { text, head: parseRecord(text) }
+    return known.head
+  }
+}
+
+function parseRecord(text: string): Head | undefined {
   try {
     const { digest, ...fields } = JSON.parse(text)
     const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at } = fields

@@ -34,7 +34,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
   const { log, now, ownAddress } = services
   const growth = createLogGrowth(services)
 
-  app.addHook('onRequest', limit.count)
+  app.addHook('onRequest', limit.onRequest)
   app.addHook('onRequest', cachePublicly)
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)

@@ -35,7 +35,7 @@ const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5
 const BADGE_CACHE = 'public, max-age=300'
 
 export function receiptPageRoutes(app: App, services: ReceiptPageServices, limiter: Limiter): void {
-  app.get<ReceiptPath>('/r/:file', { onRequest: limiter.count }, async (request, reply) => {
+  app.get<ReceiptPath>('/r/:file', { onRequest: limiter.onRequest }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
     const bundle = isId(id) ? await bundleOf(id, services).catch(orErased) : undefined
     if (bundle instanceof ErasedError) return sendErased(reply, form, bundle)
