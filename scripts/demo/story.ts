@@ -1,8 +1,7 @@
 /** The whole story: an agent claims five things, and each receipt says what was so. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ClaimStatus } from '@claimcheck/core/api'
-import { type Client, createClient } from '@claimcheck/core/client'
+import { type ClaimStatus, type Client, createClient, type DecidedClaim } from '@claimcheck/client'
 import { Agent } from '../../test/destinations/agent.ts'
 import { GitServer } from '../../test/destinations/git-server.ts'
 import { type Anchoring, startAnchoring } from './anchoring.ts'
@@ -19,19 +18,15 @@ interface ClaimTimes {
   readonly deadlineMs: number
 }
 
-let claims = 0
-
 /** Claimed a while ago where the story needs an end of the tolerance within seconds: it is ten minutes after the claim. */
 function claim(client: Client, sha: string, branch: string, times?: ClaimTimes): Promise<ClaimStatus> {
   const claimedAt = times ? Date.now() + times.toleranceEndsInMs - TOLERANCE_MS : Date.now()
   return client.submit({
-    client_claim_id: `demo-${++claims}`,
-    agent_id: 'demo-agent',
     action: 'codehost.commit.push',
     target: TARGET,
     params: { sha, branch },
-    claimed_at: new Date(claimedAt).toISOString(),
-    ...(times ? { deadline_at: new Date(claimedAt + TOLERANCE_MS + times.deadlineMs).toISOString() } : {}),
+    claimed_at: new Date(claimedAt),
+    ...(times ? { deadline_at: new Date(claimedAt + TOLERANCE_MS + times.deadlineMs) } : {}),
   })
 }
 
@@ -43,9 +38,9 @@ function short(sha: string): string {
   return sha.slice(0, 10)
 }
 
-function outcome({ verdict, reason_code, attempts }: ClaimStatus): string {
+function outcome({ verdict, reason_code, attempts }: DecidedClaim): string {
   const reason = reason_code ? ` (${reason_code.replaceAll('_', ' ')})` : ''
-  return `${showVerdict(verdict!)}${reason} ${paint('dim', `after ${attempts} ${attempts === 1 ? 'check' : 'checks'}`)}`
+  return `${showVerdict(verdict)}${reason} ${paint('dim', `after ${attempts} ${attempts === 1 ? 'check' : 'checks'}`)}`
 }
 
 async function tell(
@@ -61,12 +56,12 @@ async function tell(
   await service.show('workspace', 'create', 'acme')
   const { key } = await service.show<{ key: string }>('key', 'create', '--workspace', 'acme')
   await service.show('connection', 'add', 'git', '--workspace', 'acme', '--set', `base_url=${gitServer.url}`)
-  const client = createClient({ baseUrl: service.url, key })
+  const client = createClient({ baseUrl: service.url, key, agentId: 'demo-agent' })
   const repository = `${gitServer.url}/${TARGET}.git`
 
-  const decided: ClaimStatus[] = []
+  const decided: DecidedClaim[] = []
   const settle = async (text: string, { claim_id }: ClaimStatus) => {
-    decided.push(await waiting(text, client.decided(claim_id), outcome))
+    decided.push(await waiting(text, client.wait(claim_id), outcome))
   }
 
   heading('1. The agent pushes a commit to main, and says so')
@@ -104,7 +99,7 @@ async function tell(
   }
 
   heading('Anybody can fetch the receipts, and check them without us: the service is stopped now')
-  const receipts = await Promise.all(decided.map(({ receipt_id }) => client.receipt(receipt_id!)))
+  const receipts = await Promise.all(decided.map(({ receipt_id }) => client.receipt(receipt_id)))
   const keys = await client.keys()
   await service.stop()
   await writeFile(join(service.folder, 'keys.json'), keys)
@@ -129,9 +124,9 @@ interface AnchoredReceipt {
 }
 
 /** The receipt of a claim, anchored: what is under way is waited for, and if that is of a smaller log, another one is made. */
-async function anchored(service: Service, client: Client, { receipt_id }: ClaimStatus): Promise<AnchoredReceipt> {
+async function anchored(service: Service, client: Client, { receipt_id }: DecidedClaim): Promise<AnchoredReceipt> {
   for (;;) {
-    const receipt: AnchoredReceipt = JSON.parse(await client.receipt(receipt_id!))
+    const receipt: AnchoredReceipt = JSON.parse(await client.receipt(receipt_id))
     if (receipt.proof.anchor) return receipt
     await service.show('anchor', 'now')
   }

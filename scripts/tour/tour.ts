@@ -1,5 +1,5 @@
 /** `npm run demo -- --tour`: what agents do at each kind of place, claimed and verified, a line each. */
-import { createClient } from '@claimcheck/core/client'
+import { createClient } from '@claimcheck/client'
 import { Service } from '../demo/service.ts'
 import { heading, paint, say, showVerdict } from '../demo/terminal.ts'
 import { codeHostStops } from './code-hosts.ts'
@@ -51,19 +51,12 @@ async function visitOne(service: Service, { place, connect, claims }: Stop, work
   await service.must('workspace', 'create', workspace)
   if (connect) await service.must('connection', 'add', ...connect, '--workspace', workspace)
   const { key } = await service.must<{ key: string }>('key', 'create', '--workspace', workspace)
-  const client = createClient({ baseUrl: service.url, key })
+  const client = createClient({ baseUrl: service.url, key, agentId: 'tour-agent' })
   let verified = 0
-  for (const [index, { action, target, params }] of claims.entries()) {
-    const { claim_id } = await client.submit({
-      client_claim_id: `${workspace}-${index}`,
-      agent_id: 'tour-agent',
-      action,
-      target,
-      params: params as never,
-      claimed_at: new Date().toISOString(),
-    })
-    const decided = await client.decided(claim_id, { signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => undefined)
-    const outcome = decided ? `${showVerdict(decided.verdict!)} ${decided.reason_code ?? ''}` : 'not decided'
+  for (const { action, target, params } of claims) {
+    const submitted = await client.submit({ action, target, params })
+    const decided = await client.wait(submitted, { timeoutMs: LONGEST_MS }).catch(() => undefined)
+    const outcome = decided ? `${showVerdict(decided.verdict)} ${decided.reason_code ?? ''}` : 'not decided'
     if (decided?.verdict === 'verified') verified++
     say(`  ${outcome.trim()}  ${action.padEnd(ACTION_WIDTH)} ${target}  ${paint('dim', decided?.receipt_id ?? '')}`)
   }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createClient } from '@claimcheck/core/client'
+import { createClient } from '@claimcheck/client'
 import t from 'tap'
 import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
 import { Installation, NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
@@ -92,7 +92,7 @@ t.test(
     t.equal((await fetch(first.setupUrl)).status, 200, 'it prints the link that sets it up')
     await command(folder, 'workspace', 'create', 'load')
     const { key } = (await command(folder, 'key', 'create', '--workspace', 'load')).output
-    const client = createClient({ baseUrl: first.url, key })
+    const client = createClient({ baseUrl: first.url, key, retryForMs: 0 })
 
     const acknowledged: { claim_id: string; receipt_id: string | null }[] = []
     let stopped = false

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Client, createClient } from '@claimcheck/core/client'
+import { type Client, createClient } from '@claimcheck/client'
 import t from 'tap'
 import { Agent } from '../destinations/agent.ts'
 import { GitServer } from '../destinations/git-server.ts'

@@ -12,6 +12,11 @@ export function namedExports(markdown: string): ReadonlyMap<string, readonly str
   return new Map(sections.map(([subpath, prose]) => [subpath, namesIn(prose)]))
 }
 
+/** The names in a README of a package that has one entry alone. */
+export function namedIn(markdown: string): readonly string[] {
+  return namesIn(readPage(markdown).prose)
+}
+
 function namesIn(prose: string): string[] {
   const listed = [...prose.matchAll(/^- ((?:`\w+`(?:, )?(?:and )?\s*)+):/gm)].map(([, names]) => names!).join(' ')
   const spoken = [...prose.matchAll(/`([A-Z]\w*[a-z]\w*)`/g)].map(([, name]) => name!)

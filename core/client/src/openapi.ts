@@ -408,7 +408,7 @@ export interface components {
         readonly ConnectionList: {
             /** @description Active ones, oldest first. */
             readonly connections: readonly components["schemas"]["Connection"][];
-            /** @description Actions that need no connection. */
+            /** @description What can be claimed without a connection: actions, and their other names. */
             readonly public_actions: readonly string[];
         };
         /** ConsistencyProof */
@@ -941,6 +941,11 @@ export interface components {
         /** ValidationError */
         readonly ValidationError: {
             readonly detail: readonly components["schemas"]["ValidationErrorItem"][];
+            /**
+             * @description The same in one line, for readers that show text.
+             * @example body.claimed_at: Field required
+             */
+            readonly message: string;
         };
         /** ValidationErrorItem */
         readonly ValidationErrorItem: {
