@@ -141,6 +141,7 @@ t.test('an erasure is repeated without harm, listed, and told to the audit trail
   const { receiptId, claimId } = await named()
   const first = JSON.parse((await run('receipt', 'erase', claimId, ...RULE, '--json')).stdout)
   t.match(first, { receipt_id: receiptId, ...COURT, was_erased_before: false, files_cleared: true })
+  t.strictSame(JSON.parse((await run('receipt', 'rewrite-files', '--json')).stdout), { files_cleared: true })
   const again = await run('receipt', 'erase', receiptId, '--rule', 'secret', '--json')
   t.match(JSON.parse(again.stdout), { ...first, was_erased_before: true }, 'the first rule stays, and nothing is asked')
   const listed = JSON.parse((await run('receipt', 'erased', '--json')).stdout)

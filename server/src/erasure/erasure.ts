@@ -41,6 +41,8 @@ export interface ErasureService {
   erase(receiptId: string, reason: Reason, by: Acting): Promise<Erased>
   /** The latest first. */
   list(limit: number): Promise<readonly ErasedReceipt[]>
+  /** Writes the database's files anew, without what was erased. False: a reader was in the way, as above. */
+  rewriteFiles(): Promise<boolean>
 }
 
 const MOST_SAME = 100
@@ -82,6 +84,7 @@ export function createErasureService({ storage, now }: { storage: Storage; now: 
       return { receipt, isNew, isForgotten: await storage.forgetDeleted() }
     },
     list: (limit) => erasures.list(limit),
+    rewriteFiles: () => storage.rewrite(),
   }
 }
 

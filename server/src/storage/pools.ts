@@ -106,6 +106,12 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     })
   }
 
+  async function forgetDeleted(): Promise<boolean> {
+    const rows: Row[] = []
+    for (const sql of dialect.forgetDeleted) rows.push(...(await outsideOn(writer).query(sql)))
+    return rows.every(({ busy = 0 }) => Number(busy) === 0)
+  }
+
   return {
     read: reads(outside),
     write: (work) =>
@@ -119,10 +125,10 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     snapshot: (work) => transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),
-    forgetDeleted: async () => {
-      const rows: Row[] = []
-      for (const sql of dialect.forgetDeleted) rows.push(...(await outsideOn(writer).query(sql)))
-      return rows.every(({ busy = 0 }) => Number(busy) === 0)
+    forgetDeleted,
+    rewrite: async () => {
+      for (const sql of dialect.rewrite) await outsideOn(writer).query(sql)
+      return forgetDeleted()
     },
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()

@@ -66,6 +66,8 @@ export const sqlite: Dialect = {
   applyChanges: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
   // While it waits for readers, nobody writes.
   forgetDeleted: ['PRAGMA busy_timeout = 1000', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA busy_timeout = 10000'],
+  // What secure_delete overwrites is the row as it is: where a full page was divided, each part keeps what went into the other.
+  rewrite: ['VACUUM'],
   tableNames: (table) =>
     table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
   isUnavailable: (error) => {

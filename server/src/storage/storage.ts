@@ -63,6 +63,11 @@ export interface Storage {
    * reader is in the way, and a later call succeeds.
    */
   forgetDeleted(): Promise<boolean>
+  /**
+   * Writes the files of the tables whose content can be erased anew, so that nothing is left in them of what was deleted. Takes as long as
+   * the tables are large, and nobody writes meanwhile. False: as above.
+   */
+  rewrite(): Promise<boolean>
   close(): Promise<void>
 }
 

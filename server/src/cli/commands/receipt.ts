@@ -18,6 +18,7 @@ interface EraseOptions extends OutputOptions {
 
 const RULES = Object.keys(OPERATOR_RULES).join(', ')
 const MOST_LISTED = 1000
+const READER = 'The write-ahead log holds it until a reader ends: run this command again.'
 
 export function addReceiptCommands(program: Command): void {
   const receipt = program.command('receipt').description('the content of receipts, which can be erased')
@@ -50,6 +51,16 @@ export function addReceiptCommands(program: Command): void {
       print(options, listed.map(toErasedReceipt), table(['RECEIPT', 'ERASED AT', 'ENTRY', 'BECAUSE OF'], rows))
     },
   )
+
+  subcommand(
+    receipt,
+    'rewrite-files',
+    'write the database files anew, without what was erased; claims are refused meanwhile, for a minute in some gigabytes',
+  ).action(async (options: OutputOptions) => {
+    const isDone = await withClaimcheck(({ erasure }) => erasure.rewriteFiles())
+    print(options, { files_cleared: isDone }, [isDone ? 'The files hold nothing of what was erased.' : READER])
+    if (!isDone) process.exitCode = 1
+  })
 }
 
 function toJson({ receipt, isNew, isForgotten }: Erased, same: readonly string[]) {
@@ -64,7 +75,8 @@ function linesOf({ receipt, isNew, isForgotten }: Erased, same: readonly string[
     `The content of ${receiptId} is erased, ${because}.`,
     `Entry ${leafIndex} of the log stays, with its hash and its proofs.`,
     'Backups, replicas, and copies that people fetched still hold it: server/docs/erasure.md says what to do about them.',
-    ...(isForgotten ? [] : ['The write-ahead log holds it until a reader ends: run this command again.']),
+    'Unused parts of the database files may still hold some of it: run claimcheck receipt rewrite-files, at a quiet hour.',
+    ...(isForgotten ? [] : [READER]),
     ...(same.length === 0
       ? []
       : [
