@@ -57,7 +57,7 @@ export interface Client {
 
 /** @throws TypeError for an address that is none, or that others could listen to */
 export function createClient(options: ClientOptions): Client {
-  const { text, json } = createTransport(options)
+  const { text, json, parse } = createTransport(options)
   const prepare = (claim: NewClaim) => claimRequest(claim, options.agentId)
   const read = (claimId: string, options?: CallOptions) =>
     json<ClaimStatus>(`/v1/claims/${encodeURIComponent(claimId)}`, options)
@@ -95,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
     bundle: (receiptId, options) => fetchBundle(fetchBy(options), receiptId),
     verify: (receiptId, options) => verifyReceipt(fetchBy(options), receiptId, options),
     connections: (options) => json('/v1/connections', options),
-    profiles: (options) => json('/v1/profiles', options),
+    profiles: async (options) => parse(await text('/v1/profiles', options)),
     whoami: (options) => json('/v1/whoami', options),
   }
 }

@@ -24,13 +24,17 @@ export interface CallOptions {
 }
 
 export interface Transport {
-  /** The text of the answer, as it was sent. @throws ClaimcheckError, and the signal's reason */
+  /** What anybody may read, without the key: the text as it was sent. @throws ClaimcheckError, and the signal's reason */
   text(path: string, options: CallOptions | undefined): Promise<string>
+  /** With the key. A body is posted. @throws ClaimcheckError, and the signal's reason */
   json<T>(path: string, options: CallOptions | undefined, body?: unknown): Promise<T>
+  /** @throws UnexpectedAnswerError for what is no JSON */
+  parse<T>(text: string): T
 }
 
 const TIMEOUT_MS = 30_000
 const RETRY_FOR_MS = 60_000
+const ACCEPT = { accept: 'application/json' }
 
 export function createTransport(options: TransportOptions): Transport {
   const root = serviceAddress(options.baseUrl, options.allowHttp ?? false)
@@ -39,9 +43,7 @@ export function createTransport(options: TransportOptions): Transport {
   if (typeof key === 'string') authorization(key)
 
   /** One try. */
-  async function exchange(path: string, init: RequestInit, stop: CallOptions['signal']): Promise<string> {
-    const given = typeof key === 'function' ? await key() : key
-    const headers = { accept: 'application/json', ...init.headers, ...(given ? authorization(given) : {}) }
+  async function exchange(path: string, init: RequestInit, stop: AbortSignal | undefined): Promise<string> {
     // By hand: in Node 20 a signal that lives long keeps what AbortSignal.any makes of it.
     const controller = new AbortController()
     const abort = () => controller.abort(stop?.reason)
@@ -50,12 +52,9 @@ export function createTransport(options: TransportOptions): Transport {
     stop?.addEventListener('abort', abort, { once: true })
     try {
       // A redirect is not followed: the key is for this address alone.
-      const sent: RequestInit = { ...init, headers, redirect: 'manual', signal: controller.signal }
-      const response = await send(root + path, sent)
+      const response = await send(root + path, { ...init, redirect: 'manual', signal: controller.signal })
       if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
-        throw new UnexpectedAnswerError(
-          `${root} leads to another address: pass the one at which the service itself answers`,
-        )
+        throw new UnexpectedAnswerError(`${root} leads to another address: pass the one at which the service answers`)
       }
       const text = await response.text()
       if (!response.ok) throw errorOf(response.status, response.headers, text)
@@ -70,9 +69,12 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  async function request(path: string, init: RequestInit, { signal }: CallOptions = {}): Promise<string> {
+  /** @param make is asked before each try: by then a token may be another */
+  async function request(path: string, make: () => Promise<RequestInit>, given: CallOptions = {}): Promise<string> {
+    const { signal } = given
     const startedAt = performance.now()
     for (let tries = 1; ; tries += 1) {
+      const init = await make()
       signal?.throwIfAborted()
       try {
         return await exchange(path, init, signal)
@@ -85,19 +87,27 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
+  function parse<T>(text: string): T {
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new UnexpectedAnswerError(`${root} answered with no JSON: is this the address of the service?`)
+    }
+  }
+
   return {
-    text: (path, options) => request(path, {}, options),
+    parse,
+    text: (path, options) => request(path, async () => ({ headers: ACCEPT }), options),
     async json(path, options, body) {
-      const headers = { 'content-type': 'application/json' }
-      const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
-      const text = await request(path, init, options)
-      try {
-        return JSON.parse(text)
-      } catch {
-        throw new UnexpectedAnswerError(
-          `${root} answered with something else than JSON: is this the address of the service?`,
-        )
+      const post = { method: 'POST', body: JSON.stringify(body) }
+      const make = async () => {
+        const given = typeof key === 'function' ? await key() : key
+        const headers = { ...ACCEPT, ...(given === undefined ? {} : authorization(given)) }
+        return body === undefined
+          ? { headers }
+          : { ...post, headers: { ...headers, 'content-type': 'application/json' } }
       }
+      return parse(await request(path, make, options))
     },
   }
 }
