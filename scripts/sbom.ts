@@ -12,11 +12,13 @@ interface Component {
   readonly 'bom-ref': string
   readonly purl: string
   readonly hashes?: readonly { readonly alg: string; readonly content: string }[]
+  readonly properties?: readonly { readonly name: string; readonly value: string }[]
 }
 
 export interface Sbom {
   readonly metadata: { readonly component: Component }
   readonly components: readonly Component[]
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[]
 }
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -26,15 +28,23 @@ const execute = promisify(execFile)
 
 /** @param name of a package of this repository */
 export async function sbomOf(name: string): Promise<Sbom> {
-  // Without `--omit dev`, which also leaves out what both the package and the tests use. The packages have no development dependencies.
+  // Without `--omit dev`, which also leaves out what both the package and the tests use. What only development needs is marked.
   const args = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--workspace', name]
   const { stdout } = await execute('npm', args, { cwd: ROOT, maxBuffer: MOST_BYTES })
   const sbom: Sbom = JSON.parse(stdout)
   // npm puts the repository there.
   const component = sbom.components.find(({ 'bom-ref': ref }) => ref.startsWith(`${name}@`))
   if (!component) throw new Error(`npm sbom does not list ${name} itself`)
-  const components = sbom.components.filter((one) => one !== component)
-  return { ...sbom, metadata: { ...sbom.metadata, component }, components }
+  const left = new Set(sbom.components.filter(isForDevelopment).map((one) => one['bom-ref']))
+  const components = sbom.components.filter((one) => one !== component && !left.has(one['bom-ref']))
+  const dependencies = sbom.dependencies
+    .filter(({ ref }) => !left.has(ref))
+    .map((one) => ({ ...one, dependsOn: (one.dependsOn ?? []).filter((ref) => !left.has(ref)) }))
+  return { ...sbom, metadata: { ...sbom.metadata, component }, components, dependencies }
+}
+
+function isForDevelopment({ properties = [] }: Component): boolean {
+  return properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true')
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -2,7 +2,24 @@
 import { CommanderError } from 'commander'
 import { ServiceError } from '../base/errors.ts'
 
-export type CommandErrorCode = 'usage' | 'not_configured' | 'not_confirmed' | 'not_connected' | 'could_not_check'
+export type CommandErrorCode =
+  | 'usage'
+  | 'bad_arguments'
+  | 'not_configured'
+  | 'not_confirmed'
+  | 'not_connected'
+  | 'could_not_check'
+  /** A checkout does not say what was pushed. */
+  | 'no_push'
+  /** Nobody signed in, or the sign-in was not completed. */
+  | 'not_signed_in'
+  /** What a service answers, or that it does not. */
+  | 'unauthorized'
+  | 'refused'
+  | 'not_found'
+  | 'rate_limited'
+  | 'unreachable'
+  | 'unexpected_answer'
 
 /** What a command itself refuses. */
 export class CommandError extends Error {
@@ -27,6 +44,7 @@ export interface Failure {
 const EXIT_FAILED = 1
 /** The arguments are not those of a command, or `verify` could not check. */
 const EXIT_NOT_RUN = 2
+const NOT_RUN: ReadonlySet<CommandErrorCode> = new Set(['bad_arguments', 'could_not_check'])
 
 /** The classes whose messages are written for people. Each error of them has a code. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set([
@@ -59,7 +77,7 @@ export function failureOf(error: unknown): Failure | undefined {
     const message = error.message.replace(/^error: /, '')
     return { exitCode: EXIT_NOT_RUN, code: 'usage', message, text: undefined }
   }
-  const exitCode = error instanceof CommandError && error.code === 'could_not_check' ? EXIT_NOT_RUN : EXIT_FAILED
+  const exitCode = error instanceof CommandError && NOT_RUN.has(error.code) ? EXIT_NOT_RUN : EXIT_FAILED
   return { exitCode, ...described(error) }
 }
 

@@ -4,11 +4,14 @@ import { VERSION } from '../base/version.ts'
 import { addActionCommand } from './commands/action.ts'
 import { addAnchorCommands } from './commands/anchor.ts'
 import { addAuditTrailCommand } from './commands/audit-trail.ts'
+import { addClaimCommands } from './commands/claim.ts'
+import { addClaimsCommands } from './commands/claims.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
+import { addLoginCommands } from './commands/login.ts'
 import { addMachineCommands } from './commands/machine.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
@@ -31,6 +34,9 @@ export async function run(args: readonly string[]): Promise<void> {
     .showHelpAfterError('(claimcheck help lists the commands)')
     .exitOverride()
 
+  addClaimCommands(program)
+  addClaimsCommands(program)
+  addLoginCommands(program)
   addServeCommand(program)
   addMigrateCommand(program)
   addWorkspaceCommands(program)

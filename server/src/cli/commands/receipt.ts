@@ -1,4 +1,4 @@
-/** `claimcheck receipt`: erases the content of a receipt, and lists what was erased. */
+/** `claimcheck receipt`: on the installation, erases the content of a receipt, and lists what was erased; at a service, reads receipts. */
 import { createInterface } from 'node:readline/promises'
 import { formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
@@ -9,6 +9,7 @@ import { type Candidate, type Erased, readReason } from '../../erasure/erasure.t
 import { toErasedReceipt } from '../../http/wire/erasure.ts'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+import { addServiceReceiptCommands } from './receipt-at-service.ts'
 
 interface EraseOptions extends OutputOptions {
   readonly rule: string
@@ -21,9 +22,16 @@ const MOST_LISTED = 1000
 const READER = 'The write-ahead log holds it until a reader ends: run this command again.'
 
 export function addReceiptCommands(program: Command): void {
-  const receipt = program.command('receipt').description('the content of receipts, which can be erased')
+  const receipt = program
+    .command('receipt')
+    .description('receipts: get, verify and open read them at a service; the others work on this installation')
+  addServiceReceiptCommands(receipt)
 
-  subcommand(receipt, 'erase', 'erase the content of a receipt, its evidence and its claim, for ever')
+  subcommand(
+    receipt,
+    'erase',
+    'erase the content of a receipt of this installation, its evidence and its claim, for ever',
+  )
     .argument('<id>', 'of the receipt, or of its claim')
     .requiredOption('--rule <rule>', `why: ${RULES}. Everybody who asks for the receipt reads it`)
     .option('--reference <text>', 'such as a file number. Everybody reads it, so name no person')
@@ -39,23 +47,25 @@ export function addReceiptCommands(program: Command): void {
       print(options, toJson(erased, more), linesOf(erased, more))
     })
 
-  subcommand(receipt, 'erased', `list the receipts whose content was erased, the latest ${MOST_LISTED} first`).action(
-    async (options: OutputOptions) => {
-      const listed = await withClaimcheck(({ erasure }) => erasure.list(MOST_LISTED))
-      const rows = listed.map(({ receiptId, erasedAt, rule, reference, leafIndex }) => [
-        receiptId,
-        formatInstant(erasedAt),
-        String(leafIndex),
-        ruleWords(rule, reference),
-      ])
-      print(options, listed.map(toErasedReceipt), table(['RECEIPT', 'ERASED AT', 'ENTRY', 'BECAUSE OF'], rows))
-    },
-  )
+  subcommand(
+    receipt,
+    'erased',
+    `list the receipts of this installation whose content was erased, the latest ${MOST_LISTED} first`,
+  ).action(async (options: OutputOptions) => {
+    const listed = await withClaimcheck(({ erasure }) => erasure.list(MOST_LISTED))
+    const rows = listed.map(({ receiptId, erasedAt, rule, reference, leafIndex }) => [
+      receiptId,
+      formatInstant(erasedAt),
+      String(leafIndex),
+      ruleWords(rule, reference),
+    ])
+    print(options, listed.map(toErasedReceipt), table(['RECEIPT', 'ERASED AT', 'ENTRY', 'BECAUSE OF'], rows))
+  })
 
   subcommand(
     receipt,
     'rewrite-files',
-    'write the database files anew, without what was erased; claims are refused meanwhile, for a minute in some gigabytes',
+    'write the database files of this installation anew, without what was erased; claims are refused meanwhile, for a minute in some gigabytes',
   ).action(async (options: OutputOptions) => {
     const isDone = await withClaimcheck(({ erasure }) => erasure.rewriteFiles())
     print(options, { files_cleared: isDone }, [isDone ? 'The files hold nothing of what was erased.' : READER])

@@ -27,7 +27,7 @@ import { paintFor } from '../verify/style.ts'
 const EXIT_VALID = 0
 const EXIT_BAD = 1
 
-interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions {
+export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions {
   readonly pipeline?: string
   readonly pin?: string
 }
@@ -40,12 +40,17 @@ interface Checked {
 }
 
 export function addVerifyCommand(program: Command): void {
-  subcommand(
-    program,
-    'verify',
-    'check a receipt, a bundle, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
-  )
-    .argument('<document>', 'a file or a URL')
+  withVerifyOptions(
+    subcommand(
+      program,
+      'verify',
+      'check a receipt, a bundle, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
+    ).argument('<document>', 'a file or a URL'),
+  ).action(verifyAt)
+}
+
+export function withVerifyOptions(command: Command): Command {
+  return command
     .option(
       '--keys <keys>',
       "the issuer's key document, a file or a URL; by default the one at the host of the document",
@@ -65,11 +70,13 @@ export function addVerifyCommand(program: Command): void {
     .option('--rpc <url>', 'a node of the chain of its anchor; without one the anchor is not checked')
     .option('--eas <address>', 'the Ethereum Attestation Service, on a chain where its address is not known')
     .option('--confirmations <n>', 'on a chain without a finalized block: how many blocks make one final')
-    .action(async (source: string, options: VerifyOptions) => {
-      const { report, lines, isShort } = await check(source, options).catch(couldNotCheck)
-      process.exitCode = report.valid && !isShort ? EXIT_VALID : EXIT_BAD
-      print(options, report, lines)
-    })
+}
+
+/** Prints what is found, and sets the exit code. @param source a file or a URL */
+export async function verifyAt(source: string, options: VerifyOptions): Promise<void> {
+  const { report, lines, isShort } = await check(source, options).catch(couldNotCheck)
+  process.exitCode = report.valid && !isShort ? EXIT_VALID : EXIT_BAD
+  print(options, report, lines)
 }
 
 async function check(given: string, options: VerifyOptions): Promise<Checked> {

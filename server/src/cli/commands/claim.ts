@@ -1,0 +1,97 @@
+/** `claimcheck claim`: submits a claim to a service, waits for its verdict where asked to, and ends with an exit code by verdict. */
+import type { NewClaim } from '@claimcheck/client'
+import type { Command } from 'commander'
+import { CommandError } from '../errors.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/access.ts'
+import { lastPush, type PushOptions } from '../service/checkout.ts'
+import { EXIT_HELP } from '../service/claim-words.ts'
+import { readParams } from '../service/params.ts'
+import { submitClaim } from '../service/submit.ts'
+
+interface ClaimOptions extends OutputOptions, AccessOptions {
+  readonly agent?: string
+  readonly id?: string
+  readonly claimedAt?: string
+  readonly deadlineAt?: string
+  readonly wait?: string | true
+}
+
+interface OwnClaimOptions extends ClaimOptions {
+  readonly action?: string
+  readonly target?: string
+  readonly param?: readonly string[]
+}
+
+const ACTION = 'codehost.commit.push'
+
+export function addClaimCommands(program: Command): void {
+  const claim = withClaimOptions(
+    subcommand(program, 'claim', 'claim that something was done: a service looks there, and decides a verdict')
+      .usage('[options]\n       claimcheck claim push [options]')
+      .enablePositionalOptions()
+      .option('--action <name>', `what was done, such as ${ACTION}`)
+      .option('--target <target>', 'where, such as OWNER/REPO')
+      .option('--param <param>', 'name=text, name:=json or name=@file; may be repeated', collect),
+  ).action(async (options: OwnClaimOptions) => {
+    const { action, target, param = [] } = options
+    if (action === undefined || target === undefined) {
+      throw new CommandError(
+        'bad_arguments',
+        'Say what was done with --action and --target, or run claimcheck claim push.',
+      )
+    }
+    await submitted(options, { action, target, params: readParams(param) })
+  })
+
+  withClaimOptions(
+    subcommand(claim, 'push', 'claim the last push of the git checkout in this folder')
+      .option('--remote <name>', 'that was pushed to; by default the one that git push takes')
+      .option('--branch <name>', 'at the remote; by default the one that git push takes')
+      .option('--commit <name>', 'that was pushed; by default HEAD')
+      .option('--target <target>', "OWNER/REPO; by default what the remote's address says")
+      .option('--host <host>', "of the code, such as github.com; by default what the remote's address says")
+      .option('--unchecked', 'also where this checkout does not know that the remote has the commit'),
+  ).action(async (options: ClaimOptions & PushOptions) => {
+    const { sha, branch, host, slug } = await lastPush(process.cwd(), options)
+    await submitted(options, { action: ACTION, target: slug, params: { sha, branch, host } })
+  })
+}
+
+function withClaimOptions(command: Command): Command {
+  return withAccessOptions(
+    command
+      .option('--agent <id>', 'who did it; also CLAIMCHECK_AGENT')
+      .option('--id <id>', 'of the claim, chosen by you: the same one again is the same claim, and makes no new one')
+      .option('--claimed-at <time>', 'when it was done; by default now')
+      .option('--deadline-at <time>', 'until when to look for it; by default as the action says')
+      .option('--wait [seconds]', 'until it is decided, or at most so long'),
+  ).addHelpText('after', EXIT_HELP)
+}
+
+async function submitted(options: ClaimOptions, what: Pick<NewClaim, 'action' | 'target' | 'params'>): Promise<void> {
+  const { agent, id, claimedAt, deadlineAt } = options
+  const waitMs = waitOf(options.wait)
+  const claim: NewClaim = {
+    ...what,
+    agent_id: agent ?? (process.env.CLAIMCHECK_AGENT || 'command-line'),
+    client_claim_id: id,
+    claimed_at: claimedAt,
+    deadline_at: deadlineAt,
+  }
+  const { exitCode, status, lines } = await submitClaim(keyedAccess(options, process.env), claim, waitMs)
+  process.exitCode = exitCode
+  print(options, status, lines)
+}
+
+/** Milliseconds; undefined: not at all; Infinity: until it is decided. */
+function waitOf(wait: string | true | undefined): number | undefined {
+  if (wait === undefined) return undefined
+  if (wait === true) return Number.POSITIVE_INFINITY
+  if (/^\d{1,6}$/.test(wait)) return Number(wait) * 1000
+  throw new CommandError('bad_arguments', `--wait takes a number of seconds, and not ${JSON.stringify(wait)}.`)
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

@@ -1,0 +1,25 @@
+/** Opens an address in the browser of whoever sits at this machine. */
+import { spawn } from 'node:child_process'
+import type { Env } from './profiles.ts'
+
+/** The program that opens an address, and what comes before it; undefined where nobody would see a window. */
+export function openerOf(platform: NodeJS.Platform, env: Env): readonly string[] | undefined {
+  if (platform === 'darwin') return ['open']
+  // Not `start`, whose shell would read the address.
+  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : undefined
+}
+
+/** Resolves to whether a browser was asked. @param address http or https */
+export function openBrowser(address: string): Promise<boolean> {
+  const [program, ...before] = openerOf(process.platform, process.env) ?? []
+  if (program === undefined) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const child = spawn(program, [...before, address], { stdio: 'ignore', detached: true })
+    child.once('error', () => resolve(false))
+    child.once('spawn', () => {
+      child.unref()
+      resolve(true)
+    })
+  })
+}

@@ -1,0 +1,46 @@
+/** What the address of a git remote says: which host, and which repository there. Credentials in it are dropped. */
+
+export interface Repository {
+  /** With its port, where the address is one of the web. */
+  readonly host: string
+  /** `owner/repo`, with groups between them where the host nests them. */
+  readonly slug: string
+}
+
+/** `user@host:path`, as ssh takes it; no slash before the colon. */
+const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[0-9a-f:.]+\]|[^:/\s[\]]+):(?!\/\/)(.+)$/i
+const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+const PART = /^[A-Za-z0-9_][A-Za-z0-9._-]*$|^\.[A-Za-z0-9_][A-Za-z0-9._-]*$/
+const SCHEMES: ReadonlySet<string> = new Set(['https:', 'http:', 'ssh:', 'git:', 'git+ssh:', 'ssh+git:'])
+
+/** Undefined for a folder, and for what names no repository of a host. */
+export function repositoryOf(remote: string): Repository | undefined {
+  const place = ofUrl(remote) ?? ofScp(remote)
+  if (!place || !HOST.test(place.host)) return undefined
+  const parts = place.path
+    .replace(/^\/+|\/+$/g, '')
+    .replace(/\.git$/, '')
+    .split('/')
+  // `~user/` is a home folder at a host that ssh leads to.
+  if (parts.length < 2 || !parts.every((part) => PART.test(part))) return undefined
+  return { host: place.host.toLowerCase(), slug: parts.join('/') }
+}
+
+interface Place {
+  readonly host: string
+  readonly path: string
+}
+
+function ofUrl(text: string): Place | undefined {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !SCHEMES.has(url.protocol)) return undefined
+  // The port of ssh is not where the web address of the host is.
+  const host = /^https?:$/.test(url.protocol) ? url.host : url.hostname
+  return { host, path: url.pathname }
+}
+
+function ofScp(text: string): Place | undefined {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return undefined
+  const [, host, path] = SCP_LIKE.exec(text) ?? []
+  return host === undefined || path === undefined ? undefined : { host, path }
+}

@@ -1,0 +1,31 @@
+/** Reads a secret: from a terminal without showing it, else all of the input. */
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { ReadStream } from 'node:tty'
+import { CommandError } from '../errors.ts'
+
+const NOTHING = new Writable({ write: (_chunk, _encoding, done) => done() })
+
+/** @throws CommandError `not_signed_in` where the person ends the input */
+export async function readSecret(
+  question: string,
+  input: ReadStream | NodeJS.ReadStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  if (!input.isTTY) return text(input)
+  output.write(question)
+  // `terminal` has it read without the echo of the system, and its own goes nowhere.
+  const terminal = createInterface({ input, output: NOTHING, terminal: true })
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      terminal.once('line', resolve)
+      const stopped = () => reject(new CommandError('not_signed_in', 'Nothing was kept.'))
+      terminal.once('SIGINT', stopped)
+      terminal.once('close', stopped)
+    })
+  } finally {
+    terminal.close()
+    output.write('\n')
+  }
+}

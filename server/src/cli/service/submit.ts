@@ -1,0 +1,46 @@
+/** Submits a claim, and waits for its verdict where that is asked for. */
+import { type ClaimStatus, type NewClaim, TimeoutError } from '@claimcheck/client'
+import { paintFor } from '../verify/style.ts'
+import type { Access } from './access.ts'
+import { claimLines, exitCodeOf } from './claim-words.ts'
+import { asking, clientOf } from './client.ts'
+import { untilSignal } from './until-signal.ts'
+
+export interface Submitted {
+  readonly status: ClaimStatus
+  readonly exitCode: number
+  readonly lines: readonly string[]
+}
+
+/** @param waitMs undefined: it does not wait; Infinity: until the claim is decided */
+export async function submitClaim(access: Access, claim: NewClaim, waitMs: number | undefined): Promise<Submitted> {
+  const client = clientOf(access)
+  const submitted = await asking(client.submit(claim))
+  const status = waitMs === undefined ? submitted : await waited(client, submitted, waitMs)
+  const lines = claimLines(status, access.url, paintFor(process.stdout))
+  const again = submitted.created ? [] : ['  it was submitted before, under the same id']
+  return { status, exitCode: exitCodeOf(status), lines: [...lines, ...again] }
+}
+
+/** The claim as it stands when it is decided, the time is up, or somebody stops the command. */
+async function waited(
+  client: ReturnType<typeof clientOf>,
+  submitted: ClaimStatus,
+  waitMs: number,
+): Promise<ClaimStatus> {
+  let last = submitted
+  await untilSignal(async (signal) => {
+    const timeoutMs = Number.isFinite(waitMs) ? waitMs : undefined
+    try {
+      last = await asking(client.wait(submitted, { signal, timeoutMs }).catch(late))
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  })
+  return last
+
+  function late(error: unknown): ClaimStatus {
+    if (error instanceof TimeoutError && error.claim) return error.claim
+    throw error
+  }
+}
