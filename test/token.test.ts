@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOMAINS, signedMessage, verifyEd25519 } from '@claimcheck/core'
 import { openClaimcheck } from '@claimcheck/server/container'
-import { createTokenClient } from '@claimcheck/server/log/signing/pkcs11/client'
+import { createTokenClient, environmentOfModule } from '@claimcheck/server/log/signing/pkcs11/client'
 import { startServer } from '@claimcheck/server/server'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t, { type Test } from 'tap'
@@ -64,6 +64,20 @@ t.test('what is wrong with a token is told, without the PIN, and a refused PIN i
   t.notMatch(String(first), /wrong-pin/)
   t.equal(await client.keys().catch((error) => error), first, 'a token locks itself after a few')
   t.strictSame(await clientOf(t, made).keys(), [])
+})
+
+t.test('the module gets no secret of the service', async (t) => {
+  const env = {
+    SECRET_KEY: 'a',
+    SECRET_KEY_ALSO: 'b',
+    SIGNER_PIN: 'c',
+    DATABASE_URL: 'd',
+    SMTP_URL: 'e',
+    METRICS_TOKEN: 'f',
+  }
+  t.strictSame(environmentOfModule({ ...env, SOFTHSM2_CONF: '/its/configuration' }), {
+    SOFTHSM2_CONF: '/its/configuration',
+  })
 })
 
 t.test('a process that ends is started again', only, async (t) => {

@@ -31,8 +31,8 @@ interface Connection {
 }
 
 const PROCESS = new URL('./process.js', import.meta.url)
-/** What the module has no use for. It may need the other variables, such as the path of its configuration. */
-const WITHHELD = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'SIGNER_PIN', 'DATABASE_URL']
+/** Secrets of the service. The module may need the other variables, such as the path of its configuration. */
+const WITHHELD = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'SIGNER_PIN', 'DATABASE_URL', 'SMTP_URL', 'METRICS_TOKEN']
 /** Less than a client waits for the answer to a claim. */
 const CALL_MS = 5_000
 const RETRY_AFTER_MS = 1000
@@ -88,7 +88,7 @@ export function createTokenClient(
 }
 
 function connect(settings: TokenSettings): Connection {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !WITHHELD.includes(name)))
+  const env = environmentOfModule(process.env)
   // What a module prints is not for anyone's terminal.
   const stdio = ['ignore', 'ignore', 'ignore', 'ipc'] as const
   const child = fork(PROCESS, { env, execArgv: [], serialization: 'advanced', stdio: [...stdio] })
@@ -147,6 +147,10 @@ function connect(settings: TokenSettings): Connection {
       }),
     end: () => child.kill('SIGKILL'),
   }
+}
+
+export function environmentOfModule(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !WITHHELD.includes(name)))
 }
 
 /** Whether this process goes on for the child's sake. */
