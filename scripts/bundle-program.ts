@@ -1,6 +1,6 @@
 /**
  * Part of `npm run build` and of the server's `prepack`: the `claimcheck` program, with the threads that it starts, as few files in
- * `server/dist/program`, and beside them the licences of the packages that they contain.
+ * `server/dist/program`, and beside them the licences of the packages that they, and the scripts of the pages, contain.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -20,7 +20,10 @@ const { metafile } = await bundle({
   },
   folder: FOLDER,
 })
-const packages = new Set(Object.keys(metafile.inputs).flatMap((file) => PACKAGE.exec(file)?.[0] ?? []))
+// Written when the scripts of the pages are bundled.
+const pages: typeof metafile = JSON.parse(await readFile('build/browser-bundle.json', 'utf8'))
+const inputs = [...Object.keys(metafile.inputs), ...Object.keys(pages.inputs).map((file) => join('server', file))]
+const packages = new Set(inputs.flatMap((file) => PACKAGE.exec(file)?.[0] ?? []))
 const licences = await Promise.all([...packages].sort().map(licenceOf))
 await writeFile(join(FOLDER, 'LICENSES.txt'), licences.join('\n\n'))
 

@@ -1,22 +1,61 @@
-/** Part of `npm run build`: lists the plugins that come with the server by their digests, in `server/dist/shipped-plugins.json`. */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+/**
+ * Part of `npm run build`, and with `--packed` of the server's `prepack`: lists the plugins that come with the server by their places and
+ * digests, in `server/dist/shipped-plugins.json`.
+ */
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { codeHashOf } from '@claimcheck/server/plugins/package-files'
 import type { ShippedPlugin } from '@claimcheck/server/plugins/shipped'
 
-const LIST = 'server/dist/shipped-plugins.json'
-
-const plugins: ShippedPlugin[] = []
-for (const name of ['anchor-eas', 'codehost', 'http', 'registry']) {
-  plugins.push({ path: `../plugins/${name}`, codeHash: await codeHashOf(resolve('plugins', name)) })
+interface Packed {
+  readonly name: string
+  readonly files: readonly { readonly path: string }[]
 }
-const text = `${JSON.stringify(plugins, undefined, 2)}\n`
-if (text !== current()) writeFileSync(LIST, text)
 
-function current(): string | undefined {
+const LIST = 'server/dist/shipped-plugins.json'
+const FOLDERS = ['anchor-eas', 'codehost', 'http', 'registry'].map((name) => `plugins/${name}`)
+
+process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '../..'))
+const inCheckout = FOLDERS.map(async (folder) => ({
+  path: `../${folder}`,
+  codeHash: await codeHashOf(resolve(folder)),
+}))
+const plugins: ShippedPlugin[] = await Promise.all(inCheckout)
+if (process.argv.includes('--packed')) plugins.push(...(await packedPlugins()))
+const text = `${JSON.stringify(plugins, undefined, 2)}\n`
+if (text !== (await readFile(LIST, 'utf8').catch(() => undefined))) await writeFile(LIST, text)
+
+/** As npm installs them: beside the server, in the folder of their scope. A packed package has fewer files than its folder here. */
+async function packedPlugins(): Promise<ShippedPlugin[]> {
+  const args = [
+    'pack',
+    '--dry-run',
+    '--json',
+    '--ignore-scripts',
+    ...FOLDERS.flatMap((folder) => ['--workspace', folder]),
+  ]
+  // What another npm was told, which runs this, is not told to this one.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_config_(workspace|json|pack)/i.test(name)),
+  )
+  const { stdout } = await promisify(execFile)('npm', args, { env, maxBuffer: 64 * 1024 * 1024 })
+  const packed = Object.values(JSON.parse(stdout) as Readonly<Record<string, Packed>>)
+  const temporary = await mkdtemp(join(tmpdir(), 'claimcheck-packed-'))
   try {
-    return readFileSync(LIST, 'utf8')
-  } catch {
-    return undefined
+    return await Promise.all(
+      FOLDERS.map(async (folder) => {
+        const { name } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+        const { files } = packed.find((one) => one.name === name)!
+        const copy = join(temporary, folder)
+        for (const { path } of files) await cp(join(folder, path), join(copy, path))
+        return { path: `../${name.split('/')[1]}`, codeHash: await codeHashOf(copy) }
+      }),
+    )
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
   }
 }

@@ -39,6 +39,7 @@ const FOLDERS: readonly Folder[] = [
   // These two set up a world of their own.
   { at: 'test/docs.test', endToEnd: true },
   { at: 'test/packaging.test', endToEnd: true },
+  { at: 'test/npx.test', endToEnd: true },
   { at: 'test/try.test', endToEnd: true },
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
   { at: 'test/security/', processes: 1 },

@@ -104,7 +104,7 @@ t.test('the package holds its code, its types and its sources, and nothing of th
   t.strictSame(
     files.filter(
       (file) =>
-        !/^(dist|src|README\.md$|LICENSE-typebox$|package\.json$)/.test(file) || /tsbuildinfo|\.test\./.test(file),
+        !/^(dist|src|README\.md$|LICENSE(?:-typebox)?$|package\.json$)/.test(file) || /tsbuildinfo|\.test\./.test(file),
     ),
     [],
   )
@@ -190,6 +190,28 @@ t.test('the other examples print what they are there for', async (t) => {
   }
 })
 
+t.test(
+  'every package has the same version, engines and licence, and names the others by exactly that version',
+  async (t) => {
+    const { workspaces, version, license, engines } = JSON.parse(await readFile('package.json', 'utf8'))
+    const plugins = (await readdir('plugins')).filter((name) => existsSync(join('plugins', name, 'package.json')))
+    const folders = (workspaces as string[]).flatMap((one) =>
+      one === 'plugins/*' ? plugins.map((name) => `plugins/${name}`) : [one],
+    )
+    t.ok(folders.length > 8)
+    const text = await readFile('core/LICENSE', 'utf8')
+    for (const folder of [...folders, 'core/python'])
+      t.equal(await readFile(join(folder, 'LICENSE'), 'utf8'), text, folder)
+    for (const folder of folders) {
+      const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+      t.match(manifest, { version, license, engines, publishConfig: { access: 'public' } }, folder)
+      const own = Object.entries(manifest.dependencies ?? {}).filter(([name]) => name.startsWith('@claimcheck/'))
+      for (const [name, wanted] of own) t.equal(wanted, version, `${folder} needs ${name}`)
+    }
+    t.match(await readFile('core/python/pyproject.toml', 'utf8'), `version = "${version}"`)
+  },
+)
+
 t.test('every package ships its README and its sources, and nothing of the build', async (t) => {
   const { output } = await run('.', 'npm', ['pack', '--workspaces', '--dry-run', '--json', '--ignore-scripts'])
   const packages = JSON.parse(output) as { name: string; files: { path: string }[] }[]
@@ -197,6 +219,7 @@ t.test('every package ships its README and its sources, and nothing of the build
   for (const { name, files } of packages) {
     const paths = files.map(({ path }) => path)
     t.ok(paths.includes('README.md'), `${name} has a README`)
+    t.ok(paths.includes('LICENSE'), `${name} has its licence`)
     t.ok(
       paths.some((path) => path.startsWith('src/')),
       `${name} has its sources`,

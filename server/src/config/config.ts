@@ -119,7 +119,7 @@ const SECRET_KEY_FOR_HOSTS =
 const DEFAULT_SIGN_IN_LIMIT = 10
 const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
 const DEFAULT_RETENTION: RetentionSettings = { byOwners: true, leastDays: 30 }
-const DEFAULT_FILE = 'claimcheck.config.json'
+export const DEFAULT_FILE = 'claimcheck.config.json'
 const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
 
 /** Those of the public code hosts and package registries are listed without being configured. */
@@ -230,14 +230,18 @@ const ConfigFile = Type.Object(
 )
 type ConfigFile = Static<typeof ConfigFile>
 
-type Env = Readonly<Record<string, string | undefined>>
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** The folder of the data, and the configuration file. */
+export function placesOf(env: Env, cwd: string): { readonly dataDir: string; readonly filePath: string } {
+  return { dataDir: resolve(cwd, env.DATA_DIR || 'data'), filePath: resolve(cwd, env.CONFIG || DEFAULT_FILE) }
+}
 
 /** @throws ConfigError */
 export function loadConfig(env: Env, cwd: string): Config {
   const problems: string[] = []
   const report: Report = (problem) => problems.push(problem)
-  const dataDir = resolve(cwd, env.DATA_DIR || 'data')
-  const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
+  const { dataDir, filePath } = placesOf(env, cwd)
   const file = readFile(filePath, Boolean(env.CONFIG), report)
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
   const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, report)

@@ -1,4 +1,7 @@
-/** Finds the module that the configuration means by a plugin's `use`, as an import in the configuration's folder would. */
+/**
+ * Finds the module that the configuration means by a plugin's `use`, as an import in the configuration's folder would. What came with the
+ * server is found there, too, if nothing of its name is installed in the folder: the server may run from elsewhere, as `npx` runs it.
+ */
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -7,6 +10,7 @@ import { isWithin } from './isolation/command.ts'
 import { installedAt } from './package-dependencies.ts'
 import { PackageError } from './package-error.ts'
 import { nearestPackage, readPackageJson, textMember } from './package-json.ts'
+import { INSTALLED_WITH_SERVER, serverFolder } from './shipped.ts'
 
 export interface PluginEntry {
   /** Absolute real path. */
@@ -22,7 +26,10 @@ const CONDITIONS: ReadonlySet<string> = new Set(['node', 'import', 'default'])
 /** @param folder real path of the configuration's folder @throws PackageError */
 export async function findEntry(use: string, folder: string): Promise<PluginEntry> {
   const path = pathOf(use, folder)
-  if (path === undefined) return packageEntry(use, folder)
+  if (path === undefined) {
+    const isInstalled = (await installedAt(nameOf(use), folder)) !== undefined
+    return packageEntry(use, isInstalled || !INSTALLED_WITH_SERVER.includes(use) ? folder : serverFolder())
+  }
   const real = await realPath(path)
   const stats = await stat(real)
   if (stats.isDirectory()) return { ...(await folderEntry(real)), kind: 'folder' }

@@ -4,6 +4,7 @@ import { VERSION } from '../../base/version.ts'
 import { publicAddress } from '../../config/address.ts'
 import { loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
+import { writeFirstConfig } from '../../config/first-config.ts'
 import { paths } from '../../console/paths.ts'
 import { logStrayErrors } from '../../plugins/stray-errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
@@ -15,6 +16,7 @@ export function addServeCommand(program: Command): void {
       import('../../server.ts'),
       import('../../log/thread/sequencer-thread.ts'),
     ])
+    const written = writeFirstConfig(process.env, process.cwd())
     const config = loadConfig(process.env, process.cwd())
     const claimcheck = await openClaimcheck(config, { plugins: true, sequencerThread: SEQUENCER_THREAD })
     const server = await startServer(claimcheck).catch(async (error) => {
@@ -46,6 +48,7 @@ export function addServeCommand(program: Command): void {
       `  docs      ${address}/docs`,
       `  console   ${address}${paths.home}`,
       ...(server.metricsUrl === undefined ? [] : [`  metrics   ${server.metricsUrl}`]),
+      ...(written ? [`  written   ${written}, which names the plugins`] : []),
       ...(setupUrl ? ['Next: open this link to become the owner. It works once, for 24 hours:', `  ${setupUrl}`] : []),
     ])
   })

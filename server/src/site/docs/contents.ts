@@ -58,7 +58,7 @@ export const CHAPTERS: readonly Chapter[] = [
     pages: [
       { path: 'writing-a-verifier', file: 'plugins/README.md' },
       { path: 'library', file: 'core/README.md' },
-      ...['limits', 'benchmark', 'development'].map(own),
+      ...['limits', 'benchmark', 'changelog', 'development'].map(own),
     ],
   },
 ]

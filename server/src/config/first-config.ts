@@ -1,0 +1,25 @@
+/**
+ * The configuration file of a first start in an empty folder, as `npx @claimcheck/server serve` makes one: it names the plugins that came
+ * with the server, because without plugins nothing can be claimed.
+ */
+import { existsSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { DEFAULT_FILE, type Env, placesOf } from './config.ts'
+
+const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimcheck/plugin-${name}` }))
+
+/**
+ * Writes nothing where there is a file, where CONFIG names one, and where the service ran before or keeps its data elsewhere: who runs
+ * it without plugins, or from a folder that cannot be written, has a reason.
+ * @returns the name of the file, if it was written
+ */
+export function writeFirstConfig(env: Env, cwd: string): string | undefined {
+  const { dataDir } = placesOf(env, cwd)
+  if (env.CONFIG || env.DATABASE_URL || existsSync(dataDir)) return undefined
+  try {
+    writeFileSync(resolve(cwd, DEFAULT_FILE), `${JSON.stringify({ plugins: PLUGINS }, undefined, 2)}\n`, { flag: 'wx' })
+    return DEFAULT_FILE
+  } catch {
+    return undefined
+  }
+}
