@@ -6,11 +6,11 @@ import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type ErrnoException, moduleResolve } from 'import-meta-resolve'
+import { INSTALLED_WITH_SERVER, SERVER_FOLDER } from './installed-with-server.ts'
 import { isWithin } from './isolation/command.ts'
 import { installedAt } from './package-dependencies.ts'
 import { PackageError } from './package-error.ts'
 import { nearestPackage, readPackageJson, textMember } from './package-json.ts'
-import { INSTALLED_WITH_SERVER, serverFolder } from './shipped.ts'
 
 export interface PluginEntry {
   /** Absolute real path. */
@@ -28,7 +28,7 @@ export async function findEntry(use: string, folder: string): Promise<PluginEntr
   const path = pathOf(use, folder)
   if (path === undefined) {
     const isInstalled = (await installedAt(nameOf(use), folder)) !== undefined
-    return packageEntry(use, isInstalled || !INSTALLED_WITH_SERVER.includes(use) ? folder : serverFolder())
+    return packageEntry(use, isInstalled || !INSTALLED_WITH_SERVER.includes(use) ? folder : SERVER_FOLDER)
   }
   const real = await realPath(path)
   const stats = await stat(real)

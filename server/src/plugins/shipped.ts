@@ -1,22 +1,11 @@
 /** Knows the plugins that come with the server, which it trusts as it trusts itself: by their place and their digest, never by name. */
 import { readFile, realpath } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PluginPackage } from './package.ts'
 
 /** Written when the server is built. An edited plugin differs from it until the next build. */
 const LIST = new URL('../shipped-plugins.json', import.meta.url)
 const SERVER = new URL('../../', import.meta.url)
-
-/** Those that the server depends on, so that npm installs them with it. */
-export const INSTALLED_WITH_SERVER: readonly string[] = ['codehost', 'http', 'registry'].map(
-  (name) => `@claimcheck/plugin-${name}`,
-)
-
-/** From where these are found. */
-export function serverFolder(): string {
-  return dirname(fileURLToPath(new URL('package.json', SERVER)))
-}
 
 export interface ShippedPlugin {
   /** Relative to the package of the server: in the repository, and where npm installs both. */
