@@ -8,15 +8,15 @@ import t, { type Test } from 'tap'
 const PERSON = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
 
 /** A checkout whose `origin` has a web address and is really a folder beside it. */
-function checkout(t: Test) {
+function checkout(t: Test, format = 'sha1') {
   const root = t.testdir()
   const folder = join(root, 'work')
   const bare = join(root, 'bare.git')
   mkdirSync(folder)
   const git = (...args: string[]) =>
     execFileSync('git', [...PERSON, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim()
-  execFileSync('git', ['init', '-q', '--bare', '-b', 'main', bare])
-  git('init', '-q', '-b', 'main')
+  execFileSync('git', ['init', '-q', '--bare', '-b', 'main', `--object-format=${format}`, bare])
+  git('init', '-q', '-b', 'main', `--object-format=${format}`)
   const commit = () => {
     git('commit', '-q', '--allow-empty', '-m', 'x')
     return git('rev-parse', 'HEAD')
@@ -44,6 +44,14 @@ t.test('a branch with an upstream: its repository, its branch there, its commit'
   push('-u', 'origin', 'mine:theirs')
   t.strictSame(await last(), { host: 'github.com', slug: 'acme/api', branch: 'theirs', sha: second })
   t.match(await last({ branch: 'theirs', commit: 'HEAD~1' }), { sha })
+})
+
+t.test('a commit of a repository of SHA-256 has a name of 64 characters', async (t) => {
+  const { commit, push, last } = checkout(t, 'sha256')
+  const sha = commit()
+  push('-u', 'origin', 'main')
+  t.match(sha, /^[0-9a-f]{64}$/)
+  t.match(await last(), { branch: 'main', sha })
 })
 
 t.test('without an upstream it is the branch of the same name, at the remote that git push takes', async (t) => {
