@@ -74,6 +74,8 @@ export interface Dialect extends Expressions {
 export interface MigrationStatements {
   /** Statements that keep other processes from migrating until the transaction ends. */
   readonly lock: readonly string[]
+  /** Statements that wait until nobody uses these tables, one after the other, and keep everybody from them until the transaction ends. */
+  takeTables(tables: readonly string[]): readonly string[]
   /** Statements after which every change and deletion of a row of this table fails. */
   appendOnly(table: string): readonly string[]
   /** Statements after which no row of this table changes, and only those go whose number is below the one in the head's row. */

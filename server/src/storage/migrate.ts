@@ -1,6 +1,7 @@
 /** Brings a database to this version's schema; refuses one that is ahead of it. */
 import type { Knex } from 'knex'
 import type { Dialect } from './dialect.ts'
+import { log } from './log-state.ts'
 import * as initial from './migrations/001-initial.ts'
 import * as manyHosts from './migrations/002-many-hosts.ts'
 import * as anchors from './migrations/003-anchors.ts'
@@ -19,6 +20,7 @@ import * as erasures from './migrations/014-erasures.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
 import * as tallies from './migrations/016-tallies.ts'
 import { StorageError } from './storage.ts'
+import { CARRIED, NOT_CARRIED, SHARED } from './tables.ts'
 
 interface Migration {
   up(db: Knex, dialect: Dialect): Promise<void>
@@ -52,9 +54,24 @@ export function migrate(db: Knex, dialect: Dialect): Promise<string[]> {
   return db.transaction(async (tx) => {
     for (const sql of dialect.migrations.lock) await tx.raw(sql)
     await refuseNewer(tx)
+    await takeTables(tx, dialect)
     const [, ran] = await tx.migrate.latest({ migrationSource: sourceFor(dialect), tableName: TABLE })
     return ran
   })
+}
+
+/** As running hosts take them: the log first, and rows before the owners that they refer to. */
+const TAKEN = [...new Set([log, ...CARRIED.toReversed(), ...NOT_CARRIED, ...SHARED].map(({ name }) => name))]
+
+/**
+ * Hosts of the previous version go on meanwhile. A migration that took one table after the other, as it changes them, and such a host would wait
+ * for each other.
+ */
+async function takeTables(tx: Knex.Transaction, dialect: Dialect): Promise<void> {
+  const applied = await appliedTo(tx)
+  if (applied.length === 0 || applied.length === Object.keys(MIGRATIONS).length) return
+  const there = await dialect.tableNames((name) => tx(name))
+  for (const sql of dialect.migrations.takeTables(TAKEN.filter((name) => there.includes(name)))) await tx.raw(sql)
 }
 
 /** For readers that must not change a database. @throws StorageError `newer_schema`, `older_schema` */

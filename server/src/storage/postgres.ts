@@ -84,6 +84,12 @@ export const postgres: Dialect = {
       'SET LOCAL idle_in_transaction_session_timeout = 0',
       `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
     ],
+    takeTables: (tables) => [
+      // Running hosts stand meanwhile: a copy that takes long must not hold them up.
+      `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
+      `LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`,
+      'SET LOCAL lock_timeout = 0',
+    ],
     appendOnly: (table) => [
       `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$`,

@@ -79,6 +79,7 @@ export const sqlite: Dialect = {
   migrations: {
     // Transactions begin with the lock.
     lock: [],
+    takeTables: () => [],
     appendOnly: (table) =>
       ['UPDATE', 'DELETE'].map(
         (change) => `CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}

@@ -1,3 +1,5 @@
+import { openStorage } from '@claimcheck/server/storage/open'
+import pg from 'pg'
 import t from 'tap'
 import { query } from '../../../test/support/sql.ts'
 import { claimNumber } from '../support/claim-row.ts'
@@ -9,6 +11,32 @@ const CLAIMS = 5000
 const LOOKUPS = 100
 
 testStorage(t, 'postgres', (table) => [`TRUNCATE ${table} CASCADE`])
+
+t.test(
+  'a migration waits for what a running host has begun, and takes nothing that this host needs to end it',
+  async (t) => {
+    const url = await newDatabase(t, 'postgres')
+    await query(url, `DELETE FROM migrations WHERE name = '016-tallies'`)
+    await query(url, 'DROP TABLE tallies')
+    // Storing a claim, which looks for its workspace at the end.
+    const host = new pg.Client(url)
+    await host.connect()
+    await host.query('BEGIN')
+    await host.query('LOCK TABLE claims IN ROW EXCLUSIVE MODE')
+    let isDone = false
+    const migrated = openStorage({ databaseUrl: url }).finally(() => {
+      isDone = true
+    })
+    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'claims'::regclass`
+    while ((await query(url, waits)).length === 0) t.notOk(isDone, 'it waits')
+    await host.query('SELECT id FROM workspaces FOR KEY SHARE')
+    await host.query('COMMIT')
+    await host.end()
+    const storage = await migrated
+    t.strictSame(storage.migrated, ['016-tallies'])
+    await storage.close()
+  },
+)
 
 t.test('what is looked up by its key is all that is read, also by a host that began with empty tables', async (t) => {
   const url = await newDatabase(t, 'postgres', { isEmpty: true })
