@@ -22,8 +22,8 @@ export interface Chunk {
 
 export type CheckChunk = (chunk: Chunk) => Promise<ChunkReport>
 
-/** The number of receipts that the database returns fastest in one text. */
-const LEAVES_PER_READ = 256
+/** The number of receipts that the database returns fastest in one text: memory for a longer one is taken from the system each time. */
+const LEAVES_PER_READ = 128
 
 export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): CheckChunk {
   return async ({ segments, signatures }) => {
