@@ -8,6 +8,12 @@ const OUTSIDE = [
   ...['@claimcheck/core', '@claimcheck/core/*', '@claimcheck/create-plugin'],
   ...['sqlite3', 'pkcs11js', '@node-rs/argon2', '@fastify/swagger-ui'],
   ...['oidc-provider', '@simplewebauthn/server', 'openid-client', 'nodemailer'],
+  ...[
+    '@modelcontextprotocol/server',
+    '@modelcontextprotocol/server/*',
+    '@modelcontextprotocol/fastify',
+    '@claimcheck/client',
+  ],
   ...['better-sqlite3', 'mariadb', 'mysql', 'mysql2', 'oracledb', 'pg-native', 'pg-query-stream', 'tedious'],
 ]
 

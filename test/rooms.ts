@@ -21,6 +21,7 @@ export const ROOMS = [
   'upkeep',
   'oauth',
   'http',
+  'mcp',
   'web',
   'site',
   'console',

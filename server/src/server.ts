@@ -11,6 +11,7 @@ import type { App } from './http/instance.ts'
 import { buildMetricsApp } from './http/metrics-app.ts'
 import type { MetricsReader } from './http/routes/metrics.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
+import { type McpParts, mcpRoutes } from './mcp/routes.ts'
 import { siteRoutes } from './site/site.ts'
 import { createMetrics } from './upkeep/metrics.ts'
 import { publicPaths } from './web/paths.ts'
@@ -92,6 +93,12 @@ function backgroundWork(claimcheck: Claimcheck) {
 function createApp(claimcheck: Claimcheck): Promise<App> {
   const { config, registry, signingKeys, vault, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
   const { publicUrl, securityContact: contact } = config
+  const rules = {
+    profiles: registry.profiles(),
+    allProfiles: registry.allProfiles(),
+    publicActions: [...registry.publicActions(), ...registry.publicAliases()],
+    keyDocument: () => signingKeys.document(),
+  }
   return buildApp({
     services: claimcheck,
     oauth: {
@@ -103,10 +110,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     console: (app) => consoleRoutes(app, claimcheck),
     site: (app, limiters) => siteRoutes(app, claimcheck, limiters),
     receiptPage: publicPaths.receipt,
-    profiles: registry.profiles(),
-    allProfiles: registry.allProfiles(),
-    publicActions: [...registry.publicActions(), ...registry.publicAliases()],
-    keyDocument: () => signingKeys.document(),
+    mcp: (app, limiters) => mcpRoutes(app, mcpParts(claimcheck, rules), limiters),
+    ...rules,
     metrics: createMetrics(claimcheck),
     metricsReader: metricsReader(config),
     readiness: async () => {
@@ -130,4 +135,13 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     ...(contact === undefined ? {} : { securityContact: { contact, publicUrl, now } }),
     logger,
   })
+}
+
+/** Named one by one: the container makes each part when it is asked for it. */
+function mcpParts(
+  claimcheck: Claimcheck,
+  rules: Pick<McpParts, 'profiles' | 'allProfiles' | 'publicActions' | 'keyDocument'>,
+): McpParts {
+  const { claims, receipts, log, connections, keys, tokens, oauth, logger, config } = claimcheck
+  return { ...rules, claims, receipts, log, connections, keys, tokens, oauth, logger, publicUrl: config.publicUrl }
 }

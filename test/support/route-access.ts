@@ -16,9 +16,11 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /v1/claims/:claim_id': 'key',
   'GET /v1/connections': 'key',
   'GET /v1/whoami': 'credential',
+  'POST /mcp': 'credential',
 
   'GET /.well-known/oauth-authorization-server': 'anyone',
   'GET /.well-known/oauth-protected-resource': 'anyone',
+  'GET /.well-known/oauth-protected-resource/mcp': 'anyone',
   'GET /.well-known/poaw-keys.json': 'anyone',
   'GET /.well-known/security.txt': 'anyone',
   'GET /v1/receipts/:receipt_id': 'anyone',

@@ -13,6 +13,7 @@ import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addLoginCommands } from './commands/login.ts'
 import { addMachineCommands } from './commands/machine.ts'
+import { addMcpCommand } from './commands/mcp.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
@@ -53,6 +54,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addAnchorCommands(program)
   addAuditTrailCommand(program)
   addVerifyCommand(program)
+  addMcpCommand(program)
   addDoctorCommand(program)
   addTryCommand(program)
   addPluginCommands(program)

@@ -63,6 +63,8 @@ export interface AppOptions {
   readonly console?: (app: App) => Promise<void>
   /** Adds the pages for everybody. */
   readonly site?: (app: App, limiters: Limiters) => Promise<void>
+  /** Adds the server of the Model Context Protocol. */
+  readonly mcp?: (app: App, limiters: Limiters) => Promise<void>
   /** The path of the page of a receipt, where there are such pages. */
   readonly receiptPage?: (receiptId: string) => string
   /** The profiles of the known actions. */
@@ -92,6 +94,8 @@ export interface AppOptions {
 /** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
 const MOST_OF_A_NAME = 256 * 4 * 3
 const EXPOSED_HEADERS = [
+  // Clients in browsers find the way to a token by it.
+  'www-authenticate',
   'retry-after',
   'ratelimit',
   'ratelimit-policy',
@@ -148,6 +152,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
       requireCredential(described, { ...acceptedCredentials(services.keys, oauth), limiters })
       whoamiRoutes(described)
     })
+    const { mcp } = options
+    if (mcp) await api.register((scope: App) => mcp(scope, limiters))
     await api.register(async (open: App) => {
       open.addHook('onRequest', limiters.receipts.onRequest)
       open.addHook('onRequest', cachePublicly)

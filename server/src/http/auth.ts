@@ -17,8 +17,8 @@ export type Authenticate = (text: string, address: string) => Promise<Credential
 interface CredentialOptions {
   readonly authenticate: Authenticate
   readonly limiters: Limiters
-  /** The value of `WWW-Authenticate`, which says how to get a credential. */
-  readonly challenge?: () => string
+  /** The value of `WWW-Authenticate`, which says how to get a credential. @param isRefused the request had one */
+  readonly challenge?: (isRefused: boolean) => string
 }
 
 /** Requires a credential on the routes of `app`. Other routes ignore the Authorization header. */
@@ -33,7 +33,7 @@ export function requireCredential(app: App, options: CredentialOptions): void {
     if (!isCredential(found)) {
       if (authorization !== undefined) await limiters.refusals.count(request, reply)
       const refusal = refusalOf(found)
-      if (refusal.statusCode === 401) reply.header('www-authenticate', challenge())
+      if (refusal.statusCode === 401) reply.header('www-authenticate', challenge(text !== undefined))
       throw refusal
     }
     setCredential(request, found)

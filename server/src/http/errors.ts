@@ -51,7 +51,8 @@ interface Refusal {
   readonly logMessage?: string
 }
 
-function refusalOf(error: Error): Refusal {
+/** What is answered to an error, and whether it is logged. */
+export function refusalOf(error: Error): Refusal {
   if (error instanceof ServiceError) {
     const status = STATUS[error.code]
     return { status, detail: error.message, ...retryOf(status, error) }
@@ -97,7 +98,7 @@ function limitIssues(issues: readonly Issue[]): Issue[] {
 }
 
 /** For clients that show text, and cannot read a list. A member's name may have been chosen to look like another line, or another text. */
-function inOneLine({ message, issues }: ServiceError): string {
+export function inOneLine({ message, issues }: ServiceError): string {
   const shown = issues.slice(0, MAX_ISSUES_IN_LINE).map(({ loc, msg }) => `${loc.map(shorten).join('.')}: ${msg}`)
   const rest = issues.length - shown.length
   const line = shown.length === 0 ? message : shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '')

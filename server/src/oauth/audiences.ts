@@ -1,16 +1,20 @@
-/** The audiences that tokens may have (RFC 8707): this service, and the resources in the configuration. */
+/** The audiences that tokens may have (RFC 8707): this service, its MCP server, and the resources in the configuration. */
 import { parseUrl } from '@claimcheck/core'
 
 export interface Audiences {
+  /** Of the REST API. */
   readonly own: string
+  /** Of the server of the Model Context Protocol: its tokens open nothing else, but whoami. */
+  readonly mcp: string
   /** The name of the audience in tokens; undefined when the audience is unknown. */
   find(resource: string): string | undefined
 }
 
 export function createAudiences(own: string, others: readonly string[]): Audiences {
   // Clients may write the same URL with or without the slash after the host.
-  const known = new Map([...others, own].map((name) => [normalize(name), name]))
-  return { own, find: (resource) => known.get(normalize(resource)) }
+  const mcp = `${own}/mcp`
+  const known = new Map([...others, own, mcp].map((name) => [normalize(name), name]))
+  return { own, mcp, find: (resource) => known.get(normalize(resource)) }
 }
 
 function normalize(resource: string): string {

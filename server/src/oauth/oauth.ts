@@ -51,6 +51,8 @@ export interface OAuth {
   issuer(): string
   audiences(): Audiences
   metadataUrl(): string
+  /** The same of the MCP server. */
+  mcpMetadataUrl(): string
   /** Undefined when clients may not register themselves. */
   readonly registrations: RegistrationQuota | undefined
   /** Handles the requests of applications. */
@@ -145,6 +147,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     issuer,
     audiences,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
+    mcpMetadataUrl: () => issuer() + OAUTH_PATHS.mcpMetadata,
     registrations: config.oauth.dynamicRegistration ? createRegistrationQuota(options) : undefined,
     handler() {
       handlerPromise ??= provider().then((provider) => createHandler(provider, issuer(), addresses))

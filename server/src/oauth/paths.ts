@@ -11,4 +11,5 @@ export const OAUTH_PATHS = {
   // RFC 8414 3 and RFC 9728 3
   serverMetadata: '/.well-known/oauth-authorization-server',
   resourceMetadata: '/.well-known/oauth-protected-resource',
+  mcpMetadata: '/.well-known/oauth-protected-resource/mcp',
 } as const

@@ -1,4 +1,4 @@
-/** The metadata by which applications discover the OAuth endpoints (RFC 8414) and this protected resource (RFC 9728). */
+/** The metadata by which applications discover the OAuth endpoints (RFC 8414) and the protected resources (RFC 9728). */
 import type { OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { CLIENT_AUTHENTICATION } from '../../oauth/registration.ts'
@@ -8,7 +8,8 @@ import type { App } from '../instance.ts'
 export function metadataRoutes(app: App, oauth: OAuth): void {
   const schema = { hide: true }
   app.get(OAUTH_PATHS.serverMetadata, { schema }, async () => serverMetadata(oauth))
-  app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth))
+  app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth, 'own'))
+  app.get(OAUTH_PATHS.mcpMetadata, { schema }, async () => resourceMetadata(oauth, 'mcp'))
 }
 
 function serverMetadata(oauth: OAuth) {
@@ -30,9 +31,9 @@ function serverMetadata(oauth: OAuth) {
   }
 }
 
-function resourceMetadata(oauth: OAuth) {
+function resourceMetadata(oauth: OAuth, audience: 'own' | 'mcp') {
   return {
-    resource: oauth.audiences().own,
+    resource: oauth.audiences()[audience],
     authorization_servers: [oauth.issuer()],
     scopes_supported: SCOPES,
     bearer_methods_supported: ['header'],

@@ -1,0 +1,106 @@
+/** The desk inside the service: the same services, readers and refusals as behind the REST API. */
+import type { ActionProfile, JsonObject } from '@claimcheck/core'
+import { type ClaimRequest, claimRequest } from '@claimcheck/core/api'
+import { checkBundle, treeSizeIn } from '@claimcheck/core/checker'
+import type { FastifyBaseLogger } from 'fastify'
+import { ServiceError } from '../base/errors.ts'
+import type { ClaimService } from '../claims/claims.ts'
+import { type Credential, speaksFor, spenderOf } from '../http/credential.ts'
+import { inOneLine, refusalOf } from '../http/errors.ts'
+import { isId } from '../http/route.ts'
+import { profileList } from '../http/routes/profiles.ts'
+import { claimReader, fromClaimQuery, toClaimStatus } from '../http/wire/claim.ts'
+import { toConnectionList } from '../http/wire/connection.ts'
+import { toConsistencyProof } from '../http/wire/log.ts'
+import type { LogService } from '../log/log.ts'
+import type { ReceiptService } from '../log/receipts.ts'
+import type { ConnectionService } from '../workspaces/connections.ts'
+import { actionRules, type Desk, DeskError } from './desk.ts'
+
+export interface DeskParts {
+  readonly claims: ClaimService
+  readonly receipts: ReceiptService
+  readonly log: Pick<LogService, 'head' | 'consistency'>
+  readonly connections: Pick<ConnectionService, 'list'>
+  /** The profiles of the known actions. */
+  readonly profiles: readonly ActionProfile[]
+  /** In every version that is loaded. */
+  readonly allProfiles: readonly ActionProfile[]
+  readonly publicActions: readonly string[]
+  readonly keyDocument: () => Promise<object | string>
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
+}
+
+/** @returns the desk of each credential */
+export function serviceDesks(parts: DeskParts): (credential: Credential) => Desk {
+  const { claims, receipts, log, connections, profiles, allProfiles, publicActions, keyDocument, logger } = parts
+  const readClaim = claimReader(profiles)
+  const rules = actionRules(claimRequest(profiles))
+
+  /** Refuses in the words of the REST API, and tells nothing of an error that is the service's own. */
+  async function refusing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      const { status, detail, retryAfterSeconds, logMessage } = refusalOf(error as Error)
+      if (logMessage !== undefined) logger.error({ err: error }, logMessage)
+      const isInvalid = error instanceof ServiceError && error.code === 'invalid'
+      throw new DeskError(status, isInvalid ? inOneLine(error) : detail, retryAfterSeconds)
+    }
+  }
+
+  async function receipt(receiptId: string): Promise<string> {
+    const text = isId(receiptId) ? await receipts.get(receiptId) : undefined
+    if (text === undefined) throw new ServiceError('not_found', 'there is no such receipt')
+    return text
+  }
+
+  async function verify(receiptId: string) {
+    const [text, evidence, keys, { treeHead }] = await Promise.all([
+      receipt(receiptId),
+      isId(receiptId) ? receipts.evidence(receiptId) : undefined,
+      keyDocument(),
+      log.head(),
+    ])
+    const size = (JSON.parse(text) as { proof: { tree_size: number } }).proof.tree_size
+    const headSize = treeSizeIn(treeHead) ?? 0
+    const path = size < headSize ? toConsistencyProof(await log.consistency(size, headSize)) : undefined
+    return checkBundle({
+      receipt: text,
+      keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
+      profiles: JSON.stringify(profileList(allProfiles)),
+      tree_head: treeHead,
+      ...(path === undefined ? {} : { consistency: JSON.stringify(path) }),
+      ...(evidence === undefined ? {} : { evidence }),
+    })
+  }
+
+  return (credential) => {
+    const { workspaceId } = credential
+    const submitter = { workspaceId, submittedBy: spenderOf(credential), speaksFor: speaksFor(credential) }
+    return {
+      checkedBy: 'service',
+      actions: async () => rules,
+      profiles: async () => profileList(allProfiles),
+      connections: () => refusing(async () => toConnectionList(await connections.list(workspaceId), publicActions)),
+      submit: (request: ClaimRequest) =>
+        refusing(async () => {
+          const { claim, created } = await claims.submit(submitter, readClaim(request as unknown as JsonObject))
+          return { ...toClaimStatus(claim), created }
+        }),
+      claim: (claimId) =>
+        refusing(async () => {
+          const claim = isId(claimId) ? await claims.get(workspaceId, claimId) : undefined
+          if (!claim) throw new ServiceError('not_found', 'there is no such claim')
+          return toClaimStatus(claim)
+        }),
+      claims: (query) =>
+        refusing(async () => {
+          const page = await claims.list(workspaceId, fromClaimQuery(query))
+          return { claims: page.claims.map(toClaimStatus), next_cursor: page.nextCursor }
+        }),
+      receipt: (receiptId) => refusing(() => receipt(receiptId)),
+      verify: (receiptId) => refusing(() => verify(receiptId)),
+    }
+  }
+}

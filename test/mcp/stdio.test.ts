@@ -1,0 +1,52 @@
+/** `claimcheck mcp`: the same tools over standard input and output, at a service that is asked over its API. */
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import t from 'tap'
+import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
+import { sharedInstallation } from '../support/installation.ts'
+import { call, claimOf, mcpClient } from '../support/mcp.ts'
+
+const shared = sharedInstallation()
+
+t.test('an agent on this computer has the same tools, and checks receipts itself', async (t) => {
+  const installation = await shared()
+  const { key } = await installation.client('stdio')
+  const agent = new Client({ name: 'test', version: '1' })
+  const env = { CLAIMCHECK_URL: installation.url, CLAIMCHECK_API_KEY: key, PATH: process.env.PATH! }
+  await agent.connect(new StdioClientTransport({ command: process.execPath, args: [CLAIMCHECK, 'mcp'], env }))
+  t.teardown(() => agent.close())
+  const remote = await mcpClient(t, installation.host, key, 'legacy')
+  t.same(await agent.listTools(), await remote.listTools())
+  t.same(await agent.listResourceTemplates(), await remote.listResourceTemplates())
+
+  const rules = await call(agent, 'list_actions', { action: 'test.outcome.reach' })
+  t.match(rules.structuredContent.untrusted.params, { required: ['see'] })
+  const claim = claimOf()
+  const { structuredContent: submitted } = await call(agent, 'submit_claim', claim)
+  t.match(submitted, { verdict: 'verified', created: true })
+  t.match((await call(remote, 'submit_claim', claim)).structuredContent, { created: false })
+  const { receipt_id } = submitted
+  const verified = await call(agent, 'verify_receipt', { receipt_id })
+  t.match(verified.structuredContent, { valid: true, evidence: 'follows', tree_head: 'holds' })
+  t.match(verified.content[0]?.text, /checked on this computer/)
+  t.match((await call(agent, 'list_claims')).structuredContent.claims, [{ receipt_id }])
+  t.match(await call(agent, 'get_claim', { claim_id: 'clm_none' }), {
+    isError: true,
+    content: [{ text: /list_claims/ }],
+  })
+  const wrong = await call(agent, 'submit_claim', claimOf({ params: {} }))
+  t.match(wrong, { isError: true, content: [{ text: /^The input is not valid/ }, { text: /see: / }] })
+  const { contents } = await agent.readResource({ uri: 'claimcheck://profiles/test.outcome.reach' })
+  t.match(JSON.parse((contents[0] as { text: string }).text), { names: ['test.outcome.reach'] })
+})
+
+t.test('without an address or a key it says what to set', async (t) => {
+  const folder = t.testdir()
+  const bare = await runClaimcheck(folder, ['mcp'])
+  t.match(bare, { code: 1, stdout: '', stderr: /CLAIMCHECK_URL/ })
+  t.match(await runClaimcheck(folder, ['mcp'], { CLAIMCHECK_URL: 'http://127.0.0.1:1' }), {
+    stderr: /CLAIMCHECK_API_KEY/,
+  })
+  const wrong = { CLAIMCHECK_URL: 'claimcheck', CLAIMCHECK_API_KEY: 'svc_sk_x' }
+  t.match(await runClaimcheck(folder, ['mcp'], wrong), { code: 1, stderr: /CLAIMCHECK_URL: / })
+})
